@@ -1,0 +1,104 @@
+"""Layouts and memory formats: named singletons."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from mindtorch_storage._pickling import is_importable_as
+
+
+class layout:  # noqa: N801 (torch's name)
+    """How a tensor arranges its elements. MindTorch computes with `strided` ones."""
+
+    __slots__ = ("_name",)
+    __module__ = "torch"
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("cannot create 'torch.layout' instances")
+
+    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
+        raise TypeError("type 'torch.layout' is not an acceptable base type")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"'torch.layout' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_layout, (repr(self),)
+
+    def __copy__(self) -> layout:
+        return self
+
+    def __deepcopy__(self, memo: object) -> layout:
+        return self
+
+
+class memory_format:  # noqa: N801 (torch's name)
+    """An order of dimensions in memory."""
+
+    __slots__ = ("_name",)
+    __module__ = "torch"
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("cannot create 'torch.memory_format' instances")
+
+    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
+        raise TypeError("type 'torch.memory_format' is not an acceptable base type")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"'torch.memory_format' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if is_importable_as("torch", self._name, self):
+            return self._name
+        return _memory_format_named, (self._name,)
+
+    def __copy__(self) -> memory_format:
+        return self
+
+    def __deepcopy__(self, memo: object) -> memory_format:
+        return self
+
+
+def _make(kind: type, name: str) -> Any:
+    new = object.__new__(kind)
+    object.__setattr__(new, "_name", name)
+    return new
+
+
+strided: layout = _make(layout, "strided")
+sparse_coo: layout = _make(layout, "sparse_coo")
+sparse_csr: layout = _make(layout, "sparse_csr")
+sparse_csc: layout = _make(layout, "sparse_csc")
+sparse_bsr: layout = _make(layout, "sparse_bsr")
+sparse_bsc: layout = _make(layout, "sparse_bsc")
+jagged: layout = _make(layout, "jagged")
+_mkldnn: layout = _make(layout, "_mkldnn")
+
+contiguous_format: memory_format = _make(memory_format, "contiguous_format")
+preserve_format: memory_format = _make(memory_format, "preserve_format")
+channels_last: memory_format = _make(memory_format, "channels_last")
+channels_last_3d: memory_format = _make(memory_format, "channels_last_3d")
+legacy_contiguous_format = contiguous_format
+
+LAYOUTS: dict[str, layout] = {
+    repr(each): each
+    for each in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, _mkldnn, jagged)
+}
+MEMORY_FORMATS: dict[str, memory_format] = {
+    repr(each): each for each in (contiguous_format, preserve_format, channels_last, channels_last_3d)
+}
+
+
+def get_layout(name: str) -> layout:
+    """The layout with this `repr`; what pickles of layouts call."""
+    return LAYOUTS[name]
+
+
+def _memory_format_named(name: str) -> memory_format:
+    return MEMORY_FORMATS[f"torch.{name}"]

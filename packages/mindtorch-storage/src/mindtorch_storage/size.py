@@ -1,0 +1,70 @@
+"""Size: the tuple of a tensor's extents."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any, NoReturn, SupportsIndex
+
+_new = tuple.__new__
+
+
+class Size(tuple[int, ...]):
+    """A tuple of ints with `numel()`; slices, sums and repetitions are sizes again."""
+
+    __slots__ = ()
+    __module__ = "torch"
+
+    def __new__(cls, iterable: Iterable[Any] = ()) -> Size:
+        items = tuple(iterable)
+        for position, item in enumerate(items):
+            if item.__class__ is not int:
+                return _new(cls, _converted(items, position))
+        return _new(cls, items)
+
+    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
+        raise TypeError("type 'torch.Size' is not an acceptable base type")
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this size."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return _new(Size, found) if found.__class__ is tuple else found
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Size(other + tuple(self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return _new(Size, tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
+
+def _converted(items: tuple[Any, ...], first: int) -> list[int]:
+    converted = list(items)
+    for position in range(first, len(items)):
+        item = items[position]
+        if isinstance(item, float | complex) or not hasattr(item, "__index__"):
+            raise TypeError(
+                f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')"
+            )
+        converted[position] = operator.index(item)
+    if any(not -(2**63) <= item < 2**63 for item in converted):
+        raise ValueError("Overflow when unpacking long long")
+    return converted
