@@ -1,0 +1,88 @@
+"""The public surface of every package, as a reviewed snapshot.
+
+    python tools/public_surface.py check    compare with packages/*/tests/contract/public_surface.txt
+    python tools/public_surface.py write    accept the surface as it is; the diff is then reviewed
+
+A line per name of the package's `__all__`: its kind, its name and, for what Python can introspect, its parameters (a
+trailing `=` marks one with a default).
+"""
+
+import argparse
+import difflib
+import importlib
+import inspect
+import sys
+import types
+
+import members as workspace
+
+SNAPSHOT = "tests/contract/public_surface.txt"
+
+
+def parameters(value: object) -> str:
+    """The parameters of `value`, or `(...)` where Python cannot tell."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    shown = []
+    for parameter in signature.parameters.values():
+        text = str(parameter.replace(annotation=inspect.Parameter.empty, default=inspect.Parameter.empty))
+        shown.append(text if parameter.default is inspect.Parameter.empty else f"{text}=")
+    return f"({', '.join(shown)})"
+
+
+def line(name: str, value: object) -> str:
+    """The line of the snapshot for one name."""
+    if isinstance(value, types.ModuleType):
+        return f"module {name}"
+    if isinstance(value, type):
+        return f"class {name}"
+    if isinstance(value, types.FunctionType):
+        return f"function {name}{parameters(value)}"
+    if callable(value):
+        return f"callable {name}"
+    return f"{type(value).__name__} {name}"
+
+
+def surface(import_name: str) -> list[str]:
+    """The lines for one package, by name."""
+    package = importlib.import_module(import_name)
+    names = package.__all__
+    repeated = {n for n in names if names.count(n) > 1}
+    if repeated:
+        raise ValueError(f"{import_name}.__all__ repeats {sorted(repeated)}")
+    return [line(n, getattr(package, n)) for n in sorted(names)]
+
+
+def differences(member: workspace.Member) -> list[str]:
+    """The unified diff between the snapshot and the package."""
+    file = member.folder / SNAPSHOT
+    before = file.read_text().splitlines() if file.exists() else []
+    shown = file.relative_to(workspace.ROOT).as_posix()
+    return list(difflib.unified_diff(before, surface(member.import_name), shown, member.import_name, lineterm="", n=0))
+
+
+def main(argv: list[str]) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["check", "write"])
+    parser.add_argument("member", nargs="*", help="distribution names; all without")
+    options = parser.parse_args(argv)
+    found = workspace.load()
+    failed = False
+    for name in options.member or found:
+        member = found[name]
+        if options.action == "write":
+            (member.folder / SNAPSHOT).write_text("".join(f"{text}\n" for text in surface(member.import_name)))
+            continue
+        diff = differences(member)
+        failed = failed or bool(diff)
+        print("\n".join(diff) if diff else f"{name}: as recorded")
+    if failed:
+        print("the public surface changed; if that is meant, run `python tools/public_surface.py write`")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
