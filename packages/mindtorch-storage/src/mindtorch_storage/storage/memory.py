@@ -1,0 +1,119 @@
+"""Where the bytes of a CPU storage live: heap, borrowed buffer, file mapping, memory shared with child processes.
+
+Every kind is an `Allocation`; a storage asks nothing else of it, so a backend adds its own kind (pinned, device
+memory) by implementing the same attributes.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Allocation(Protocol):
+    """A block of bytes: what a storage needs to know of its memory."""
+
+    nbytes: int
+    buffer: Any
+    """One-dimensional uint8 numpy array over the block, or None where the host cannot see the bytes."""
+    resizable: bool
+    shared: bool
+    pinned: bool
+    filename: str | None
+
+    def pointer(self) -> int:
+        """The address of the first byte, 0 for an empty block."""
+        ...
+
+    def reallocated(self, nbytes: int) -> Allocation:
+        """A block of `nbytes` that begins with this block's bytes."""
+        ...
+
+
+class HostAllocation:
+    """Bytes that this process can address, kept alive through a uint8 array."""
+
+    __slots__ = ("buffer", "filename", "nbytes", "resizable", "shared")
+    pinned = False
+
+    def __init__(
+        self, buffer: np.ndarray[Any, Any], *, resizable: bool, shared: bool = False, filename: str | None = None
+    ) -> None:
+        self.buffer = buffer
+        self.nbytes = int(buffer.nbytes)
+        self.resizable = resizable
+        self.shared = shared
+        self.filename = filename
+
+    def pointer(self) -> int:
+        """The address of the first byte, 0 for an empty block."""
+        address: int = self.buffer.__array_interface__["data"][0]
+        return address if self.nbytes else 0
+
+    def reallocated(self, nbytes: int) -> HostAllocation:
+        """A new heap block that begins with this block's bytes."""
+        block = allocate(nbytes)
+        kept = min(nbytes, self.nbytes)
+        block.buffer[:kept] = self.buffer[:kept]
+        return block
+
+
+def allocate(nbytes: int) -> HostAllocation:
+    """Uninitialised heap memory."""
+    if nbytes < 0:
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
+            f"negative number: {nbytes % 2**64}"
+        )
+    try:
+        return HostAllocation(np.empty(nbytes, np.uint8), resizable=True)
+    except (MemoryError, ValueError):
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+            f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
+        ) from None
+
+
+def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
+    """Use the memory of an object with the buffer protocol; the object stays alive as long as the block."""
+    if isinstance(source, np.ndarray) and source.dtype == np.uint8 and source.ndim == 1:
+        return HostAllocation(source, resizable=resizable)
+    return HostAllocation(np.frombuffer(source, np.uint8), resizable=resizable)
+
+
+def shared_memory(nbytes: int) -> HostAllocation:
+    """Anonymous memory that child processes made by fork see too."""
+    if nbytes == 0:
+        return HostAllocation(np.empty(0, np.uint8), resizable=False, shared=True)
+    return HostAllocation(np.frombuffer(mmap.mmap(-1, nbytes), np.uint8), resizable=False, shared=True)
+
+
+def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
+    """Map the first `nbytes` of a file; writes reach the file when `shared`, else they stay private to this block."""
+    mode = "read-write" if shared else "read-only"
+    flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise RuntimeError(
+            f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})"
+        ) from None
+    try:
+        size = os.fstat(descriptor).st_size
+        if nbytes < 0:
+            raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{path}>: Cannot allocate memory (12)")
+        if nbytes > size:
+            if not shared:
+                raise RuntimeError(f"file <{path}> size <{size}> is smaller than the required mapping size <{nbytes}>")
+            os.truncate(descriptor, nbytes)
+        if nbytes == 0:
+            view = np.empty(0, np.uint8)
+        else:
+            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+            view = np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
+    finally:
+        os.close(descriptor)
+    return HostAllocation(view, resizable=False, filename=path, shared=shared)

@@ -1,0 +1,386 @@
+"""UntypedStorage: a run of bytes on a device, shared by every tensor that views it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.device import intern_device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage import memory
+
+_CPU = intern_device("cpu")
+_NO_DATA = "Not available for 'meta' device type"
+_INIT_TEXT = (
+    "torch.UntypedStorage() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+    " * (*, int allocator = None, torch.device device = None)\n"
+    " * (int size, *, int allocator = None, torch.device device = None)\n"
+    " * (object sequence, *, int allocator = None, torch.device device = None)\n"
+)
+
+
+class _Hooks:
+    """What upper layers plug in: device memory, what to do when bytes move, how a storage pickles."""
+
+    allocators: dict[str, Callable[[int, Device], memory.Allocation]] = {}
+    relocated: Callable[[UntypedStorage], None] | None = None
+    reduce: Callable[[UntypedStorage], tuple[Any, ...]] | None = None
+
+
+def register_allocator(device_type: str, allocate: Callable[[int, Device], memory.Allocation]) -> None:
+    """Let storages of this device type be made: `allocate(nbytes, device)` returns their memory."""
+    _Hooks.allocators[device_type] = allocate
+
+
+def set_relocation_hook(hook: Callable[[UntypedStorage], None]) -> None:
+    """Call `hook(storage)` after a storage moved to other memory, so that cached views can follow."""
+    _Hooks.relocated = hook
+
+
+def set_reduce_hook(hook: Callable[[UntypedStorage], tuple[Any, ...]]) -> None:
+    """Let the layer with the file formats decide how a storage pickles."""
+    _Hooks.reduce = hook
+
+
+class _MetaAllocation:
+    """A length without bytes."""
+
+    __slots__ = ("nbytes",)
+    buffer = None
+    resizable = True
+    shared = pinned = False
+    filename = None
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def pointer(self) -> int:
+        """Meta storages have no address."""
+        return 0
+
+    def reallocated(self, nbytes: int) -> _MetaAllocation:
+        """Another length."""
+        return _MetaAllocation(nbytes)
+
+
+def _allocate(nbytes: int, device: Device) -> memory.Allocation:
+    if device.type == "cpu":
+        return memory.allocate(nbytes)
+    if device.type == "meta":
+        return _MetaAllocation(nbytes)
+    allocator = _Hooks.allocators.get(device.type)
+    if allocator is not None:
+        return allocator(nbytes, device)
+    if device.type == "cuda":
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    raise RuntimeError(f"torch.UntypedStorage(): Storage device not recognized: {device.type}")
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+
+
+def _bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
+    items = list(sequence)
+    for item in items:
+        if not isinstance(item, int | np.integer):
+            raise RuntimeError(
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), "
+                f"but one of the items was of type {type(item).__name__} instead of int"
+            )
+    return np.array([int(item) & 0xFF for item in items], np.uint8)
+
+
+class UntypedStorage:
+    """A contiguous run of bytes on one device.
+
+    `buffer` is the uint8 array over the bytes (None where the host cannot see them).
+    """
+
+    __slots__ = ("__weakref__", "_allocation", "buffer", "device")
+    __module__ = "torch.storage"
+
+    device: Device
+    buffer: Any
+    is_sparse = False
+    is_sparse_csr = False
+
+    def __init__(self, *args: Any, device: Any = None, allocator: Any = None) -> None:
+        self.device = _CPU if device is None else Device(device)
+        if len(args) > 1 or (args and not _is_int(args[0]) and not hasattr(args[0], "__iter__")):
+            raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
+        source = args[0] if args else 0
+        if _is_int(source):
+            self._adopt(_allocate(int(source), self.device))
+            return
+        content = _bytes_of(source)
+        self._adopt(_allocate(content.nbytes, self.device))
+        if self.buffer is not None:
+            self.buffer[:] = content
+
+    @classmethod
+    def _from_allocation(cls, allocation: memory.Allocation, device: Device = _CPU) -> UntypedStorage:
+        new = cls.__new__(cls)
+        new.device = device
+        new._adopt(allocation)
+        return new
+
+    @classmethod
+    def _from_buffer(cls, source: Any, *, resizable: bool = True) -> UntypedStorage:
+        """Storage over the memory of a buffer object, without a copy.
+
+        `resizable` says that nobody but this storage relies on the memory, as with arrays that kernels made;
+        memory lent by a caller must pass False, as moving away from it would end the sharing silently.
+        """
+        return cls._from_allocation(memory.borrow(source, resizable=resizable))
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Map the first `nbytes` of a file. Unless `shared`, writes stay in this process."""
+        if not isinstance(filename, str):
+            raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
+        return cls._from_allocation(memory.map_file(filename, bool(shared), int(nbytes)))
+
+    @classmethod
+    def from_buffer(cls, buffer: Any, *args: Any, dtype: Dtype | None = None, **kwargs: Any) -> UntypedStorage:
+        """Copy `buffer`, swapping bytes when `byte_order` is not the machine's."""
+        order = args[0] if args else kwargs.pop("byte_order", sys.byteorder)
+        start, count = kwargs.pop("offset", 0), kwargs.pop("count", -1)
+        if kwargs:
+            raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+        raw = np.frombuffer(buffer, np.uint8)[start:]
+        itemsize = 1 if dtype is None else dtype.itemsize
+        raw = raw if count < 0 else raw[: count * itemsize]
+        new = cls(int(raw.nbytes))
+        new.buffer[:] = raw
+        if order not in ("native", sys.byteorder) and itemsize > 1 and dtype is not None:
+            new.byteswap(dtype)
+        return new
+
+    def _adopt(self, allocation: memory.Allocation) -> None:
+        self._allocation = allocation
+        self.buffer = allocation.buffer
+
+    def _move_to(self, allocation: memory.Allocation) -> None:
+        self._adopt(allocation)
+        if _Hooks.relocated is not None:
+            _Hooks.relocated(self)
+
+    def _readable(self) -> np.ndarray[Any, Any]:
+        if self.buffer is None:
+            raise NotImplementedError(_NO_DATA)
+        view: np.ndarray[Any, Any] = self.buffer
+        return view
+
+    def nbytes(self) -> int:
+        """The length in bytes."""
+        return self._allocation.nbytes
+
+    size = nbytes
+    __len__ = nbytes
+
+    def element_size(self) -> int:
+        """1: an untyped storage counts bytes."""
+        return 1
+
+    def data_ptr(self) -> int:
+        """The address of the first byte; 0 when the storage is empty or has no data."""
+        return self._allocation.pointer()
+
+    def untyped(self) -> UntypedStorage:
+        """This storage."""
+        return self
+
+    @property
+    def _cdata(self) -> int:
+        return id(self)
+
+    @property
+    def filename(self) -> str | None:
+        """The file this storage maps, None for other memory."""
+        return self._allocation.filename
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the bytes are on a CUDA device."""
+        return self.device.type == "cuda"
+
+    @property
+    def is_hpu(self) -> bool:
+        """Whether the bytes are on an HPU device."""
+        return self.device.type == "hpu"
+
+    def get_device(self) -> int:
+        """The device index, -1 on the CPU."""
+        return -1 if self.device.index is None else self.device.index
+
+    def is_shared(self) -> bool:
+        """Whether other processes see writes to this storage."""
+        return self._allocation.shared
+
+    def is_pinned(self, device: Any = "cuda") -> bool:
+        """Whether the memory is page locked."""
+        return self._allocation.pinned
+
+    def resizable(self) -> bool:
+        """Whether `resize_` may move the bytes."""
+        return self._allocation.resizable
+
+    def resize_(self, size: int) -> UntypedStorage:
+        """Change the length, keeping the leading bytes; tensors over this storage follow."""
+        if not _is_int(size):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        if not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        self._move_to(self._allocation.reallocated(int(size)))
+        return self
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the bytes to memory that forked processes share; nothing happens when they are there already."""
+        if not self.is_shared() and self.device.type == "cpu":
+            block = memory.shared_memory(self.nbytes())
+            block.buffer[:] = self.buffer
+            self._move_to(block)
+        return self
+
+    def pin_memory(self, device: Any = None) -> UntypedStorage:
+        """Copy to page-locked memory, which needs an accelerator."""
+        if self.is_pinned():
+            return self
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            start, stop = self._bounds(index)
+            if self.buffer is None:
+                raise NotImplementedError(_NO_DATA)
+            # The slice is a storage of its own over the same bytes and must not move away from them.
+            return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
+        if not _is_int(index):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        return int(self._readable()[self._position(index)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not isinstance(value, int | np.integer):
+            raise RuntimeError(f"can only set storage content with a int types, but got {type(value).__name__} instead")
+        if isinstance(index, slice):
+            start, stop = self._bounds(index)
+            self._readable()[start:stop] = int(value) & 0xFF
+        elif _is_int(index):
+            self._readable()[self._position(index)] = int(value) & 0xFF
+        else:
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+
+    def _position(self, index: int) -> int:
+        size = self.nbytes()
+        position = index + size if index < 0 else index
+        if not 0 <= position < size:
+            shown = position if index < 0 else index
+            raise IndexError(f"index {shown} out of range for storage of size {size}")
+        return position
+
+    def _bounds(self, index: slice) -> tuple[int, int]:
+        start, stop, step = index.indices(self.nbytes())
+        if step != 1:
+            raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
+        return start, max(start, stop)
+
+    def __iter__(self) -> Iterator[int]:
+        return (self[position] for position in range(self.nbytes()))
+
+    def fill_(self, value: int) -> UntypedStorage:
+        """Set every byte."""
+        if not isinstance(value, int | np.integer):
+            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+        if self.buffer is not None:
+            self.buffer[:] = int(value) & 0xFF
+        return self
+
+    def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
+        """Overwrite the bytes with those of another storage of the same length."""
+        other = source.untyped() if hasattr(source, "untyped") else source
+        if not isinstance(other, UntypedStorage):
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type(source).__name__}")
+        if self.nbytes() != other.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {other.nbytes()} bytes"
+            )
+        if self.buffer is None:
+            return self
+        if other.buffer is None:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        self.buffer[:] = other.buffer
+        return self
+
+    def clone(self) -> UntypedStorage:
+        """A copy with its own memory on the same device."""
+        return UntypedStorage(self.nbytes(), device=self.device).copy_(self)
+
+    def new(self) -> UntypedStorage:
+        """An empty storage on the same device."""
+        return UntypedStorage(0, device=self.device)
+
+    def cpu(self) -> UntypedStorage:
+        """This storage when it is on the CPU, else a copy there."""
+        return self.to(device="cpu")
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
+        """This storage when it is on the device, else a copy there."""
+        target = Device(device)
+        if target.type == self.device.type and target.index in (None, self.device.index):
+            return self
+        return UntypedStorage(self.nbytes(), device=target).copy_(self)
+
+    def tolist(self) -> list[int]:
+        """The bytes as ints."""
+        values: list[int] = self._readable().tolist()
+        return values
+
+    def byteswap(self, dtype: Dtype) -> None:
+        """Reverse the bytes of every element, as when data of the other byte order was read."""
+        width = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+        if self.nbytes() % width:
+            raise RuntimeError(f"the length of data is not a multiple of {width}")
+        if width > 1:
+            pairs = self._readable().reshape(-1, width)
+            pairs[:] = pairs[:, ::-1].copy()
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of this class; conversion to a typed storage is on `TypedStorage`."""
+        if dtype is None:
+            return "torch.storage.UntypedStorage"
+        raise TypeError("UntypedStorage.type() converts nothing: wrap it as TypedStorage(wrap_storage=..., dtype=...)")
+
+    def __repr__(self) -> str:
+        shown = "..." if self.buffer is None else " " + "\n ".join(map(str, self.buffer.tolist()))
+        return f"{shown}\n[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
+        # The table lets tensors that share a storage share the copy.
+        copies = memo.setdefault("torch", {})
+        copy = copies.get(self._cdata)
+        if copy is None:
+            copy = copies[self._cdata] = self.clone()
+        return copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if _Hooks.reduce is not None:
+            return _Hooks.reduce(self)
+        return _restore, (None if self.buffer is None else self.buffer.tobytes(), self.nbytes(), self.device)
+
+
+def _restore(content: bytes | None, nbytes: int, device: Device) -> UntypedStorage:
+    new = UntypedStorage(nbytes, device=device)
+    if content is not None and new.buffer is not None:
+        new.buffer[:] = np.frombuffer(content, np.uint8)
+    return new
