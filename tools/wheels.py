@@ -37,6 +37,8 @@ SMOKE = {
     ),
 }
 
+ABSENT = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is not None)"
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -57,8 +59,8 @@ def run(*command: object, **options: object) -> None:
 
 def build(member: Member, destination: Path, *, source: Path | None = None) -> None:
     """A wheel of `member` (or of its folder elsewhere, `source`) with the build backend of this environment."""
-    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o", destination, source or member.folder,
-        stdout=subprocess.DEVNULL)  # fmt: skip
+    options = ["--no-isolation", "--wheel", "-o", destination]
+    run(sys.executable, "-m", "build", *options, source or member.folder, stdout=subprocess.DEVNULL)
 
 
 def check(found: dict[str, Member]) -> None:
@@ -144,11 +146,9 @@ def last_releases(found: dict[str, Member], wheelhouse: Path) -> dict[str, str]:
     """Build each member at its latest tag `<name>-v*` that differs from HEAD's version."""
     released = {}
     for member in found.values():
-        listed = subprocess.run(
-            ["git", "tag", "--list", f"{member.name}-v*", "--sort=-v:refname"],
-            cwd=ROOT, check=True, capture_output=True, text=True,
-        ).stdout.split()  # fmt: skip
-        tags = [t for t in listed if t.removeprefix(f"{member.name}-v") != member.version]
+        listing = ["git", "tag", "--list", f"{member.name}-v*", "--sort=-v:refname"]
+        listed = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        tags = [t for t in listed.split() if t.removeprefix(f"{member.name}-v") != member.version]
         if not tags:
             print(f"{member.name}: no earlier release to pin")
             continue
@@ -179,8 +179,7 @@ def compat(found: dict[str, Member]) -> None:
                 if name in combination.present:
                     run(python, "-c", SMOKE[name], cwd=temporary)
                 else:
-                    absent = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({member.import_name!r}) is not None)"
-                    run(python, "-c", absent, cwd=temporary)
+                    run(python, "-c", ABSENT, member.import_name, cwd=temporary)
             shutil.rmtree(folder)
     print("compat: every combination works")
 
