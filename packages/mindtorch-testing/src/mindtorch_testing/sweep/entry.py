@@ -1,0 +1,347 @@
+"""Runs one op_db entry on torch and on the target, sample by sample, and judges every field."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+
+from mindtorch_testing.compare import Comparison, call_for_error, error_difference
+from mindtorch_testing.convert import Converter, Unconvertible, map_structure
+from mindtorch_testing.sweep.outcome import EntryResult, Outcome
+from mindtorch_testing.sweep.overrides import GAUGE_FREE, UNINITIALISED, tolerances
+from mindtorch_testing.sweep.rebind import MissingName, Rebinder
+
+SAMPLE_POOL = 64
+"""How many of an entry's samples are generated; the ones that run are spread evenly over these."""
+
+SEED = 1234
+
+
+class EntryTimeout(BaseException):
+    """An entry ran past its time limit. A BaseException, so that no `except Exception` on the way swallows it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of an entry is run."""
+
+    samples: int = 8
+    form_samples: int = 3
+    seconds: float = 60.0
+
+
+class Call:
+    """One callable on both sides."""
+
+    def __init__(self, oracle: Callable[..., Any], rebind: Rebinder) -> None:
+        self.oracle = oracle
+        self.target = rebind(oracle)
+
+
+def sample_dtype(info: OpInfo) -> torch.dtype | None:
+    """Return the dtype the entry is run in: float32 where torch takes it, else int64, else bool, else any."""
+    preferred = (torch.float32, torch.int64, torch.bool, torch.complex64)
+    return next(itertools.chain((d for d in preferred if d in info.dtypes), info.dtypes), None)
+
+
+def seed_generators(seed: int = SEED) -> None:
+    """Seed every generator that sample functions draw from."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def spread(items: list[Any], count: int) -> list[Any]:
+    """Pick up to `count` items spread evenly; the first two stay the same whatever the count (quick runs)."""
+    if len(items) <= count:
+        return items
+    order = [0, len(items) // 2, *range(0, len(items), max(1, len(items) // count))]
+    return [items[i] for i in sorted(dict.fromkeys(order).keys(), key=order.index)[:count]]
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `EntryTimeout` in the block after `seconds` (main thread only)."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise EntryTimeout
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+class EntryRunner:
+    """Runs entries against one target module."""
+
+    def __init__(self, target: ModuleType, limits: Limits) -> None:
+        self.target = target
+        self.limits = limits
+        self.rebind = Rebinder(target)
+
+    def run(self, info: OpInfo) -> EntryResult:
+        """Judge all fields of one entry; failures become reasons, never exceptions."""
+        result = EntryResult(info.full_name)
+        started = time.monotonic()
+        try:
+            with time_limit(self.limits.seconds):
+                self._run(info, result)
+        except EntryTimeout:
+            for name in ("forward", "strides"):
+                result.outcome(name).bad(f"timed out after {self.limits.seconds:g} s")
+        result.seconds = time.monotonic() - started
+        return result
+
+    def _run(self, info: OpInfo, result: EntryResult) -> None:
+        dtype = sample_dtype(info)
+        if dtype is None:
+            return
+        samples = self._samples(info, dtype, grad=False)
+        for sample in samples:
+            self._forward(info, sample, result)
+        for sample in samples[: self.limits.form_samples]:
+            self._forms(info, sample, result)
+        if info.supports_autograd and dtype in info.backward_dtypes:
+            for sample in self._samples(info, dtype, grad=True):
+                self._backward(info, sample, result)
+        if info.error_inputs_func is not None:
+            self._errors(info, result)
+
+    def _samples(self, info: OpInfo, dtype: torch.dtype, *, grad: bool) -> list[SampleInput]:
+        seed_generators()
+        try:
+            pool = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=grad), SAMPLE_POOL))
+        except Exception:  # noqa: BLE001 - an entry torch cannot make samples for is none of ours
+            return []
+        return spread(pool, self.limits.samples)
+
+    # --- calling both sides
+
+    def _on_oracle(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        torch.manual_seed(SEED)
+        return fn(*args, **kwargs)
+
+    def _on_target(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        self.target.manual_seed(SEED)
+        return fn(*args, **kwargs)
+
+    def _inputs(self, sample: SampleInput, converter: Converter) -> tuple[Any, Any]:
+        args, kwargs = converter.to_target(((sample.input, *sample.args), dict(sample.kwargs)))
+        return map_structure(args, self.rebind_function), map_structure(kwargs, self.rebind_function)
+
+    def rebind_function(self, value: Any) -> Any:
+        """Translate a function found among a sample's arguments (a penalty, an activation); keep other values."""
+        return self.rebind(value) if callable(value) and not isinstance(value, type) else value
+
+    def _judge(self, outcomes: list[Outcome], run: Callable[[], list[str]]) -> None:
+        """Run one sample; `run` returns one reason per outcome, empty where it agreed."""
+        try:
+            reasons = run()
+        except Unconvertible as error:
+            for outcome in outcomes:
+                outcome.bad(f"cannot convert: {error}", missing=True)
+        except Exception as error:  # noqa: BLE001 - whatever the target raises is a finding
+            reason, missing = describe(error)
+            for outcome in outcomes:
+                outcome.bad(reason, missing=missing, where=origin(error))
+        else:
+            for outcome, reason in zip(outcomes, reasons, strict=True):
+                outcome.bad(reason) if reason else outcome.ok()
+
+    # --- fields
+
+    def _forward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
+        oracle_inputs = self._oracle_copy(sample)
+        try:
+            expected = self._on_oracle(info.op, *oracle_inputs)
+        except Exception:  # noqa: BLE001 - a sample that torch refuses is no sample
+            return
+        gauge = sample.output_process_fn_grad if info.name in GAUGE_FREE else None
+
+        def run() -> list[str]:
+            converter = Converter(self.target)
+            actual = self._on_target(self.rebind(info.op), *self._inputs(sample, converter))
+            return self._value_and_strides(info, converter, expected, actual, gauge)
+
+        self._judge([result.outcome("forward"), result.outcome("strides")], run)
+
+    def _value_and_strides(
+        self, info: OpInfo, converter: Converter, expected: Any, actual: Any, gauge: Callable[[Any], Any] | None
+    ) -> list[str]:
+        values = info.name not in UNINITIALISED
+        found = Comparison(converter, tolerances(info.name), values=values and gauge is None).compare(expected, actual)
+        if gauge is not None and values:
+            ours = self.rebind(gauge)(actual)
+            found = found + [
+                d
+                for d in Comparison(converter, tolerances(info.name)).compare(gauge(expected), ours)
+                if d.kind == "value"
+            ]
+        strides = [d for d in found if d.kind == "stride"]
+        others = [d for d in found if d.kind not in ("stride", "requires_grad")]
+        return [str(others[0]) if others else "", str((strides or others)[0]) if strides or others else ""]
+
+    def _oracle_copy(self, sample: SampleInput) -> tuple[Any, Any]:
+        return Converter(torch).to_target(((sample.input, *sample.args), dict(sample.kwargs)))
+
+    def _forms(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
+        forms: list[tuple[str, Callable[..., Any] | None]] = [("method", info.method_variant)]
+        if not sample.broadcasts_input:
+            forms.append(("inplace", info.inplace_variant))
+        for name, fn in forms:
+            if callable(fn):
+                self._form(info, name, fn, sample, result)
+        if info.supports_out:
+            self._out(info, sample, result)
+
+    def _form(self, info: OpInfo, name: str, fn: Callable[..., Any], sample: SampleInput, result: EntryResult) -> None:
+        try:
+            expected = self._on_oracle(fn, *self._oracle_copy(sample))
+        except Exception:  # noqa: BLE001 - torch refuses this form for this sample
+            return
+
+        def run() -> list[str]:
+            converter = Converter(self.target)
+            args, kwargs = self._inputs(sample, converter)
+            actual = self._on_target(self.rebind(fn), args, kwargs)
+            reason = self._value_and_strides(info, converter, expected, actual, None)[0]
+            if name == "inplace" and not reason and converter.is_target_tensor(args[0]) and actual is not args[0]:
+                reason = "identity: the in-place form does not return its input"
+            return [reason]
+
+        if info.name not in GAUGE_FREE:
+            self._judge([result.outcome(name)], run)
+
+    def _out(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
+        try:
+            expected = self._on_oracle(info.op, *self._oracle_copy(sample))
+            out = map_structure(expected, lambda t: torch.zeros_like(t) if isinstance(t, torch.Tensor) else t)
+            args, kwargs = self._oracle_copy(sample)
+            expected = self._on_oracle(info.op, args, {**kwargs, "out": Converter(torch).to_target(out)})
+        except Exception:  # noqa: BLE001 - torch refuses out= for this sample
+            return
+
+        def run() -> list[str]:
+            converter = Converter(self.target)
+            args, kwargs = self._inputs(sample, converter)
+            ours = converter.to_target(out)
+            actual = self._on_target(self.rebind(info.op), args, {**kwargs, "out": ours})
+            reason = self._value_and_strides(info, converter, expected, actual, None)[0]
+            if not reason and converter.is_target_tensor(ours) and actual is not ours:
+                reason = "identity: the result is not the tensor given as out="
+            return [reason]
+
+        if info.name not in GAUGE_FREE:
+            self._judge([result.outcome("out")], run)
+
+    def _backward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
+        inputs = self._oracle_copy(sample)
+        try:
+            expected, cotangents = self._oracle_gradients(info, sample, inputs)
+        except Exception:  # noqa: BLE001 - torch has no gradient for this sample
+            return
+        if not expected:
+            return
+
+        def run() -> list[str]:
+            converter = Converter(self.target)
+            args, kwargs = self._inputs(sample, converter)
+            process = self.rebind(sample.output_process_fn_grad)
+            outputs = process(self._on_target(self.rebind(info.op), args, kwargs))
+            roots = [t for t in tensors_in(outputs, converter.is_target_tensor) if t.requires_grad]
+            if len(roots) != len(cotangents):
+                return [f"{len(roots)} outputs require grad where torch has {len(cotangents)}"]
+            leaves = [t for t in tensors_in((args, kwargs), converter.is_target_tensor) if t.requires_grad]
+            actual = self.target.autograd.grad(
+                roots, leaves, [converter.to_target(c) for c in cotangents], allow_unused=True
+            )
+            found = Comparison(converter, tolerances(info.name, backward=True)).compare(list(expected), list(actual))
+            found = [d for d in found if d.kind != "stride"]
+            return [str(found[0]) if found else ""]
+
+        self._judge([result.outcome("backward")], run)
+
+    def _oracle_gradients(self, info: OpInfo, sample: SampleInput, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
+        outputs = sample.output_process_fn_grad(self._on_oracle(info.op, *inputs))
+        roots = [t for t in tensors_in(outputs, torch.is_tensor) if t.requires_grad]
+        leaves = [t for t in tensors_in(inputs, torch.is_tensor) if t.requires_grad]
+        if not roots or not leaves:
+            return [], []
+        generator = torch.Generator().manual_seed(SEED)
+        cotangents = [
+            torch.empty(t.shape, dtype=t.dtype).normal_(generator=generator)
+            if t.layout is torch.strided
+            else torch.ones_like(t)
+            for t in roots
+        ]
+        given = [Converter(torch).to_target(c) for c in cotangents]
+        return torch.autograd.grad(roots, leaves, given, allow_unused=True), cotangents
+
+    def _errors(self, info: OpInfo, result: EntryResult) -> None:
+        seed_generators()
+        try:
+            samples = [error.sample_input for error in info.error_inputs("cpu")]
+        except Exception:  # noqa: BLE001 - torch cannot make its own error samples here
+            return
+        for sample in samples:
+            self._error(info, sample, result)
+
+    def _error(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
+        try:
+            args, kwargs = self._oracle_copy(sample)
+        except Exception:  # noqa: BLE001 - e.g. a device this machine does not have
+            return
+        expected = call_for_error(lambda: self._on_oracle(info.op, args, kwargs))
+        if expected is None:
+            return
+
+        def run() -> list[str]:
+            args, kwargs = self._inputs(sample, Converter(self.target))
+            actual = call_for_error(lambda: self._on_target(self.rebind(info.op), args, kwargs))
+            if isinstance(actual, MissingName):
+                raise actual
+            return [error_difference(expected, actual)]
+
+        self._judge([result.outcome("errors")], run)
+
+
+def tensors_in(value: Any, is_tensor: Callable[[Any], bool]) -> list[Any]:
+    """Return the tensors inside nested containers, in order."""
+    found: list[Any] = []
+    map_structure(value, lambda leaf: found.append(leaf) if is_tensor(leaf) else None)
+    return found
+
+
+def describe(error: Exception) -> tuple[str, bool]:
+    """Return the reason text of an exception of the target, and whether it says that something does not exist."""
+    if isinstance(error, MissingName):
+        return str(error), True
+    text = str(error).strip().splitlines()
+    absent = isinstance(error, NotImplementedError) or (
+        isinstance(error, AttributeError) and "has no attribute" in str(error)
+    )
+    return f"raised {type(error).__name__}: {text[0] if text else ''}"[:400], absent
+
+
+def origin(error: Exception) -> str:
+    """Return file:line of the innermost frame of the target that the exception went through."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "mindtorch_testing" not in f.filename]
+    if not frames:
+        return ""
+    return "/".join(frames[-1].filename.split("/")[-3:]) + f":{frames[-1].lineno}"

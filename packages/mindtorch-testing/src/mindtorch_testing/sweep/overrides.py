@@ -1,0 +1,64 @@
+"""What the sweep must know about single entries: undefined values, sign freedom, and wider tolerances."""
+
+from __future__ import annotations
+
+import torch
+
+from mindtorch_testing.compare import TOLERANCES
+
+UNINITIALISED = frozenset(
+    {
+        "empty",
+        "empty_like",
+        "empty_permuted",
+        "empty_strided",
+        "new_empty",
+        "new_empty_strided",
+        "resize_",
+        "resize_as_",
+    }
+)
+"""Results hold whatever the memory held: only dtype, shape and strides can be compared."""
+
+GAUGE_FREE = frozenset(
+    {
+        "linalg.eig",
+        "linalg.eigh",
+        "linalg.svd",
+        "svd",
+        "svd_lowrank",
+        "pca_lowrank",
+        "symeig",
+    }
+)
+"""Factorisations unique up to sign, phase or order: values are compared after the sample's own normalisation."""
+
+FORWARD = (1.3e-5, 1e-5)
+BACKWARD = (1e-4, 1e-5)
+"""Relative and absolute tolerance in float32, ten times assert_close's: another order of summation is no error."""
+
+LOOSE = (1e-3, 1e-4)
+LOOSE_PREFIXES = (
+    "linalg.",
+    "cholesky",
+    "lu",
+    "pinverse",
+    "ormqr",
+    "geqrf",
+    "qr",
+    "svd",
+    "pca_lowrank",
+    "triangular_solve",
+    "logdet",
+    "matrix_exp",
+    "nn.functional.conv",
+    "special.polygamma",
+    "polygamma",
+)
+"""Entries whose float32 result depends on the library's blocking or on conditioning."""
+
+
+def tolerances(name: str, *, backward: bool = False) -> dict[torch.dtype, tuple[float, float]]:
+    """Return the tolerances of an entry's results by dtype; integers stay exact."""
+    single = LOOSE if name.startswith(LOOSE_PREFIXES) else BACKWARD if backward else FORWARD
+    return {**TOLERANCES, torch.float32: single, torch.complex64: single}

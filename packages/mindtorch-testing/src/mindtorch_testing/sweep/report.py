@@ -1,0 +1,75 @@
+"""What people read: the totals, the most frequent reasons, and docs/status/ops.md."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from mindtorch_testing.sweep.board import Entries, totals
+from mindtorch_testing.sweep.outcome import FIELDS, PASS, reason_key
+
+MARKS = {"pass": "✓", "fail": "✗", "missing": "-"}
+
+
+def summary(entries: Entries) -> str:
+    """Return one line per field: how many entries pass."""
+    return "\n".join(f"{field:9} {ok:4} of {total:4}" for field, (ok, total) in totals(entries).items())
+
+
+def reasons(results: dict[str, dict[str, Any]], field: str, limit: int, names: int = 8) -> str:
+    """Return the most frequent failure reasons of a field, each with the entries it stops."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    places: dict[str, str] = {}
+    for name, found in sorted(results.items()):
+        outcome = found["fields"].get(field)
+        if outcome is not None and outcome["status"] != PASS:
+            key = reason_key(outcome.get("reason", ""))
+            groups[key].append(name)
+            places.setdefault(key, outcome.get("where", ""))
+    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    lines = [f"{field}: {sum(map(len, groups.values()))} entries do not pass, {len(groups)} different reasons"]
+    for key, stopped in ranked[:limit]:
+        more = f" … +{len(stopped) - names}" if len(stopped) > names else ""
+        place = f"   [{places[key]}]" if places[key] else ""
+        lines.append(f"{len(stopped):4}  {key}{place}\n        {', '.join(stopped[:names])}{more}")
+    return "\n".join(lines)
+
+
+def details(found: dict[str, Any]) -> str:
+    """Return everything known about one entry."""
+    lines = [f"{found['name']}  ({found['seconds']} s)"]
+    for field, outcome in found["fields"].items():
+        lines.append(f"  {field:9} {outcome['status']:8} {outcome['passed']}/{outcome['total']}")
+        if outcome.get("reason"):
+            lines.append(f"            {outcome['reason']}")
+        if outcome.get("where"):
+            lines.append(f"            {outcome['where']}")
+    return "\n".join(lines)
+
+
+def status_page(board: dict[str, Any]) -> str:
+    """Return docs/status/ops.md."""
+    entries: Entries = board["entries"]
+    counted = totals(entries)
+    lines = [
+        "# Ops against torch 2.13.0",
+        "",
+        "Written by `python -m mindtorch_testing.sweep docs` from the scoreboard; do not edit. Every entry of",
+        "torch's own `op_db` runs on torch and on MindTorch with the same samples and the same seed. `forward`",
+        "compares values, dtypes and shapes, `strides` the memory layout of the results, `backward` the gradients",
+        "for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are",
+        "the other ways to call it.",
+        "",
+        "| field | entries that pass | of |",
+        "| --- | ---: | ---: |",
+        *(f"| {field} | {ok} | {total} |" for field, (ok, total) in counted.items()),
+        "",
+        "✓ passes, ✗ differs, - is missing; an empty cell does not apply.",
+        "",
+        "| entry | " + " | ".join(FIELDS) + " |",
+        "| --- |" + " :-: |" * len(FIELDS),
+    ]
+    for name in sorted(entries):
+        cells = " | ".join(MARKS.get(entries[name].get(field, ""), "") for field in FIELDS)
+        lines.append(f"| `{name}` | {cells} |")
+    return "\n".join(lines) + "\n"

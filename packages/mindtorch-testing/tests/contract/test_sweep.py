@@ -1,0 +1,72 @@
+"""The sweep judges torch itself as faultless, tells the kinds of failure apart, and its scoreboard only improves."""
+
+import types
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+from torch.testing._internal.common_methods_invocations import op_db
+
+from mindtorch_testing.sweep import board
+from mindtorch_testing.sweep.driver import select_names, sweep
+from mindtorch_testing.sweep.entry import EntryRunner, Limits, spread
+from mindtorch_testing.sweep.outcome import reason_key
+from mindtorch_testing.sweep.rebind import MissingName, Rebinder
+
+ENTRIES = {info.full_name: info for info in op_db}
+SEEN = ("add", "max.reduction_with_dim", "nn.functional.dropout", "linalg.svd", "empty_like", "index_put", "T")
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_torch_against_itself_passes(name):
+    fields = EntryRunner(torch, Limits(4, 2, 30.0)).run(ENTRIES[name]).to_json()["fields"]
+    assert fields["forward"]["total"] > 0
+    assert {name: found["status"] for name, found in fields.items()} == dict.fromkeys(fields, "pass")
+
+
+def test_a_function_of_the_test_files_is_rebuilt_on_the_target():
+    target = types.ModuleType("other")
+    target.polygamma = lambda n, x: ("ours", n, x)
+    rebind = Rebinder(target)
+    assert rebind(ENTRIES["polygamma.polygamma_n_1"].op)("x", 1) == ("ours", 1, "x")
+    with pytest.raises(MissingName, match=r"missing torch\.sin"):
+        rebind(torch.sin)(1)
+    assert rebind(torch.ops.aten.sin) is not torch.ops.aten.sin
+
+
+def test_wrong_results_are_told_apart(monkeypatch):
+    runner = EntryRunner(torch, Limits(2, 1, 30.0))
+    wrong = {"add": lambda a, b, **k: torch.mul(a, b), "sin": lambda a: torch.sin(a).double()}
+    monkeypatch.setattr(runner, "rebind", lambda value: wrong.get(getattr(value, "__name__", ""), value))
+    assert runner.run(ENTRIES["add"]).outcomes["forward"].reason.startswith("value")
+    assert runner.run(ENTRIES["sin"]).outcomes["forward"].reason.startswith("dtype")
+
+
+def test_a_crash_costs_one_entry(monkeypatch, tmp_path):
+    (tmp_path / "crashing.py").write_text(
+        "import ctypes\nfrom torch import *\nfrom torch import Tensor, nn, autograd, manual_seed\n"
+        "def sin(*a, **k): ctypes.string_at(0)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    results = sweep("crashing", Limits(1, 1, 30.0), ["sin", "sinh"])
+    assert results["sin"]["fields"]["forward"]["reason"] == "crashed the process: SIGSEGV"
+    assert results["sinh"]["fields"]["forward"]["total"] > 0
+
+
+def test_scoreboard_is_diff_friendly_and_only_improves(tmp_path):
+    path = tmp_path / "ops.json"
+    entries = {"b": {"forward": "pass"}, "a": {"forward": "fail", "errors": "pass"}}
+    board.save_board({"lowered": [], "entries": entries}, path)
+    assert board.load_board(path)["entries"] == entries
+    assert sum(line.startswith("    ") for line in path.read_text().splitlines()) == 2
+    assert board.regressions(entries, {"b": {"forward": "missing"}, "a": {"forward": "pass", "errors": "pass"}}) == [
+        "b forward: was pass, now missing"
+    ]
+
+
+def test_names_and_reasons():
+    assert select_names(["add", "addmm", "add.x", "mul"], ["add"]) == ["add", "add.x"]
+    assert select_names(["add", "addmm"], ["a*"]) == ["add", "addmm"]
+    assert reason_key("shape: (2, 3) != (4,)") == reason_key("shape: () != (1, 2, 3)")
+    assert spread(list(range(50)), 2) == spread(list(range(50)), 8)[:2]
