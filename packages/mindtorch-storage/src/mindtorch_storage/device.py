@@ -59,7 +59,7 @@ def set_context_hooks(enter: Callable[[device], None], leave: Callable[[device],
     _Context.enter, _Context.exit = enter, leave
 
 
-class device:  # noqa: N801 (torch's name)
+class device:
     """A device type with an optional index. Equal devices are the same object."""
 
     __slots__ = ("_hash", "_text", "index", "type")

@@ -11,7 +11,7 @@ import numpy as np
 from mindtorch_storage._pickling import is_importable_as
 
 
-class dtype:  # noqa: N801 (torch's name)
+class dtype:
     """An element type. Instances are singletons made by this module; compare them with `is`."""
 
     __slots__ = (
@@ -161,12 +161,8 @@ bits8 = _declare(21, "bits8", "b8x1", "Bits8", np.uint8, "r", _BITS)
 bits16 = _declare(22, "bits16", "b16x1", "Bits16", np.uint16, "r", _BITS)
 float8_e5m2 = _declare(23, "float8_e5m2", "f8e5m2", "Float8_e5m2", ml_dtypes.float8_e5m2, "f", True)
 float8_e4m3fn = _declare(24, "float8_e4m3fn", "f8e4m3fn", "Float8_e4m3fn", ml_dtypes.float8_e4m3fn, "f", True)
-float8_e5m2fnuz = _declare(
-    25, "float8_e5m2fnuz", "f8e5m2fnuz", "Float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "f", True
-)
-float8_e4m3fnuz = _declare(
-    26, "float8_e4m3fnuz", "f8e4m3fnuz", "Float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "f", True
-)
+float8_e5m2fnuz = _declare(25, "float8_e5m2fnuz", "f8e5m2fnuz", "Float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "f", True)
+float8_e4m3fnuz = _declare(26, "float8_e4m3fnuz", "f8e4m3fnuz", "Float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "f", True)
 uint16 = _declare(27, "uint16", "u16", "UInt16", np.uint16, "i", False)
 uint32 = _declare(28, "uint32", "u32", "UInt32", np.uint32, "i", False)
 uint64 = _declare(29, "uint64", "u64", "UInt64", np.uint64, "i", False)

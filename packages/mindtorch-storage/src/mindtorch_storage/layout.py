@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from mindtorch_storage._pickling import is_importable_as
 
 
-class layout:  # noqa: N801 (torch's name)
+class layout:
     """How a tensor arranges its elements. MindTorch computes with `strided` ones."""
 
     __slots__ = ("_name",)
@@ -35,7 +35,7 @@ class layout:  # noqa: N801 (torch's name)
         return self
 
 
-class memory_format:  # noqa: N801 (torch's name)
+class memory_format:
     """An order of dimensions in memory."""
 
     __slots__ = ("_name",)
@@ -87,8 +87,7 @@ channels_last_3d: memory_format = _make(memory_format, "channels_last_3d")
 legacy_contiguous_format = contiguous_format
 
 LAYOUTS: dict[str, layout] = {
-    repr(each): each
-    for each in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, _mkldnn, jagged)
+    repr(each): each for each in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, _mkldnn, jagged)
 }
 MEMORY_FORMATS: dict[str, memory_format] = {
     repr(each): each for each in (contiguous_format, preserve_format, channels_last, channels_last_3d)

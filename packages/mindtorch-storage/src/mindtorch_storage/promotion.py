@@ -49,9 +49,7 @@ _FLOAT8 = frozenset(each for each in types.ALL_DTYPES if each.name.startswith("f
 def _lattice() -> dict[tuple[Dtype, Dtype], Dtype]:
     by_abbr = {each.abbr: each for each in _STANDARD}
     rows = [line.split() for line in _LATTICE.strip().splitlines()]
-    return {
-        (left, right): by_abbr[rows[i][j]] for i, left in enumerate(_STANDARD) for j, right in enumerate(_STANDARD)
-    }
+    return {(left, right): by_abbr[rows[i][j]] for i, left in enumerate(_STANDARD) for j, right in enumerate(_STANDARD)}
 
 
 _PROMOTED = _lattice()
@@ -83,9 +81,7 @@ def _promote_rare(left: Dtype, right: Dtype) -> Dtype:
             return left
         if right.is_floating_point:
             return right
-        raise RuntimeError(
-            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {pair}"
-        )
+        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {pair}")
     raise RuntimeError(f"Promotion from {pair} is unsupported.")
 
 
@@ -146,9 +142,7 @@ def _combine(higher: Dtype | None, lower: Dtype | None) -> Dtype | None:
     return higher
 
 
-def result_type(
-    dim: Iterable[Dtype], zero_dim: Iterable[Dtype] = (), numbers: Iterable[Dtype] = ()
-) -> Dtype | None:
+def result_type(dim: Iterable[Dtype], zero_dim: Iterable[Dtype] = (), numbers: Iterable[Dtype] = ()) -> Dtype | None:
     """The type of a result over tensors with dimensions, 0-d tensors and Python numbers, in falling priority.
 
     Python numbers come as `number_dtype(type(value), default_dtype)`. None when there is no operand.

@@ -61,9 +61,7 @@ def _converted(items: tuple[Any, ...], first: int) -> list[int]:
     for position in range(first, len(items)):
         item = items[position]
         if isinstance(item, float | complex) or not hasattr(item, "__index__"):
-            raise TypeError(
-                f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')"
-            )
+            raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')")
         converted[position] = operator.index(item)
     if any(not -(2**63) <= item < 2**63 for item in converted):
         raise ValueError("Overflow when unpacking long long")

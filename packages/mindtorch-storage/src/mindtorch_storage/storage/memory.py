@@ -98,9 +98,7 @@ def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
     try:
         descriptor = os.open(path, flags, 0o600)
     except OSError as error:
-        raise RuntimeError(
-            f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})"
-        ) from None
+        raise RuntimeError(f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})") from None
     try:
         size = os.fstat(descriptor).st_size
         if nbytes < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _INIT_TEXT = (
 class _Hooks:
     """What upper layers plug in: device memory, what to do when bytes move, how a storage pickles."""
 
-    allocators: dict[str, Callable[[int, Device], memory.Allocation]] = {}
+    allocators: ClassVar[dict[str, Callable[[int, Device], memory.Allocation]]] = {}
     relocated: Callable[[UntypedStorage], None] | None = None
     reduce: Callable[[UntypedStorage], tuple[Any, ...]] | None = None
 

@@ -1,0 +1,359 @@
+"""TypedStorage and the classes named after element types: the older view of a storage as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage import dtype as types
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage.untyped import UntypedStorage
+
+_INIT_TEXT = (
+    "{name} received an invalid combination of arguments. Expected one of:\n"
+    " * (*, torch.device device, torch.dtype dtype)\n"
+    " * (int size, *, torch.device device, torch.dtype dtype)\n"
+    " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
+    " * (*, UntypedStorage wrap_storage, torch.dtype dtype)"
+)
+_state = {"warned": False}
+
+
+def warn_deprecated(stacklevel: int = 2) -> None:
+    """Say once per process that typed storages are on their way out, as torch does."""
+    if not _state["warned"]:
+        _state["warned"] = True
+        warnings.warn(
+            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+            "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
+            "directly, use tensor.untyped_storage() instead of tensor.storage()",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+class TypedStorage:
+    """An untyped storage read as elements of one type."""
+
+    __slots__ = ("__weakref__", "_untyped_storage", "dtype")
+    __module__ = "torch.storage"
+
+    dtype: Dtype
+    is_sparse = False
+
+    def __init__(
+        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None
+    ) -> None:
+        warn_deprecated()
+        self._set_up(args, wrap_storage, dtype, device, "TypedStorage.__init__")
+
+    def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, name: str) -> None:
+        text = _INIT_TEXT.format(name=name)
+        if wrap is not None:
+            if args:
+                raise RuntimeError(f"{text}\nNo positional arguments should be given when using 'wrap_storage'")
+            if dtype is None:
+                raise RuntimeError(f"{text}\nArgument 'dtype' must be specified")
+            if not isinstance(dtype, Dtype):
+                raise TypeError(f"{text}\nArgument 'dtype' must be torch.dtype, not {type(dtype)}")
+            if device is not None:
+                raise RuntimeError(f"{text}\nArgument 'device' should not be specified when 'wrap_storage' is given")
+            if not isinstance(wrap, UntypedStorage):
+                raise TypeError(f"{text}\nArgument 'wrap_storage' must be UntypedStorage, but got {type(wrap)}")
+            self.dtype, self._untyped_storage = dtype, wrap
+            return
+        self.dtype = types.float32 if dtype is None else dtype
+        target = Device("cpu" if device is None else device)
+        if len(args) > 1:
+            raise RuntimeError(f"{text}\nToo many positional arguments")
+        if not args or isinstance(args[0], int):
+            count = args[0] if args else 0
+            self._untyped_storage = UntypedStorage(count * self.dtype.itemsize, device=target)
+            return
+        if not hasattr(args[0], "__len__"):
+            raise TypeError(f"{text}\nArgument type not recognized: {type(args[0])}")
+        content = np.array(list(args[0])).astype(self.dtype.np)
+        self._untyped_storage = UntypedStorage(int(content.nbytes), device=target)
+        if self._untyped_storage.buffer is not None:
+            self._array()[:] = content
+
+    @classmethod
+    def _over(cls, untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
+        """Wrap without the deprecation warning: for the layers that still speak of typed storages in files."""
+        new = TypedStorage.__new__(TypedStorage)
+        new.dtype, new._untyped_storage = dtype, untyped
+        return new
+
+    @classmethod
+    def from_buffer(cls, *args: Any, **kwargs: Any) -> TypedStorage:
+        """Copy a buffer; arguments as `UntypedStorage.from_buffer`."""
+        dtype = kwargs.pop("dtype", None) or getattr(cls, "_element", types.float32)
+        return cls._over(UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype)
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """Map the first `size` elements of a file."""
+        dtype = getattr(cls, "_element", types.float32)
+        return cls._over(UntypedStorage.from_file(filename, shared, size * dtype.itemsize), dtype)
+
+    def _array(self) -> np.ndarray[Any, Any]:
+        raw = self._untyped_storage._readable()
+        whole = raw.nbytes - raw.nbytes % self.dtype.itemsize
+        return raw[:whole].view(self.dtype.np)
+
+    def untyped(self) -> UntypedStorage:
+        """The storage without a type."""
+        return self._untyped_storage
+
+    @property
+    def device(self) -> Device:
+        """Where the bytes are."""
+        return self._untyped_storage.device
+
+    @property
+    def _cdata(self) -> int:
+        return self._untyped_storage._cdata
+
+    @property
+    def filename(self) -> str | None:
+        """The file this storage maps, None for other memory."""
+        return self._untyped_storage.filename
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the bytes are on a CUDA device."""
+        return self._untyped_storage.is_cuda
+
+    @property
+    def is_hpu(self) -> bool:
+        """Whether the bytes are on an HPU device."""
+        return self._untyped_storage.is_hpu
+
+    def size(self) -> int:
+        """The number of elements."""
+        return self._untyped_storage.nbytes() // self.dtype.itemsize
+
+    _size = __len__ = size
+
+    def nbytes(self) -> int:
+        """The length in bytes."""
+        return self._untyped_storage.nbytes()
+
+    _nbytes = nbytes
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    _element_size = element_size
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._untyped_storage.data_ptr()
+
+    _data_ptr = data_ptr
+
+    def is_shared(self) -> bool:
+        """Whether other processes see writes to this storage."""
+        return self._untyped_storage.is_shared()
+
+    def is_pinned(self, device: Any = "cuda") -> bool:
+        """Whether the memory is page locked."""
+        return self._untyped_storage.is_pinned(device)
+
+    def resizable(self) -> bool:
+        """Whether `resize_` may move the bytes."""
+        return self._untyped_storage.resizable()
+
+    def resize_(self, size: int) -> TypedStorage:
+        """Change the number of elements."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
+        return self
+
+    def share_memory_(self) -> TypedStorage:
+        """Move to memory that forked processes share."""
+        self._untyped_storage.share_memory_()
+        return self
+
+    def _element_at(self, index: Any) -> int:
+        if not isinstance(index, int):
+            raise TypeError(f"can't index a {type(self)} with {type(index)}")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} out of range for storage of size {len(self)}")
+        return index % len(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self._array()[self._element_at(index)].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        position = index if isinstance(index, slice) else self._element_at(index)
+        self._array()[position] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[position] for position in range(self.size()))
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Set every element."""
+        self._array()[:] = value
+        return self
+
+    def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
+        """Overwrite with another storage, converting element types."""
+        if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
+            self._array()[:] = source._array()
+        else:
+            self._untyped_storage.copy_(source, non_blocking)
+        return self
+
+    def clone(self) -> TypedStorage:
+        """A copy with its own memory."""
+        return self._over(self._untyped_storage.clone(), self.dtype)
+
+    def cpu(self) -> TypedStorage:
+        """This storage when it is on the CPU, else a copy there."""
+        return self._over(self._untyped_storage.cpu(), self.dtype)
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
+        """This storage when it is on the device, else a copy there."""
+        return self._over(self._untyped_storage.to(device=device), self.dtype)
+
+    def _to(self, dtype: Dtype) -> TypedStorage:
+        new = self._over(UntypedStorage(self.size() * dtype.itemsize, device=self.device), dtype)
+        return new.copy_(self)
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        values: list[Any] = self._array().tolist()
+        return values
+
+    def pickle_storage_type(self) -> str:
+        """The class name that files use for this element type."""
+        return self._pickle_storage_type()
+
+    def _pickle_storage_type(self) -> str:
+        return storage_class_name(self.dtype)
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The legacy class name, or a conversion to `dtype`."""
+        return f"torch.{self._pickle_storage_type()}" if dtype is None else self._to(dtype)
+
+    def __repr__(self) -> str:
+        meta = self._untyped_storage.buffer is None
+        shown = "..." if meta else " " + "\n ".join(str(value) for value in self)
+        return f"{shown}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypedStorage) and self._cdata == other._cdata
+
+    __hash__ = object.__hash__
+
+    def __copy__(self) -> TypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> TypedStorage:
+        return self._over(self._untyped_storage.__deepcopy__(memo), self.dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TypedStorage._over, (self._untyped_storage, self.dtype)
+
+
+def _conversion(name: str, dtype: Dtype) -> Any:
+    def convert(self: TypedStorage) -> TypedStorage:
+        return self._to(dtype)
+
+    convert.__name__ = name
+    convert.__qualname__ = f"TypedStorage.{name}"
+    convert.__doc__ = f"A copy converted to {dtype}."
+    return convert
+
+
+for _name, _dtype in {
+    "double": types.float64,
+    "float": types.float32,
+    "half": types.float16,
+    "bfloat16": types.bfloat16,
+    "long": types.int64,
+    "int": types.int32,
+    "short": types.int16,
+    "char": types.int8,
+    "byte": types.uint8,
+    "bool": types.bool,
+    "complex_double": types.complex128,
+    "complex_float": types.complex64,
+    "float8_e5m2": types.float8_e5m2,
+    "float8_e4m3fn": types.float8_e4m3fn,
+    "float8_e5m2fnuz": types.float8_e5m2fnuz,
+    "float8_e4m3fnuz": types.float8_e4m3fnuz,
+}.items():
+    setattr(TypedStorage, _name, _conversion(_name, _dtype))
+
+
+class _LegacyMeta(type):
+    """`isinstance(storage, FloatStorage)` asks for the element type, whatever class the storage has."""
+
+    _element: Dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        element = getattr(cls, "_element", None)
+        if element is None:
+            return isinstance(instance, TypedStorage)
+        return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == "cpu"
+
+
+class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
+    """Base of the classes named after element types; they make `TypedStorage` objects."""
+
+    __slots__ = ()
+    __module__ = "torch.storage"
+
+    def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
+        warn_deprecated()
+        if "dtype" in kwargs:
+            raise RuntimeError(
+                _INIT_TEXT.format(name=f"{cls.__name__}.__new__") + "\nKeyword argument 'dtype' cannot be specified"
+            )
+        new = TypedStorage.__new__(TypedStorage)
+        new._set_up(args, wrap_storage, cls._element, kwargs.pop("device", None), f"{cls.__name__}.__new__")
+        return new
+
+
+_LEGACY = {
+    "DoubleStorage": types.float64,
+    "FloatStorage": types.float32,
+    "HalfStorage": types.float16,
+    "LongStorage": types.int64,
+    "IntStorage": types.int32,
+    "ShortStorage": types.int16,
+    "CharStorage": types.int8,
+    "ByteStorage": types.uint8,
+    "BoolStorage": types.bool,
+    "BFloat16Storage": types.bfloat16,
+    "ComplexDoubleStorage": types.complex128,
+    "ComplexFloatStorage": types.complex64,
+    "QUInt8Storage": types.quint8,
+    "QInt8Storage": types.qint8,
+    "QInt32Storage": types.qint32,
+    "QUInt4x2Storage": types.quint4x2,
+    "QUInt2x4Storage": types.quint2x4,
+}
+LEGACY_CLASSES: dict[str, type] = {
+    name: _LegacyMeta(name, (_LegacyStorage,), {"__module__": "torch", "__slots__": (), "_element": element})
+    for name, element in _LEGACY.items()
+}
+_NAMES = {element: name for name, element in _LEGACY.items()}
+
+
+def storage_class_name(dtype: Dtype) -> str:
+    """The class name that files use for this element type; KeyError for types that only untyped files hold."""
+    return _NAMES[dtype]
+
+
+def storage_class_dtype(name: str) -> Dtype | None:
+    """The element type of a storage class name in a file, None when the name is no such class."""
+    return _LEGACY.get(name)
