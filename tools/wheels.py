@@ -16,8 +16,9 @@ import tarfile
 import tempfile
 import venv
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import members as workspace
 from members import ROOT, Member
@@ -37,7 +38,10 @@ SMOKE = {
     ),
 }
 
-ABSENT = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is not None)"
+ABSENT = (
+    "import importlib.util as u, sys; there = [n for n in sys.argv[1:] if u.find_spec(n)]; "
+    "sys.exit(f'must not be installed: {there}' if there else 0)"
+)
 
 
 @dataclass(frozen=True)
@@ -47,20 +51,31 @@ class Combination:
     title: str
     install: list[str]
     present: set[str]
-    smoke: list[str] = field(default_factory=list)
 
 
-def run(*command: object, **options: object) -> None:
+def run(*command: object, **options: Any) -> None:
     """Run a command, showing it; a failure ends the program."""
     text = [str(c) for c in command]
-    print("$", " ".join(text[:8]), "..." if len(text) > 8 else "", flush=True)
-    subprocess.run(text, check=True, **options)
+    shown = " ".join([Path(text[0]).name, *text[1:]])
+    print("$", shown if len(shown) < 160 else shown[:160] + " ...", flush=True)
+    done = subprocess.run(text, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"exit status {done.returncode}: {shown}")
 
 
 def build(member: Member, destination: Path, *, source: Path | None = None) -> None:
     """A wheel of `member` (or of its folder elsewhere, `source`) with the build backend of this environment."""
-    options = ["--no-isolation", "--wheel", "-o", destination]
-    run(sys.executable, "-m", "build", *options, source or member.folder, stdout=subprocess.DEVNULL)
+    run(
+        sys.executable,
+        "-m",
+        "build",
+        "--quiet",
+        "--no-isolation",
+        "--wheel",
+        "-o",
+        destination,
+        source or member.folder,
+    )
 
 
 def check(found: dict[str, Member]) -> None:
@@ -68,7 +83,7 @@ def check(found: dict[str, Member]) -> None:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     for member in found.values():
-        run(sys.executable, "-m", "build", "-o", dist, member.folder, stdout=subprocess.DEVNULL)
+        run(sys.executable, "-m", "build", "--quiet", "-o", dist, member.folder)
     artefacts = sorted(dist.iterdir())
     run("twine", "check", "--strict", *artefacts)
     run("check-wheel-contents", *dist.glob("*.whl"))
@@ -175,11 +190,10 @@ def compat(found: dict[str, Member]) -> None:
             print(f"--- {combination.title}", flush=True)
             folder = Path(temporary) / f"env{number}"
             python = install(folder, wheelhouse, combination.install)
-            for name, member in found.items():
-                if name in combination.present:
-                    run(python, "-c", SMOKE[name], cwd=temporary)
-                else:
-                    run(python, "-c", ABSENT, member.import_name, cwd=temporary)
+            for name in sorted(combination.present):
+                run(python, "-c", SMOKE[name], cwd=temporary)
+            absent = [m.import_name for n, m in found.items() if n not in combination.present]
+            run(python, "-c", ABSENT, *absent, cwd=temporary)
             shutil.rmtree(folder)
     print("compat: every combination works")
 
