@@ -1,0 +1,63 @@
+"""The one door between the call path and autograd: what L1 asks, what L2 answers.
+
+L2 calls `hooks.install(...)` when it is imported. Without it ops run and nothing is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from .state import Mode
+from .table import OpRow
+
+
+class PlanRequest:
+    """A call that may have to be recorded.
+
+    `values` and `sources` are those of `planner.Bound`; `specs` the output specs, `View`s for views, None for a
+    composite op with a formula of its own; `written` says that the first argument is written in place.
+    """
+
+    __slots__ = ("mode", "row", "sources", "specs", "values", "written")
+
+    def __init__(
+        self, row: OpRow, values: Sequence[Any], sources: Sequence[int | None], specs: Any, written: bool, mode: Mode
+    ) -> None:
+        self.row = row
+        self.values = values
+        self.sources = sources
+        self.specs = specs
+        self.written = written
+        self.mode = mode
+
+
+class Recorder(Protocol):
+    """Made once per plan. `before(flat)` runs ahead of an in-place kernel and may refuse it."""
+
+    def before(self, flat: tuple[Any, ...]) -> None:
+        """Refuse an in-place write that would break the graph."""
+
+    def after(self, flat: tuple[Any, ...], result: Any) -> None:
+        """Make the node of this call and connect `result` to it."""
+
+
+class AutogradHooks:
+    """The installed functions. `recorder` is None while autograd is absent."""
+
+    __slots__ = ("has_formula", "recorder")
+
+    def __init__(self) -> None:
+        self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
+        self.has_formula: Callable[[OpRow], bool] = lambda row: False
+
+    def install(
+        self, recorder: Callable[[PlanRequest], Recorder | None], has_formula: Callable[[OpRow], bool]
+    ) -> None:
+        """Put autograd in place."""
+        self.recorder = recorder
+        self.has_formula = has_formula
+
+
+hooks = AutogradHooks()
+"""The process's autograd, if any."""

@@ -1,0 +1,234 @@
+"""THE call path: build the key, find the plan, run it.
+
+    aten.add(x, y)          a packet: resolves the overload as Python's `torch.add` does
+    aten.add.Tensor(x, y)   one overload
+
+Each packet has one function and one method form, both made by `make_call`: the key of a call is the thread's mode,
+each tensor's signature, the type of each number that is a kernel argument and the value of everything else. What is
+not in the key must not influence a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from . import overrides
+from .binding import bind_overload, bind_packet
+from .executor import plain_types
+from .planner import plan_call
+from .state import state
+from .table import OpRow, Packet, find_packet, packets
+
+PLAN_LIMIT = 8192
+"""How many plans a packet keeps at most; past it the oldest half goes."""
+
+planned: dict[str, int] = {"count": 0}
+"""How many plans were made in this process (a test counts that one geometry is planned once)."""
+
+
+class Unplannable(Exception):  # noqa: N818 (a control signal, not an error)
+    """An argument that cannot be part of a key: plan this call anew every time."""
+
+
+def fingerprint(value: Any) -> Any:
+    """Return the part of a plan key that `value` contributes."""
+    kind = type(value)
+    if kind in plain_types:
+        return value._sig
+    if kind is list or kind is tuple:
+        return (kind, *[fingerprint(item) for item in value])
+    if kind is int or value is None or kind is str:
+        return value
+    if kind is float or kind is bool or kind is complex:
+        return (kind, value)
+    if isinstance(value, tuple):
+        return (tuple, *[fingerprint(item) for item in value])
+    if isinstance(value, TensorBase) or kind.__hash__ is None:
+        raise Unplannable
+    return (kind, value)
+
+
+def make_call(packet: Packet, method: bool) -> Callable[..., Any]:
+    """Return the callable form of `packet`: as `torch.name`, or as the method `Tensor.name`."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        key: list[Any] = [state.mode]
+        if kwargs:
+            names = tuple(kwargs)
+            return _call_with_names(packet, method, args, names, (*args, *kwargs.values()), kwargs)
+        free = packet.free
+        for arg in args:
+            kind = type(arg)
+            if kind in plain_types:
+                key.append(arg._sig)
+            elif kind is float or kind is int or kind is bool:
+                key.append(kind if len(key) in free else arg if kind is int else (kind, arg))
+            elif arg is None:
+                key.append(None)
+            else:
+                try:
+                    key.append(fingerprint(arg))
+                except Unplannable:
+                    return _call_unplanned(packet, method, args, kwargs, None)
+        plan = packet.plans.get(tuple(key))
+        if plan is None:
+            return _call_unplanned(packet, method, args, kwargs, tuple(key))
+        return plan.run(plan, args)
+
+    def keyed(*args: Any, **kwargs: Any) -> Any:
+        part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)
+        if part is None:
+            return call(*args, **kwargs)
+        key = (state.mode, args[0]._sig, len(args), part)
+        plan = packet.plans.get(key)
+        if plan is None:
+            return _call_unplanned(packet, method, args, kwargs, key)
+        return plan.run(plan, args)
+
+    chosen = keyed if packet.key is not None else call
+    chosen.__name__ = chosen.__qualname__ = packet.name
+    chosen.__module__ = "torch"
+    return chosen
+
+
+def _call_with_names(
+    packet: Packet, method: bool, args: tuple[Any, ...], names: tuple[str, ...], flat: tuple[Any, ...], kwargs: Any
+) -> Any:
+    """The keyword form of `call`: the names join the key, their values follow the positional arguments."""
+    key: list[Any] = [state.mode]
+    free = packet.free
+    count = len(args)
+    try:
+        for position, arg in enumerate(flat):
+            kind = type(arg)
+            if kind in plain_types:
+                key.append(arg._sig)
+            elif kind is float or kind is int or kind is bool:
+                place = position + 1 if position < count else names[position - count]
+                key.append(kind if place in free else arg if kind is int else (kind, arg))
+            else:
+                key.append(fingerprint(arg))
+    except Unplannable:
+        return _call_unplanned(packet, method, args, kwargs, None)
+    key.append(names)
+    plan = packet.plans.get(tuple(key))
+    if plan is None:
+        return _call_unplanned(packet, method, args, kwargs, tuple(key))
+    return plan.run(plan, flat)
+
+
+def _call_unplanned(
+    packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None
+) -> Any:
+    """First call of a geometry: Python overrides, then bind, plan, remember, run."""
+    if state.mode.overriding or key is None:
+        handled, result = overrides.handle(make_form(packet, method), args, kwargs)
+        if handled:
+            return result
+    bound = bind_packet(packet, method, args, kwargs)
+    return run_bound(bound, packet.plans if key is not None else None, key)
+
+
+def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None) -> Any:
+    """Plan a bound call, remember the plan under `key` when it may be, and run it."""
+    plan = plan_call(bound)
+    planned["count"] += 1
+    if plans is not None and bound.cacheable and not state.mode.overriding:
+        if len(plans) >= PLAN_LIMIT:
+            for old in list(plans)[: PLAN_LIMIT // 2]:
+                plans.pop(old, None)
+        plans[key] = plan
+    result = plan.run(plan, bound.flat)
+    if bound.requires_grad:
+        result.requires_grad_(True)
+    return result
+
+
+_forms: dict[tuple[str, bool], Callable[..., Any]] = {}
+
+
+def make_form(packet: Packet, method: bool) -> Callable[..., Any]:
+    """Return the packet's function or method, the same object every time."""
+    form = _forms.get((packet.name, method))
+    if form is None:
+        form = _forms.setdefault((packet.name, method), make_call(packet, method))
+    return form
+
+
+def function(name: str) -> Callable[..., Any] | None:
+    """Return the function form of the packet `name`, None when there is no such op."""
+    packet = find_packet(name)
+    return None if packet is None else make_form(packet, False)
+
+
+def method(name: str) -> Callable[..., Any] | None:
+    """Return the method form of the packet `name`, None when there is no such op."""
+    packet = find_packet(name)
+    return None if packet is None else make_form(packet, True)
+
+
+def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call one overload, arguments bound by its schema alone; plans are shared through the packet's table."""
+    try:
+        key = (row, state.mode, tuple(kwargs), *[fingerprint(value) for value in (*args, *kwargs.values())])
+    except Unplannable:
+        key = None
+    plans = packets[row.packet].plans
+    plan = plans.get(key) if key is not None else None
+    if plan is not None:
+        return plan.run(plan, (*args, *kwargs.values()))
+    return run_bound(bind_overload(row, args, kwargs), plans if key is not None else None, key)
+
+
+class OverloadCall:
+    """`aten.add.Tensor`: a callable for one overload."""
+
+    __slots__ = ("row",)
+
+    def __init__(self, row: OpRow) -> None:
+        self.row = row
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_overload(self.row, args, kwargs)
+
+
+class PacketCall:
+    """`aten.add`: the packet's function form, with its overloads as attributes."""
+
+    def __init__(self, packet: Packet) -> None:
+        self.packet = packet
+        self.function = make_form(packet, False)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> OverloadCall:
+        try:
+            row = self.packet.row("" if overload == "default" else overload)
+        except KeyError:
+            raise AttributeError(f"operator aten::{self.packet.name} has no overload {overload!r}") from None
+        made = OverloadCall(row)
+        self.__dict__[overload] = made
+        return made
+
+
+class Namespace:
+    """Attribute access to packets by name, `aten.mul(x, y)`; AttributeError for an op that is not in the table."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> PacketCall:
+        packet = find_packet(self._prefix + name)
+        if packet is None:
+            raise AttributeError(f"op {self._prefix or 'aten::'}{name} is not in the op table")
+        made = PacketCall(packet)
+        self.__dict__[name] = made
+        return made
+
+
+aten = Namespace("")
+"""The built-in operators."""

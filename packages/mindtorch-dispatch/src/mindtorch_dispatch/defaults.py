@@ -1,0 +1,33 @@
+"""The process-wide default dtype and the thread's default device, which factories and promotion consult."""
+
+from __future__ import annotations
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import float32
+
+from .state import state
+from .table import set_default_dtype_plans
+
+_default: dict[str, Dtype] = {"dtype": float32}
+_CPU = Device("cpu")
+
+
+def get_default_dtype() -> Dtype:
+    """Return the floating-point dtype that Python floats become."""
+    return _default["dtype"]
+
+
+def set_default_dtype(dtype: Dtype) -> None:
+    """Make `dtype` the default; TypeError unless it is floating point, as torch says it."""
+    if not isinstance(dtype, Dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default["dtype"] = dtype
+    set_default_dtype_plans(None if dtype is float32 else dtype)
+
+
+def get_default_device() -> Device:
+    """Return the device that factories use when none is given."""
+    return state.mode.default_device or _CPU

@@ -1,0 +1,298 @@
+"""Plans and the executor that runs them. No op is named here and nothing is decided here: the planner decided.
+
+A plan is made once per call geometry. `plan.run(plan, flat)` executes it, where `flat` is the call's positional
+arguments followed by its keyword values. The ways to run are few:
+
+    run_kernel    allocate, fill, wrap            run_view(s)   new geometry over the same bytes
+    run_inplace   fill the target                 run_composite call the composing function
+    run_out       fill the caller's tensor        run_dynamic   the kernel makes the arrays
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.spec import Signature, Spec
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
+
+from .state import state
+
+_new = object.__new__
+_empty = np.empty
+_ndarray = np.ndarray
+
+
+class Plan:
+    """Everything the executor needs for one geometry of one op. Immutable once made.
+
+    `values` is the kernel's argument list with every constant in place; `tensors` and `scalars` are (index, source)
+    pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers).
+    """
+
+    __slots__ = (
+        "alloc",
+        "before",
+        "cls",
+        "creation",
+        "kernel",
+        "lists",
+        "np_dtype",
+        "offset",
+        "out_index",
+        "outputs",
+        "pack",
+        "prepare",
+        "record",
+        "row",
+        "run",
+        "scalars",
+        "shape",
+        "sig",
+        "source",
+        "spec",
+        "tensors",
+        "values",
+    )
+
+    def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
+        self.row = row
+        self.run = run
+        self.alloc: Callable[..., Any] = _empty
+        self.before = self.record = self.prepare = self.pack = self.kernel = None
+        self.tensors: Sequence[tuple[int, int]] = ()
+        self.scalars: Sequence[tuple[int, int]] = ()
+        self.lists: Sequence[tuple[int, int]] = ()
+        self.values: list[Any] = []
+        self.cls: type[TensorBase] = tensor_class[0]
+        self.creation = "default"
+        self.offset: Any = 0
+
+
+tensor_class: list[type[TensorBase]] = [TensorBase]
+"""The class of results; the surface installs its own with `set_tensor_class`."""
+
+plain_types: set[type] = {TensorBase}
+"""Tensor types that no `__torch_function__` override can apply to."""
+
+
+def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
+    """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
+    tensor_class[0] = cls
+    plain_types.update((cls, *also_plain))
+
+
+def strided_alloc(spec: Spec) -> Callable[..., Any]:
+    """Return an allocator of arrays with the spec's (dense, not contiguous) strides, over one flat buffer."""
+    span = 1 + sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True) if extent > 0)
+    nbytes = span * spec.itemsize if spec.numel else 0
+
+    def alloc(shape: tuple[int, ...], np_dtype: Any) -> Any:
+        return _ndarray(shape, np_dtype, _empty(nbytes, np.uint8), 0, spec.np_strides)
+
+    return alloc
+
+
+def operands(plan: Plan, flat: tuple[Any, ...]) -> list[Any]:
+    """Return the kernel's argument list for this call."""
+    values = plan.values.copy()
+    for index, source in plan.tensors:
+        values[index] = flat[source]._array
+    if plan.prepare is not None:
+        plan.prepare(plan, values, flat)
+    return values
+
+
+def wrap(plan: Plan, sig: Signature, array: Any) -> TensorBase:
+    """Return a fresh tensor of the plan's class that owns `array`."""
+    return make_tensor(plan.cls, sig, array, None, 0, [0])
+
+
+def run_kernel(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Allocate the output, let the kernel fill it, wrap it, record it."""
+    values = plan.values.copy()
+    for index, source in plan.tensors:
+        values[index] = flat[source]._array
+    if plan.prepare is not None:
+        plan.prepare(plan, values, flat)
+    array = plan.alloc(plan.shape, plan.np_dtype)
+    plan.kernel(array, *values)
+    tensor = _new(plan.cls)
+    tensor._sig = plan.sig
+    tensor._array = array
+    tensor._storage = None
+    tensor._offset = 0
+    tensor._counter = [0]
+    tensor._grad_fn = None
+    tensor._output_nr = 0
+    tensor._view = None
+    tensor._meta = None
+    if plan.record is not None:
+        plan.record(flat, tensor)
+    return tensor
+
+
+def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """As `run_kernel`, for several outputs; the kernel gets them as a tuple."""
+    values = operands(plan, flat)
+    arrays = tuple(alloc(sig.spec.shape, sig.spec.np_dtype) for sig, alloc in plan.outputs)
+    plan.kernel(arrays, *values)
+    tensors = tuple(wrap(plan, sig, array) for (sig, _), array in zip(plan.outputs, arrays, strict=True))
+    if plan.record is not None:
+        plan.record(flat, tensors)
+    return plan.pack(tensors)
+
+
+def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (dtype, tracked)."""
+    values = operands(plan, flat)
+    arrays = plan.kernel(*values)
+    single = not isinstance(arrays, tuple)
+    tensors = tuple(
+        wrap_array(plan.cls, array, dtype, device, tracked)
+        for array, (dtype, device, tracked) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
+    )
+    if plan.record is not None:
+        plan.record(flat, tensors[0] if single else tensors)
+    return tensors[0] if single else plan.pack(tensors)
+
+
+def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
+    """Return a tensor over a copy-free contiguous `array` whose numpy dtype is `dtype`'s."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    spec = Spec.of(dtype, device, array.shape)
+    return make_tensor(cls, spec.tracked if tracked else spec.plain, array, None, 0, [0])
+
+
+def run_abstract(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Geometry only: outputs without bytes."""
+    tensors = tuple(wrap(plan, sig, None) for sig, _ in plan.outputs)
+    result = tensors[0] if plan.pack is None else tensors
+    if plan.record is not None:
+        plan.record(flat, result)
+    return result if plan.pack is None else plan.pack(tensors)
+
+
+def run_inplace(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Let the kernel fill the target, bump its version, record it. `plan.before` refuses what torch refuses."""
+    target = flat[plan.source]
+    if plan.before is not None:
+        plan.before(flat)
+    if plan.kernel is not None:
+        plan.kernel(target._array, *operands(plan, flat))
+    target._counter[0] += 1
+    if plan.record is not None:
+        plan.record(flat, target)
+    return target
+
+
+def run_inplace_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """As `run_inplace`, for an op that writes the lists or several arguments named in `plan.outputs`."""
+    if plan.before is not None:
+        plan.before(flat)
+    plan.kernel(None, *operands(plan, flat))
+    for source in plan.outputs:
+        written = flat[source]
+        for target in written if isinstance(written, (list, tuple)) else (written,):
+            target._counter[0] += 1
+    return plan.pack(flat)
+
+
+def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Fill the tensors given as `out=`; `plan.before` has them resized or refused."""
+    targets = plan.source(flat)
+    plan.before(targets)
+    if plan.kernel is not None:
+        arrays = tuple(target._array for target in targets)
+        plan.kernel(arrays[0] if plan.pack is None else arrays, *operands(plan, flat))
+    for target in targets:
+        target._counter[0] += 1
+    return targets[0] if plan.pack is None else plan.pack(targets)
+
+
+def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
+    spec = sig.spec
+    storage, array = None, None
+    if base._array is not None:
+        storage = base._storage
+        if storage is None:
+            storage = base._materialized_storage()
+        if spec.numel:
+            array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
+        else:
+            array = _ndarray(spec.shape, spec.np_dtype)
+    else:
+        storage = base._materialized_storage()
+    tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
+    if plan.creation is not None:
+        above = base._view
+        tensor._view = ViewInfo(base if above is None else above.base, base._counter[0], plan.creation)
+    return tensor
+
+
+def run_view(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Return a tensor with the plan's geometry over the input's bytes."""
+    base = flat[plan.source]
+    offset = plan.offset
+    if offset.__class__ is not int:
+        offset = offset(*filled(plan, flat))
+    tensor = _view_of(plan, base, plan.sig, base._offset + offset)
+    if plan.record is not None:
+        plan.record(flat, tensor)
+    return tensor
+
+
+def run_views(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """As `run_view`, for ops that cut one input into several views."""
+    base = flat[plan.source]
+    tensors = tuple(_view_of(plan, base, sig, base._offset + offset) for sig, offset in plan.outputs)
+    if plan.record is not None:
+        plan.record(flat, tensors)
+    return plan.pack(tensors)
+
+
+def filled(plan: Plan, flat: tuple[Any, ...]) -> list[Any]:
+    """Return the call's values in schema order, tensors as tensors."""
+    values = plan.values.copy()
+    for index, source in plan.tensors:
+        values[index] = flat[source]
+    for index, source in plan.scalars:
+        values[index] = flat[source]
+    for index, source in plan.lists:
+        values[index] = flat[source]
+    return values
+
+
+def run_composite(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Call the composing function; autograd sees the ops it calls."""
+    return plan.kernel(*filled(plan, flat))
+
+
+def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Call the composing function with grad off and record the op as one node, because it has its own formula."""
+    before = state.mode
+    state.mode = before.replace(grad=False)
+    try:
+        result = plan.kernel(*filled(plan, flat))
+    finally:
+        state.mode = before
+    if plan.record is not None:
+        for tensor in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(tensor, TensorBase) and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+                tensor._sig = tensor._sig.spec.tracked
+        plan.record(flat, result)
+    return result
+
+
+def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -> None:
+    """Point `tensor` at other bytes or another geometry, as `set_`, `resize_` and `squeeze_` do."""
+    sig = tensor._sig
+    tensor._sig = spec.tracked if sig.requires_grad else spec.inference if sig.inference else spec.plain
+    tensor._storage = storage
+    tensor._offset = offset
+    if tensor._array is not None or storage.device.type == "cpu":
+        tensor._array = (
+            array_of_storage(storage, spec, offset) if spec.numel else np.ndarray(tuple(spec.shape), spec.np_dtype)
+        )

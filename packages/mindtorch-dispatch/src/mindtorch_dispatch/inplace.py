@@ -1,0 +1,188 @@
+"""Planning of calls that write into a tensor they are given: in-place forms and `out=`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.promotion import can_cast
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import has_internal_overlap
+from mindtorch_storage.tensor_base import TensorBase
+
+from . import executor, routing
+from .autograd_interface import PlanRequest, hooks
+from .executor import Plan
+from .meta.checks import check, shape_text
+from .meta.rule import Outputs
+from .state import state
+from .table import Kernel
+
+
+def check_writable(spec: Spec) -> None:
+    """Raise torch's error for a written-to tensor whose elements overlap in memory."""
+    if has_internal_overlap(spec.shape, spec.stride):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def check_result_type(result: Dtype, target: Dtype) -> None:
+    """Raise torch's error when a result of dtype `result` must not be written to a tensor of dtype `target`."""
+    if not can_cast(result, target):
+        raise RuntimeError(
+            f"result type {result.scalar_name} can't be cast to the desired output type {target.scalar_name}"
+        )
+
+
+def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
+    """Return a kernel that computes into a fresh array of `spec` and then writes it to `out`, converting."""
+
+    def computed(out: Any, *values: Any) -> None:
+        array = np.empty(spec.shape, spec.np_dtype)
+        fn(array, *values)
+        np.copyto(out, array, casting="unsafe")
+
+    return computed
+
+
+def plan_inplace(
+    bound: Any, answer: Outputs, device: Device, kernel: Kernel | None, wanted: PlanRequest | None
+) -> Plan:
+    """Return the plan of an in-place form or of an op that writes its first argument."""
+    row = bound.row
+    plan = Plan(row, executor.run_inplace)
+    plan.source = bound.sources[0]
+    target = bound.values[0]
+    if kernel is None and device.type != "meta":
+        raise routing.missing_kernel(row, device, getattr(target, "dtype", None))
+    routing.fill_plan(plan, bound, answer, kernel)
+    recorder = hooks.recorder(wanted) if wanted is not None else None
+    if recorder is not None:
+        plan.before, plan.record = recorder.before, recorder.after
+    if not isinstance(target, TensorBase):
+        plan.run = executor.run_inplace_outputs
+        plan.kernel = kernel.fn if kernel is not None and device.type != "meta" else _nothing
+        plan.outputs = [
+            bound.sources[i] for i, argument in enumerate(row.schema.arguments) if argument.is_write
+        ]
+        source = plan.source
+        plan.pack = (lambda flat: flat[source]) if row.schema.returns else (lambda flat: None)
+        return plan
+    spec = target._sig.spec
+    check_writable(spec)
+    if row.kind == "inplace":
+        result = answer.specs
+        check(
+            result.shape == spec.shape,
+            lambda: f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape "
+            f"{shape_text(result.shape)}",
+        )
+        check_result_type(result.dtype, spec.dtype)
+    if device.type == "meta":
+        return plan
+    if row.kind == "inplace" and not (result.dtype is spec.dtype and (kernel.aliases_ok or row.meta.aliases_ok)):
+        plan.kernel = through_temporary(routing.rounding(kernel, [result]), result)
+    else:
+        plan.kernel = routing.rounding(kernel, [spec])
+    return plan
+
+
+def _nothing(out: Any, *values: Any) -> None:
+    """The kernel of a device without bytes."""
+
+
+RESIZE_WARNING = (
+    "An output with one or more elements was resized since it had shape {had}, which does not match the required "
+    "output shape {need}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+    "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
+    "elements with t.resize_(0)."
+)
+
+
+def prepare_target(target: TensorBase, spec: Spec) -> None:
+    """Give an `out=` tensor the shape of the result, warning as torch does when that discards elements."""
+    had = target._sig.spec
+    if had.shape == spec.shape:
+        return
+    if had.numel != 0:
+        warnings.warn(
+            RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape)), UserWarning, stacklevel=5
+        )
+    wanted = Spec.of(had.dtype, had.device, spec.shape, spec.stride)
+    storage = target._materialized_storage()
+    needed = target._offset * had.itemsize + wanted.nbytes
+    if storage.nbytes() < needed:
+        storage.resize_(needed)
+    executor.rebind_geometry(target, wanted, storage, target._offset)
+
+
+def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
+    """Raise torch's error when `out=` is used where a gradient would be recorded."""
+    if state.mode.grad and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
+        raise RuntimeError(
+            f"{row.packet}(): functions with out=... arguments don't support automatic differentiation, "
+            f"but one of the arguments requires grad."
+        )
+
+
+def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None) -> Plan:
+    """Return the plan of a call with `out=`."""
+    row, out = bound.row, bound.out
+    plan = Plan(row, executor.run_out)
+    targets = [out] if isinstance(out, TensorBase) else list(out)
+    check_out_grad(row, targets, routing.tensor_leaves(bound.values))
+    specs = [answer.specs] if isinstance(answer.specs, Spec) else list(answer.specs)
+    for target, spec in zip(targets, specs, strict=True):
+        check(
+            target.device == spec.device,
+            lambda target=target, spec=spec: f"Expected all tensors to be on the same device, but found at least two "
+            f"devices, {spec.device} and {target.device}!",
+        )
+        check_result_type(spec.dtype, target.dtype)
+        if target._sig.spec.shape == spec.shape:
+            check_writable(target._sig.spec)
+    source, single = bound.out_source, isinstance(out, TensorBase)
+    plan.source = (lambda flat: (flat[source],)) if single else (lambda flat: tuple(flat[source]))
+    plan.pack = None if isinstance(answer.specs, Spec) else routing.packing(row, answer.specs)
+    routing.fill_plan(plan, bound, answer, kernel)
+
+    def before(targets: Sequence[TensorBase]) -> None:
+        for target, spec in zip(targets, specs, strict=True):
+            prepare_target(target, spec)
+
+    plan.before = before
+    if device.type == "meta":
+        return plan
+    if kernel is None:
+        raise routing.missing_kernel(row, device, specs[0].dtype)
+    fn = routing.rounding(kernel, specs)
+    if len(specs) == 1 and plan.pack is None:
+        safe = targets[0].dtype is specs[0].dtype and not _shares_memory(targets[0], routing.tensor_leaves(bound.values))
+        plan.kernel = fn if safe else through_temporary(fn, specs[0])
+    else:
+        plan.kernel = _each_through_temporary(fn, specs)
+    return plan
+
+
+def _shares_memory(target: TensorBase, tensors: Sequence[TensorBase]) -> bool:
+    return any(
+        target._array is not None and tensor._array is not None and np.may_share_memory(target._array, tensor._array)
+        for tensor in tensors
+    )
+
+
+def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec]) -> Callable[..., None]:
+    def computed(outs: tuple[Any, ...], *values: Any) -> None:
+        arrays = tuple(np.empty(spec.shape, spec.np_dtype) for spec in specs)
+        fn(arrays, *values)
+        for out, array in zip(outs, arrays, strict=True):
+            np.copyto(out, array, casting="unsafe")
+
+    return computed

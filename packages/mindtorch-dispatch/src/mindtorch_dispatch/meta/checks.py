@@ -1,0 +1,86 @@
+"""Argument checks shared by meta functions, with torch's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+
+def check(condition: bool, message: Callable[[], str], error: type[Exception] = RuntimeError) -> None:
+    """Raise `error(message())` unless `condition` holds; the text is only built when it is needed."""
+    if not condition:
+        raise error(message())
+
+
+def wrap_dim(dim: int, ndim: int, *, scalar: bool = True) -> int:
+    """Return `dim` in [0, ndim); negative dims count from the end. 0-d tensors accept -1 and 0 when `scalar`.
+
+    Raises IndexError with torch's text.
+    """
+    if ndim == 0:
+        if not scalar:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        if -1 <= dim <= 0:
+            return 0
+        raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {dim})")
+    if not -ndim <= dim < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
+    return dim + ndim if dim < 0 else dim
+
+
+def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return normalised dims; None or an empty list means all of them. A dim given twice raises torch's error."""
+    if dims is None:
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        dims = (dims,)
+    wrapped = tuple(wrap_dim(dim, ndim) for dim in dims)
+    if not wrapped:
+        return tuple(range(ndim))
+    seen: set[int] = set()
+    for dim in wrapped:
+        if dim in seen:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+        seen.add(dim)
+    return wrapped if ndim else ()
+
+
+def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> tuple[int, ...]:
+    """Return the shape after reducing `dims` (normalised)."""
+    if keepdim:
+        return tuple(1 if index in dims else extent for index, extent in enumerate(shape))
+    return tuple(extent for index, extent in enumerate(shape) if index not in dims)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as torch's messages print it, `[2, 3]`."""
+    return "[" + ", ".join(str(extent) for extent in shape) + "]"
+
+
+def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
+    """Return `shape` with its -1 filled in for `numel` elements; torch's errors when it cannot be."""
+    known, unknown = 1, None
+    for index, extent in enumerate(shape):
+        if extent == -1:
+            if unknown is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = index
+        elif extent < 0:
+            raise RuntimeError(f"invalid shape dimension {extent} at index {index} of shape {shape_text(shape)}")
+        else:
+            known *= extent
+    if known == numel or (unknown is not None and known > 0 and numel % known == 0):
+        if unknown is None:
+            return tuple(shape)
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {shape_text(shape)} because the unspecified dimension "
+                f"size -1 can be any value and is ambiguous"
+            )
+        return (*shape[:unknown], numel // known, *shape[unknown + 1 :])
+    raise RuntimeError(f"shape '{shape_text(shape)}' is invalid for input of size {numel}")
+
+
+def is_number(value: Any) -> bool:
+    """True for a Python number (bool included)."""
+    return isinstance(value, (int, float, complex))

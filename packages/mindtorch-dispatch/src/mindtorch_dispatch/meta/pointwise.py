@@ -1,0 +1,86 @@
+"""Meta rules of elementwise ops: broadcasting, type promotion, output strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.promotion import number_dtype, result_type
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes, elementwise_strides
+
+from ..defaults import get_default_dtype
+from .rule import MetaRule, Outputs
+
+DEFAULT = "default"
+"""The result has the promoted dtype of the operands."""
+FLOAT = "float"
+"""Integral operands become the default float dtype."""
+BOOL = "bool"
+"""Operands are promoted with each other; the result is bool."""
+REAL = "real"
+"""As DEFAULT, but a complex operand gives a real result (`abs`)."""
+SAME = "same"
+"""The first tensor's dtype, whatever the others are."""
+
+
+def promoted(values: Sequence[Any]) -> Dtype:
+    """Return the dtype in which tensors (as specs) and Python numbers among `values` are computed together."""
+    dims, zero_dims, numbers = [], [], []
+    default = get_default_dtype()
+    for value in values:
+        if isinstance(value, Spec):
+            (dims if value.ndim else zero_dims).append(value.dtype)
+        elif isinstance(value, (bool, int, float, complex)):
+            numbers.append(number_dtype(type(value), default))
+    found = result_type(dims, zero_dims, numbers)
+    if found is None:
+        raise RuntimeError("an elementwise op needs at least one operand")
+    return found
+
+
+def broadcast_spec(operands: Sequence[Spec], dtype: Dtype) -> Spec:
+    """Return the spec of an elementwise result over `operands`, with TensorIterator's strides."""
+    first = operands[0]
+    device = next((operand.device for operand in operands if operand.device.type != "cpu"), first.device)
+    if all(operand.shape == first.shape and operand.stride == first.stride for operand in operands[1:]) and (
+        first.is_contiguous
+    ):
+        return Spec.of(dtype, device, first.shape, first.stride)
+    shape = broadcast_shapes(*[operand.shape for operand in operands])
+    stride = elementwise_strides(shape, [(operand.shape, operand.stride) for operand in operands])
+    return Spec.of(dtype, device, shape, stride)
+
+
+def pointwise(
+    promotion: str = DEFAULT, *, operands: Sequence[int] | None = None, inplace: bool = True, out: bool = True
+) -> MetaRule:
+    """Return the rule of an elementwise op.
+
+    Args:
+        promotion: one of DEFAULT, FLOAT, BOOL, REAL, SAME above.
+        operands: indices of the arguments that broadcast and promote; default: every tensor, and every number that
+            stands at a `Scalar`/`Tensor` place before the first keyword-only argument is passed by the caller.
+    """
+
+    def rule(*values: Any) -> Outputs:
+        chosen = values if operands is None else [values[index] for index in operands]
+        specs = [value for value in chosen if isinstance(value, Spec)]
+        if promotion == SAME:
+            compute = specs[0].dtype
+        else:
+            compute = promoted(chosen)
+        if promotion == FLOAT and not (compute.is_floating_point or compute.is_complex):
+            compute = get_default_dtype()
+        dtype = bool_dtype if promotion == BOOL else compute.to_real() if promotion == REAL else compute
+        return Outputs(broadcast_spec(specs, dtype), cast=compute)
+
+    return MetaRule(rule, inplace=inplace, out=out, aliases_ok=True)
+
+
+def int_or_bool_to_long(dtype: Dtype) -> Dtype:
+    """Return int64 for integral dtypes and bool (what `sum` accumulates in), else `dtype`."""
+    return dtype if dtype.is_floating_point or dtype.is_complex else int64

@@ -1,0 +1,77 @@
+"""What a meta function is and what it answers.
+
+A meta function takes the op's arguments in schema order with every tensor replaced by its `Spec` (lists of tensors
+by lists of specs) and returns the geometry of the outputs, raising torch's errors for wrong arguments. It is the
+only place that knows shapes, strides, dtypes and argument errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+
+
+class Outputs:
+    """A meta function's answer where a bare `Spec` (or tuple or list of them) does not say enough.
+
+    Args:
+        specs: one spec, or a tuple/list of them (a list is a `Tensor[]` return).
+        cast: dtype to which every tensor operand is converted before the kernel runs, or a mapping from argument
+            index to dtype.
+        values: the kernel's arguments, when they differ from the call's (normalised dims, filled-in defaults);
+            tensor arguments keep their places.
+    """
+
+    __slots__ = ("cast", "specs", "values")
+
+    def __init__(self, specs: Any, cast: Dtype | dict[int, Dtype] | None = None, values: Sequence[Any] | None = None):
+        self.specs = specs
+        self.cast = cast
+        self.values = values
+
+
+class View:
+    """Geometry of a view: its spec and where it starts, in elements from its input's first element.
+
+    `offset` may be a function of the call's values when an int argument only moves the start.
+    """
+
+    __slots__ = ("offset", "spec")
+
+    def __init__(self, spec: Spec, offset: int | Callable[..., int] = 0) -> None:
+        self.spec = spec
+        self.offset = offset
+
+
+class MetaRule:
+    """A meta function with its family's defaults: whether in-place and out forms exist, whether it makes views."""
+
+    __slots__ = ("aliases_ok", "fn", "inplace", "mixed_devices", "out", "view")
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        *,
+        inplace: bool = False,
+        out: bool = False,
+        view: bool = False,
+        mixed_devices: bool = False,
+        aliases_ok: bool = False,
+    ) -> None:
+        self.fn = fn
+        self.inplace = inplace
+        self.out = out
+        self.view = view
+        self.mixed_devices = mixed_devices
+        self.aliases_ok = aliases_ok
+
+    def __call__(self, *values: Any) -> Any:
+        return self.fn(*values)
+
+
+def meta_rule(**options: bool) -> Callable[[Callable[..., Any]], MetaRule]:
+    """Decorator: make a function a `MetaRule` with the given family defaults."""
+    return lambda fn: MetaRule(fn, **options)

@@ -1,0 +1,217 @@
+"""The planner: everything an op call means, worked out once per geometry.
+
+`plan_call` takes a bound call (which overload, which values, from where in the call they came) and returns a `Plan`.
+It is ordinary Python and holds all semantics: key order, device agreement, the meta function, promotion casts, how
+the outputs are allocated, what autograd has to record. The executor only carries plans out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import TensorBase
+
+from . import executor
+from .autograd_interface import PlanRequest, hooks
+from .executor import Plan
+from .inplace import plan_inplace, plan_out
+from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
+from .meta.rule import Outputs, View
+from .registry import registry
+from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
+from .state import Mode, state
+from .table import DYNAMIC, Kernel, OpRow, kernels
+
+def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode) -> DispatchKeySet:
+    """Return the keys this call passes, guards applied."""
+    mask = 1 << BACKEND_KEYS[device_type]
+    if mode.grad and any(tensor._sig.requires_grad for tensor in tensors):
+        mask |= 1 << DispatchKey.Autograd
+    if mode.autocast is not None:
+        mask |= 1 << DispatchKey.Autocast
+    return DispatchKeySet((mask | mode.include) & ~mode.exclude)
+
+
+def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[Any]) -> Device:
+    """Return the device the call runs on; torch's error when the tensors' devices differ."""
+    given = next((value for value in values if isinstance(value, Device)), None)
+    if given is not None and (not tensors or row.variants != ("method",)):
+        return given
+    found: Device | None = None
+    for tensor in tensors:
+        device = tensor.device
+        if found is None or found == device:
+            found = device
+        elif getattr(row.meta, "mixed_devices", False):
+            found = found if device.type == "cpu" else device
+        elif tensor._sig.spec.ndim == 0 and device.type == "cpu":
+            continue
+        elif found.type == "cpu" and all(t._sig.spec.ndim == 0 for t in tensors if t.device == found):
+            found = device
+        else:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {found} and {device}!"
+            )
+    return found or state.mode.default_device or _CPU
+
+
+_CPU = Device("cpu")
+
+
+def plan_call(bound: Bound) -> Plan:
+    """Return the plan of a bound call; raises what the op raises for wrong arguments."""
+    row, mode = bound.row, state.mode
+    tensors = tensor_leaves(bound.values)
+    device = common_device(row, tensors, bound.values)
+    keys = key_set(tensors, device.type, mode)
+    registered = registry.resolve(row, keys)
+    if registered is not None:
+        return _boxed(bound, registered)
+    kernel = kernels[device.type].get((row.base or row).name)
+    if row.composite is not None and kernel is None:
+        return _composite(bound, tensors, mode)
+    if row.meta is None:
+        raise NotImplementedError(f"{row.aten_name}: the row has neither a meta rule nor a composing function")
+    answer = row.meta(*to_specs(bound.values))
+    if not isinstance(answer, Outputs):
+        answer = Outputs(answer)
+    if row.kind in ("inplace", "mutating"):
+        return plan_inplace(bound, answer, device, kernel, request(bound, tensors, mode, answer))
+    if bound.out is not None:
+        return plan_out(bound, answer, device, kernel)
+    if row.meta.view:
+        return _views(bound, answer, mode, request(bound, tensors, mode, answer))
+    return _functional(bound, answer, device, kernel, request(bound, tensors, mode, answer))
+
+
+def request(bound: Bound, tensors: Sequence[TensorBase], mode: Mode, answer: Outputs) -> PlanRequest | None:
+    """Return what autograd needs to know of this call, None when nothing is to be recorded."""
+    if not mode.grad or mode.exclude >> DispatchKey.Autograd & 1 or hooks.recorder is None:
+        return None
+    written = bound.row.kind in ("inplace", "mutating")
+    if not any(tensor._sig.requires_grad for tensor in tensors):
+        return None
+    return PlanRequest(bound.row, bound.values, bound.sources, answer.specs, written, mode)
+
+
+def differentiable(dtype: Dtype) -> bool:
+    """True for dtypes that can carry a gradient."""
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def _functional(
+    bound: Bound, answer: Outputs, device: Device, kernel: Kernel | None, wanted: PlanRequest | None
+) -> Plan:
+    row, specs = bound.row, answer.specs
+    outputs = [specs] if isinstance(specs, Spec) else list(specs)
+    if kernel is None and device.type != "meta":
+        raise missing_kernel(row, device, outputs[0].dtype if outputs else None)
+    plan = Plan(row, executor.run_kernel)
+    fill_plan(plan, bound, answer, kernel)
+    plan.pack = packing(row, specs)
+    recorder = hooks.recorder(wanted) if wanted is not None else None
+    if recorder is not None:
+        plan.record = recorder.after
+    tracked = recorder is not None or bound.requires_grad
+    sigs = [spec.tracked if tracked and differentiable(spec.dtype) else _plain(spec) for spec in outputs]
+    if DYNAMIC in row.tags:
+        plan.run, plan.kernel = executor.run_dynamic, kernel.fn
+        plan.outputs = [(spec.dtype, spec.device, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
+        plan.pack = plan.pack or tuple
+        return plan
+    plan.outputs = [(sig, np.empty if sig.spec.is_contiguous else executor.strided_alloc(sig.spec)) for sig in sigs]
+    if device.type == "meta":
+        plan.run = executor.run_abstract
+        return plan
+    plan.kernel = rounding(kernel, outputs)
+    if plan.pack is not None:
+        plan.run = executor.run_kernel_outputs
+        return plan
+    plan.sig, plan.alloc = plan.outputs[0]
+    plan.spec, plan.shape, plan.np_dtype = outputs[0], tuple(outputs[0].shape), outputs[0].np_dtype
+    return plan
+
+
+def _plain(spec: Spec) -> Any:
+    return spec.inference if state.mode.inference else spec.plain
+
+
+def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None) -> Plan:
+    row, views = bound.row, answer.specs
+    single = isinstance(views, View)
+    plan = Plan(row, executor.run_view if single else executor.run_views)
+    plan.source = bound.sources[0]
+    fill_plan(plan, bound, Outputs(None, values=answer.values), None)
+    recorder = hooks.recorder(wanted) if wanted is not None else None
+    if recorder is not None:
+        plan.record = recorder.after
+    base = bound.values[0]
+    tracked = recorder is not None
+
+    def sig_of(view: View) -> Any:
+        if tracked and differentiable(view.spec.dtype):
+            return view.spec.tracked
+        return view.spec.inference if base._sig.inference else view.spec.plain
+
+    detached = "detach" in row.tags
+    if single:
+        plan.sig, plan.offset = sig_of(views), views.offset
+        plan.creation = None if detached else "default" if mode.grad else "no_grad"
+    else:
+        plan.outputs = [(sig_of(view), view.offset) for view in views]
+        plan.pack = packing(row, views)
+        plan.creation = "multi_output" if mode.grad else "no_grad"
+    return plan
+
+
+def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
+    row = bound.row
+    plan = Plan(row, executor.run_composite)
+    fill_plan(plan, bound, Outputs(None), None)
+    plan.kernel = row.composite
+    if row.kind == "inplace":
+        functional = row.composite
+        plan.kernel = lambda self, *rest: copy_into(self, functional(self, *rest))
+        return plan
+    wanted = PlanRequest(row, bound.values, bound.sources, None, False, mode) if tensors else None
+    if wanted is not None and mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors):
+        recorder = hooks.recorder(wanted)
+        plan.run = executor.run_composite_opaque
+        plan.record = recorder.after if recorder is not None else None
+    if bound.out is not None:
+        source = bound.out_source
+        inner, functional = plan.run, row.composite
+        del inner
+
+        def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
+            return copy_out(flat[source], functional(*executor.filled(plan, flat)))
+
+        plan.run = into_out
+    return plan
+
+
+copiers: dict[str, Callable[..., Any]] = {}
+"""`copy_into(target, value)` and `copy_out(targets, values)`, installed by `call` (they are op calls themselves)."""
+
+
+def copy_into(target: Any, value: Any) -> Any:
+    """Write `value` into `target` in place and return `target`."""
+    return copiers["into"](target, value)
+
+
+def copy_out(targets: Any, values: Any) -> Any:
+    """Write results into the tensors given as `out=`, resizing them as torch does."""
+    return copiers["out"](targets, values)
+
+
+def _boxed(bound: Bound, function: Callable[..., Any]) -> Plan:
+    plan = Plan(bound.row, executor.run_composite)
+    fill_plan(plan, bound, Outputs(None), None)
+    plan.kernel = function
+    return plan

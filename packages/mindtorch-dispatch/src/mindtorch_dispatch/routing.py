@@ -1,0 +1,201 @@
+"""Routing of a call's values to a kernel's operands: sources, constants, casts, rounding, packing of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import bfloat16, float16, float32
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import TensorBase
+
+from .executor import Plan
+from .meta.rule import Outputs
+from .table import Kernel, OpRow
+
+REDUCED = (float16, bfloat16)
+"""Dtypes whose arithmetic is done in float32 and rounded once."""
+
+
+class Bound:
+    """A call matched to an overload.
+
+    `values` are in schema order; `sources[i]` is the position in `flat` (positional arguments, then keyword values)
+    that `values[i]` came from, or None for a default or a converted value. `out` is the `out=` argument.
+    `cacheable` is False when a value was read out of a tensor or converted in a way the plan key does not show.
+    """
+
+    __slots__ = ("cacheable", "flat", "out", "out_source", "requires_grad", "row", "sources", "values")
+
+    def __init__(self, row: OpRow, values: list[Any], sources: list[int | None], flat: tuple[Any, ...]) -> None:
+        self.row = row
+        self.values = values
+        self.sources = sources
+        self.flat = flat
+        self.out: Any = None
+        self.out_source: int | None = None
+        self.requires_grad = False
+        self.cacheable = True
+
+
+def tensor_leaves(values: Sequence[Any]) -> list[TensorBase]:
+    """Return the tensors among `values`, those inside lists included."""
+    found = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found.extend(item for item in value if isinstance(item, TensorBase))
+    return found
+
+
+def to_specs(values: Sequence[Any]) -> list[Any]:
+    """Return `values` with every tensor replaced by its spec."""
+    specs: list[Any] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            specs.append(value._sig.spec)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+            specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
+        else:
+            specs.append(value)
+    return specs
+
+
+def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) -> None:
+    """Set the operand routing: constants, tensor and scalar sources, casts."""
+    given = answer.values if answer.values is not None else bound.values
+    values, tensors, scalars, lists = list(given), [], [], []
+    casts: list[tuple[int, Any]] = []
+    arguments = bound.row.schema.arguments
+    for index, value in enumerate(bound.values):
+        source = bound.sources[index]
+        if isinstance(value, TensorBase):
+            tensors.append((index, source))
+            cast = _cast_of(answer.cast, index, value._sig.spec.dtype, kernel)
+            if cast is not None:
+                casts.append((index, cast))
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+            lists.append((index, source))
+            for item in value:
+                cast = _cast_of(answer.cast, index, item._sig.spec.dtype, kernel) if item is not None else None
+                if cast is not None:
+                    casts.append((index, cast))
+                    break
+        elif source is not None and values[index] is value and _varies(arguments[index], value, bound.row):
+            scalars.append((index, source))
+    plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
+    wrapped = answer.cast if isinstance(answer.cast, Dtype) else None
+    plan.prepare = _preparation(scalars, lists, casts, wrapped, [i for i, v in enumerate(values) if _is_int(v)], values)
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int
+
+
+def _varies(argument: Any, value: Any, row: OpRow) -> bool:
+    if row.static is True or argument.name in row.static:
+        return False
+    if argument.type.kind == "Generator":
+        return True
+    return isinstance(value, (int, float, complex)) and (
+        argument.type.kind in ("Scalar", "float", "Tensor") or row.key is not None
+    )
+
+
+def _cast_of(cast: Any, index: int, dtype: Dtype, kernel: Kernel | None) -> Any:
+    wanted = cast.get(index) if isinstance(cast, dict) else cast
+    target = dtype if wanted is None else wanted
+    if kernel is not None and kernel.upcast and target in REDUCED:
+        target = float32
+    return None if target is dtype else target.np
+
+
+def _preparation(
+    scalars: list[tuple[int, int]],
+    lists: list[tuple[int, int]],
+    casts: list[tuple[int, Any]],
+    wrapped: Dtype | None,
+    ints: list[int],
+    constants: list[Any],
+) -> Callable[..., None] | None:
+    """Return the function that fills what is not a plain tensor operand, None when there is nothing else."""
+    narrow = wrapped.np.type if wrapped is not None and wrapped.np.kind in "iu" else None
+    if narrow is not None:
+        for index in ints:
+            constants[index] = _wrap_int(constants[index], wrapped)
+    if not (scalars or lists or casts):
+        return None
+
+    def prepare(plan: Plan, values: list[Any], flat: tuple[Any, ...]) -> None:
+        for index, source in scalars:
+            value = flat[source]
+            values[index] = _wrap_int(value, wrapped) if narrow is not None and type(value) is int else value
+        for index, source in lists:
+            values[index] = [None if item is None else item._array for item in flat[source]]
+        for index, np_dtype in casts:
+            value = values[index]
+            if type(value) is list:
+                values[index] = [None if item is None else item.astype(np_dtype, copy=False) for item in value]
+            else:
+                values[index] = value.astype(np_dtype)
+
+    return prepare
+
+
+def _wrap_int(value: int, dtype: Dtype | None) -> Any:
+    """Return `value` as the dtype holds it: two's complement, no overflow error."""
+    bits = dtype.itemsize * 8
+    value &= (1 << bits) - 1
+    if dtype.np.kind == "i" and value >> (bits - 1):
+        value -= 1 << bits
+    return dtype.np.type(value)
+
+
+def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplementedError:
+    """Return the error for an op without a kernel on this device."""
+    return NotImplementedError(
+        f"{row.aten_name}: no kernel for device '{device.type}'"
+        + (f" (dtype {dtype})" if dtype is not None else "")
+        + f"; add one in the backend's ops (see CONTRIBUTING.md), or compose {row.name!r} from other ops"
+    )
+
+
+def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
+    """Return the kernel's function, wrapped so that float16/bfloat16 outputs are computed in float32 and rounded."""
+    reduced = [spec.dtype in REDUCED for spec in outputs]
+    if not kernel.upcast or not any(reduced):
+        return kernel.fn
+    fn = kernel.fn
+    if len(outputs) == 1:
+
+        def rounded(out: Any, *values: Any) -> None:
+            wide = np.empty(out.shape, np.float32)
+            fn(wide, *values)
+            out[...] = wide
+
+        return rounded
+
+    def rounded_each(outs: tuple[Any, ...], *values: Any) -> None:
+        wide = tuple(
+            np.empty(out.shape, np.float32) if narrow else out for out, narrow in zip(outs, reduced, strict=True)
+        )
+        fn(wide, *values)
+        for out, value, narrow in zip(outs, wide, reduced, strict=True):
+            if narrow:
+                out[...] = value
+
+    return rounded_each
+
+
+def packing(row: OpRow, specs: Any) -> Callable[..., Any] | None:
+    """Return the function that makes the call's result of a tuple of tensors, None for a single tensor."""
+    if isinstance(specs, Spec):
+        return None
+    if row.pack is not None:
+        return lambda tensors: row.pack(tensors)
+    return list if isinstance(specs, list) else tuple

@@ -1,0 +1,111 @@
+"""Thread-local state of the dispatcher, as one interned value that is part of every plan key.
+
+`state.mode` is a `Mode`: grad mode, inference mode, default device, key guards, and which Python modes are active.
+Because it is immutable and interned, "does the state differ from when this plan was made" is answered by the plan
+look-up itself. Change it only by `state.mode = state.mode.replace(...)`, and put the old value back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .keys import DispatchKey, DispatchKeySet
+
+_FIELDS = (
+    "grad",
+    "inference",
+    "saved_hooks",
+    "default_device",
+    "include",
+    "exclude",
+    "function_modes",
+    "dispatch_modes",
+    "autocast",
+    "forward_ad",
+)
+_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False)
+
+
+class Mode:
+    """One combination of thread-local switches; interned, hashed by identity.
+
+    `overriding` is True when a Python mode must see calls first, so that no plan may be looked up before it.
+    """
+
+    __slots__ = (*_FIELDS, "overriding")
+
+    grad: bool
+    inference: bool
+    saved_hooks: Any
+    default_device: Any
+    include: int
+    exclude: int
+    function_modes: tuple[Any, ...]
+    dispatch_modes: tuple[Any, ...]
+    autocast: Any
+    forward_ad: bool
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        for name, value in zip(_FIELDS, values, strict=True):
+            setattr(self, name, value)
+        self.overriding = bool(self.function_modes or self.dispatch_modes)
+
+    def replace(self, **changes: Any) -> Mode:
+        """Return the interned mode that differs in `changes`."""
+        values = tuple(changes[name] if name in changes else getattr(self, name) for name in _FIELDS)
+        mode = _modes.get(values)
+        if mode is None:
+            if len(_modes) >= MODE_LIMIT:
+                _modes.clear()
+            mode = _modes.setdefault(values, Mode(values))
+        return mode
+
+    def __repr__(self) -> str:
+        changed = (f"{n}={getattr(self, n)!r}" for n, d in zip(_FIELDS, _DEFAULTS, strict=True) if getattr(self, n) != d)
+        return f"Mode({', '.join(changed)})"
+
+
+MODE_LIMIT = 4096
+"""How many combinations stay interned; past it the table starts anew (a new plan each, never a wrong one)."""
+
+DEFAULT_MODE = Mode(_DEFAULTS)
+_modes: dict[tuple[Any, ...], Mode] = {_DEFAULTS: DEFAULT_MODE}
+
+
+class _State(threading.local):
+    mode: Mode = DEFAULT_MODE
+
+
+state = _State()
+"""The calling thread's state; its only attribute is `mode`."""
+
+
+@contextmanager
+def mode_set(**changes: Any) -> Iterator[None]:
+    """Run the block under the current mode with `changes`, and put the old one back."""
+    before = state.mode
+    state.mode = before.replace(**changes)
+    try:
+        yield
+    finally:
+        state.mode = before
+
+
+@contextmanager
+def include_keys(keys: DispatchKeySet) -> Iterator[None]:
+    """Add `keys` to every call of this thread within the block."""
+    with mode_set(include=state.mode.include | keys.mask):
+        yield
+
+
+@contextmanager
+def exclude_keys(keys: DispatchKeySet) -> Iterator[None]:
+    """Take `keys` out of every call of this thread within the block."""
+    with mode_set(exclude=state.mode.exclude | keys.mask):
+        yield
+
+
+AUTOGRAD_MASK = 1 << DispatchKey.Autograd

@@ -1,0 +1,155 @@
+"""`Spec`: one immutable, interned object per tensor geometry, and `Signature`: a spec as a plan key sees it.
+
+Two tensors of equal dtype, device, shape and strides share one `Spec`, so "is this the same geometry" is an
+identity test and everything that follows from the geometry is computed once. The intern table is bounded: when it
+is full its older half is dropped, which costs later look-ups a new plan, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from typing import Any
+
+from .device import device as Device
+from .dtype import dtype as Dtype
+from .layout import layout as Layout
+from .layout import strided
+from .size import Size
+from .strides import contiguous_strides, is_contiguous
+
+INTERN_LIMIT = 65_536
+"""How many geometries stay interned at most."""
+
+_interned: dict[tuple[Any, ...], Spec] = {}
+_intern_lock = threading.Lock()  # guards insertion and eviction; look-ups rely on the GIL's atomic dict.get
+
+
+class Signature:
+    """A `Spec` with the flags a plan depends on: does the tensor require grad, is it an inference tensor.
+
+    Interned by its spec, hashed by identity: it is the element that a tensor contributes to a plan key.
+    """
+
+    __slots__ = ("inference", "requires_grad", "spec")
+
+    def __init__(self, spec: Spec, requires_grad: bool, inference: bool) -> None:
+        self.spec = spec
+        self.requires_grad = requires_grad
+        self.inference = inference
+
+    def __repr__(self) -> str:
+        flags = (", requires_grad" if self.requires_grad else "") + (", inference" if self.inference else "")
+        return f"Signature({self.spec!r}{flags})"
+
+
+class Spec:
+    """A tensor geometry and what follows from it. Make one with `Spec.of`; never mutate it.
+
+    `stride` is in elements, `np_strides` in bytes. `plain`, `tracked` and `inference` are its three signatures.
+    """
+
+    __slots__ = (
+        "device",
+        "dtype",
+        "inference",
+        "is_contiguous",
+        "itemsize",
+        "nbytes",
+        "ndim",
+        "np_dtype",
+        "np_strides",
+        "numel",
+        "plain",
+        "shape",
+        "stride",
+        "tracked",
+    )
+
+    dtype: Dtype
+    device: Device
+    shape: Size
+    stride: tuple[int, ...]
+
+    def __init__(self, dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]) -> None:
+        self.dtype = dtype
+        self.device = device
+        self.shape = Size(shape)
+        self.stride = stride
+        self.ndim = len(shape)
+        numel = 1
+        for extent in shape:
+            numel *= extent
+        self.numel = numel
+        self.itemsize = dtype.itemsize
+        self.nbytes = numel * dtype.itemsize
+        self.np_dtype = dtype.np
+        self.np_strides = tuple(step * dtype.itemsize for step in stride)
+        self.is_contiguous = is_contiguous(shape, stride)
+        self.plain = Signature(self, False, False)
+        self.tracked = Signature(self, True, False)
+        self.inference = Signature(self, False, True)
+
+    @staticmethod
+    def of(dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...] | None = None) -> Spec:
+        """Return the interned spec of this geometry; `stride` defaults to the contiguous one."""
+        key = (dtype, device, tuple(shape), stride)
+        spec = _interned.get(key)
+        if spec is not None:
+            return spec
+        plain_shape = tuple(int(extent) for extent in shape)
+        plain_stride = contiguous_strides(plain_shape) if stride is None else tuple(int(step) for step in stride)
+        return _intern(key, dtype, device, plain_shape, plain_stride)
+
+    def with_(
+        self,
+        *,
+        dtype: Dtype | None = None,
+        device: Device | None = None,
+        shape: tuple[int, ...] | None = None,
+        stride: tuple[int, ...] | None = None,
+    ) -> Spec:
+        """Return the spec that differs in what is given; a new shape without strides is contiguous."""
+        if stride is None and shape is None:
+            stride = self.stride
+        return Spec.of(dtype or self.dtype, device or self.device, self.shape if shape is None else shape, stride)
+
+    def contiguous(self) -> Spec:
+        """Return the spec of the same shape with contiguous strides."""
+        return self if self.is_contiguous else Spec.of(self.dtype, self.device, self.shape)
+
+    @property
+    def layout(self) -> Layout:
+        """`torch.strided`: the only layout a spec describes."""
+        return strided
+
+    def same_geometry(self, other: Spec) -> bool:
+        """True when both describe the same dtype, device, shape and strides (holds across evictions)."""
+        return self is other or (
+            self.dtype is other.dtype
+            and self.device == other.device
+            and self.shape == other.shape
+            and self.stride == other.stride
+        )
+
+    def __repr__(self) -> str:
+        return f"Spec({self.dtype}, {self.device}, {tuple(self.shape)}, {self.stride})"
+
+
+def _intern(key: tuple[Any, ...], dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]) -> Spec:
+    full_key = (dtype, device, shape, stride)
+    with _intern_lock:
+        spec = _interned.get(full_key)
+        if spec is None:
+            if len(_interned) >= INTERN_LIMIT:
+                for old in list(islice(_interned, INTERN_LIMIT // 2)):
+                    del _interned[old]
+            spec = _interned[full_key] = Spec(dtype, device, shape, stride)
+        if key[3] is None:
+            _interned[key] = spec
+    return spec
+
+
+def interned_count() -> int:
+    """How many entries the intern table holds now (for tests and diagnostics)."""
+    return len(_interned)

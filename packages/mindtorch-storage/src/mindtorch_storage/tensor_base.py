@@ -1,0 +1,133 @@
+"""`TensorBase`: the one tensor object. A plain Python class with fixed slots, so native code can read it too.
+
+Slots:
+    _sig        the `Signature`: geometry, requires_grad, inference
+    _array      numpy view of the elements on a CPU tensor, None on devices whose bytes the host cannot see
+    _storage    the storage, or None while nobody asked for it. None implies: `_array` is C-contiguous, owns its
+                memory and starts at element 0; `materialized_storage` makes the storage from it
+    _offset     elements between the storage's start and the tensor's first element
+    _counter    `[version]`, one list shared by a base and all its views
+    _grad_fn    node that made this tensor, None on leaves
+    _output_nr  which output of that node
+    _view       None, or `ViewInfo` on a view that autograd must be able to replay
+    _meta       None, or `AutogradMeta` with what few tensors have: grad, hooks, accumulator
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import device as Device
+from .dtype import dtype as Dtype
+from .size import Size
+from .spec import Signature, Spec
+from .storage import UntypedStorage
+
+
+class ViewInfo:
+    """Where a view comes from: its root base, the base's version when it was made, and how it was made.
+
+    `creation` is one of "default", "no_grad", "multi_output", "custom"; it decides which in-place writes are
+    refused. `attr_version` is the shared version the view's `grad_fn` was computed for.
+    """
+
+    __slots__ = ("attr_version", "base", "creation")
+
+    def __init__(self, base: TensorBase, attr_version: int, creation: str) -> None:
+        self.base = base
+        self.attr_version = attr_version
+        self.creation = creation
+
+
+class AutogradMeta:
+    """Rarely needed autograd state of one tensor. `accumulator` is a weak reference to its AccumulateGrad node."""
+
+    __slots__ = ("accumulator", "grad", "hooks", "name", "post_accumulate_hooks", "retains_grad")
+
+    def __init__(self) -> None:
+        self.grad: TensorBase | None = None
+        self.hooks: Any = None
+        self.post_accumulate_hooks: Any = None
+        self.retains_grad: bool = False
+        self.accumulator: Any = None
+        self.name: str | None = None
+
+
+class TensorBase:
+    """Storage, geometry and autograd slots of a tensor; operators are bound to subclasses by the op table."""
+
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_counter",
+        "_grad_fn",
+        "_meta",
+        "_offset",
+        "_output_nr",
+        "_sig",
+        "_storage",
+        "_view",
+    )
+
+    _sig: Signature
+    _array: Any
+    _storage: UntypedStorage | None
+    _offset: int
+    _counter: list[int]
+
+    @property
+    def _spec(self) -> Spec:
+        return self._sig.spec
+
+    @property
+    def shape(self) -> Size:
+        """The tensor's extents, as `torch.Size`."""
+        return self._sig.spec.shape
+
+    @property
+    def dtype(self) -> Dtype:
+        """The element type."""
+        return self._sig.spec.dtype
+
+    @property
+    def device(self) -> Device:
+        """Where the elements live."""
+        return self._sig.spec.device
+
+    def _materialized_storage(self) -> UntypedStorage:
+        """Return the storage, making it from the array when nobody asked for it before."""
+        storage = self._storage
+        if storage is None:
+            array = self._array
+            if array is None:
+                storage = UntypedStorage(self._sig.spec.nbytes, device=self._sig.spec.device)
+            elif array.flags.c_contiguous:
+                storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
+            else:  # dense in another order: the allocator laid it over one flat buffer
+                storage = UntypedStorage._from_buffer(array.base)
+            self._storage = storage
+        return storage
+
+
+def make_tensor(
+    cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[int]
+) -> Any:
+    """Return a `cls` without autograd history over the given memory; see the slots above for the invariants."""
+    tensor = cls.__new__(cls)
+    tensor._sig = sig
+    tensor._array = array
+    tensor._storage = storage
+    tensor._offset = offset
+    tensor._counter = counter
+    tensor._grad_fn = None
+    tensor._output_nr = 0
+    tensor._view = None
+    tensor._meta = None
+    return tensor
+
+
+def array_of_storage(storage: UntypedStorage, spec: Spec, offset: int) -> Any:
+    """Return the numpy view of `storage` that `spec` describes, `offset` elements in."""
+    return np.ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
