@@ -1,0 +1,204 @@
+"""`torch.Generator` on the CPU: a seedable source of torch's random stream, and the process's default one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+
+from .random.engine import Engine
+
+_INITIAL_SEED = 67280421310721
+_WIDTH = 1 << 64
+_CPU = Device("cpu")
+_ABSENT_ACCELERATORS = {
+    "cuda": "Cannot get CUDA generator without ATen_cuda library. PyTorch splits its backend into two shared "
+    "libraries: a CPU library and a CUDA library; this error has occurred because you are trying to use some CUDA "
+    "functionality, but the CUDA library has not been loaded by the dynamic linker for some reason.  The CUDA library "
+    "MUST be loaded, EVEN IF you don't directly use any symbols from the CUDA library! One common culprit is a lack "
+    "of -Wl,--no-as-needed in your link arguments; many dynamic linkers will delete dynamic library dependencies if "
+    "you don't depend on any of their symbols.  You can check if this has occurred by using ldd on your binary to see "
+    "if there is a dependency on *_cuda.so library.",
+    "mps": "Cannot execute getNewGenerator() without MPS backend.",
+    "xpu": "Cannot get XPU generator without ATen_xpu library.",
+}
+
+
+class Generator:
+    """A source of random numbers with its own state; every random function takes one as `generator=`.
+
+    `lock` is held for the whole of one op: draws are serial, so that a stream has one meaning in every program.
+    """
+
+    __slots__ = ("__weakref__", "engine", "lock")
+    __module__ = "torch._C"
+
+    engine: Engine
+    lock: threading.Lock
+
+    def __new__(cls, device: object = None) -> Generator:
+        if device is not None:
+            _check_device(device)
+        self = object.__new__(cls)
+        self.engine = Engine(_INITIAL_SEED)
+        self.lock = threading.Lock()
+        _living.add(self)
+        return self
+
+    @property
+    def device(self) -> Device:
+        """The device whose random numbers this generator makes."""
+        return _CPU
+
+    def manual_seed(self, seed: int, /) -> Generator:
+        """Start the stream of `seed`; negative seeds count down from 2**64. Returns the generator."""
+        number = _unpack_seed(seed, "manual_seed")
+        with self.lock:
+            self.engine.reseed(number)
+        return self
+
+    def seed(self) -> int:
+        """Seed from the operating system's entropy and return the seed."""
+        number = _entropy()
+        with self.lock:
+            self.engine.reseed(number)
+        return number
+
+    def initial_seed(self) -> int:
+        """Return the seed that the current stream started from."""
+        return self.engine.seed
+
+    def state_bytes(self) -> Any:
+        """Return the state as a uint8 array in torch's layout of 5,056 bytes."""
+        with self.lock:
+            return self.engine.state_bytes()
+
+    def set_state_bytes(self, state: Any) -> None:
+        """Continue from `state`, a uint8 array that `state_bytes` or torch made."""
+        with self.lock:
+            self.engine.set_state_bytes(state)
+
+    def get_state(self) -> Any:
+        """Return the state as a byte tensor, for `set_state` here or in torch."""
+        return _Tensors.wrap(self.state_bytes())
+
+    def set_state(self, new_state: Any, /) -> Generator:
+        """Continue from a byte tensor that `get_state` returned. Returns the generator."""
+        self.set_state_bytes(_Tensors.unwrap(new_state))
+        return self
+
+    def clone_state(self) -> Generator:
+        """Return a new generator that continues from the same point."""
+        other = Generator()
+        other.set_state_bytes(self.state_bytes())
+        return other
+
+    def get_offset(self) -> NoReturn:
+        """Raise: only counter-based generators of accelerators have an offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int, /) -> NoReturn:
+        """Raise: only counter-based generators of accelerators have an offset."""
+        _unpack_seed(offset, "manual_offset")
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def graphsafe_get_state(self) -> NoReturn:
+        """Raise: only accelerators that record graphs share generator states."""
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
+
+    def graphsafe_set_state(self, state: Generator, /) -> NoReturn:
+        """Raise: only accelerators that record graphs share generator states."""
+        if not isinstance(state, Generator):
+            raise TypeError(f"expected a Generator, but got {type(state).__name__}")
+        raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.device,), (self.initial_seed(), None, self.get_state())
+
+    def __setstate__(self, state: tuple[int, int | None, Any]) -> None:
+        seed, _, bytes_tensor = state
+        self.manual_seed(seed)
+        self.set_state(bytes_tensor)
+
+
+class _Tensors:
+    """How a state becomes a tensor and back; the layer that owns the tensor class installs it."""
+
+    wrap: Callable[[Any], Any]
+    unwrap: Callable[[Any], Any]
+
+    @staticmethod
+    def wrap(array: Any) -> NoReturn:  # type: ignore[no-redef]
+        raise RuntimeError("tensors of generator states need the mindtorch package; use state_bytes()")
+
+    @staticmethod
+    def unwrap(tensor: Any) -> NoReturn:  # type: ignore[no-redef]
+        raise RuntimeError("tensors of generator states need the mindtorch package; use set_state_bytes()")
+
+
+def set_state_tensors(wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]) -> None:
+    """Install the conversion of a uint8 array to a byte tensor, and of a checked byte tensor to an array."""
+    _Tensors.wrap = staticmethod(wrap)  # type: ignore[method-assign,assignment]
+    _Tensors.unwrap = staticmethod(unwrap)  # type: ignore[method-assign,assignment]
+
+
+def _entropy() -> int:
+    return int.from_bytes(os.urandom(8), "little")
+
+
+def _unpack_seed(value: Any, caller: str) -> int:
+    if isinstance(value, np.integer):
+        raise TypeError("an integer is required")
+    if not isinstance(value, int) or isinstance(value, bool):
+        name = type(value).__name__ if type(value).__module__ != "numpy" else f"numpy.{type(value).__name__}"
+        raise RuntimeError(f"{caller} expected a long, but got {name}")
+    if not -(_WIDTH >> 1) <= value < _WIDTH:
+        raise ValueError("Overflow when unpacking long long")
+    return value % _WIDTH
+
+
+def _check_device(device: object) -> None:
+    kind = Device(device).type
+    if kind == "cpu":
+        return
+    if kind in _ABSENT_ACCELERATORS:
+        raise RuntimeError(_ABSENT_ACCELERATORS[kind])
+    raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
+
+
+class _Forking(threading.local):
+    held: list[Generator]
+
+    def __init__(self) -> None:
+        self.held = []
+
+
+_living: weakref.WeakSet[Generator] = weakref.WeakSet()
+_forking = _Forking()
+
+
+def _before_fork() -> None:
+    # No thread may be in the middle of a draw while the process is copied: the child would inherit the lock taken.
+    # One order for all threads, lest two of them fork at once and wait for each other.
+    for generator in sorted(_living, key=id):
+        generator.lock.acquire()
+        _forking.held.append(generator)
+
+
+def _after_fork() -> None:
+    while _forking.held:
+        _forking.held.pop().lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+default_generator = Generator()
+"""The generator of every draw that names none; it starts from the operating system's entropy."""
+default_generator.seed()

@@ -1,0 +1,27 @@
+"""torch's CPU random stream over numpy arrays, bit for bit: functions of a generator, an output and parameters."""
+
+from .bernoulli import bernoulli, bernoulli_each, scaled_mask
+from .continuous import cauchy, exponential, geometric, log_normal
+from .engine import STATE_BYTES, Engine
+from .integers import draw_int64, permutation, random_below, random_natural, random_signed
+from .normal import normal
+from .uniform import uniform
+
+__all__ = [
+    "STATE_BYTES",
+    "Engine",
+    "bernoulli",
+    "bernoulli_each",
+    "cauchy",
+    "draw_int64",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "normal",
+    "permutation",
+    "random_below",
+    "random_natural",
+    "random_signed",
+    "scaled_mask",
+    "uniform",
+]

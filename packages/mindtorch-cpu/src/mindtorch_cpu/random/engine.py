@@ -1,0 +1,131 @@
+"""The Mersenne Twister that every draw comes from, as bulk 32- and 64-bit words, and its 5,056-byte state.
+
+numpy's bit generator is the engine. `RandomState` is the way in because numpy has frozen its streams for good:
+a full-range `randint` hands out the raw words, and costs little more than making them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+STATE_BYTES = 5056
+"""Size of a serialized state, torch's `CPUGeneratorImplState`."""
+
+_WORDS = 624
+_STATE = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("left", "<i4"),
+        ("seeded", "<i4"),
+        ("next", "<u8"),
+        ("words", "<u8", (_WORDS,)),
+        ("normal_x", "<f8"),
+        ("normal_y", "<f8"),
+        ("normal_rho", "<f8"),
+        ("normal_valid", "<i4"),
+        ("padding", "<i4"),
+        ("float_normal", "<f4"),
+        ("float_normal_valid", "<u4"),
+    ]
+)
+_BELOW_2_64 = 1 << 64
+_BELOW_2_32 = 1 << 32
+_MASK_32 = 0xFFFFFFFF
+_UINT64 = np.dtype(np.uint64)
+_UINT32 = np.dtype(np.uint32)
+# Up to this many 32-bit words, numpy's argument handling in `randint` costs more than splitting wide raw words.
+_FEW = 512
+_HIGH, _LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
+
+
+class Engine:
+    """mt19937 seeded by its low 32 bits, with the cached half of the last Box-Muller pair.
+
+    `normal_cache` is part of the state: a normal draw of few elements leaves it for the next such draw.
+    """
+
+    __slots__ = ("_bits", "_fresh", "_legacy", "_randint", "_raw", "normal_cache", "seed")
+
+    seed: int
+    normal_cache: float | None
+
+    def __init__(self, seed: int) -> None:
+        self._bits = np.random.MT19937(0)
+        self._legacy = np.random.RandomState(self._bits)
+        self._randint = self._legacy.randint
+        self._raw = self._bits.random_raw
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start the stream of `seed`, an int in [0, 2**64)."""
+        self._legacy.seed(seed & _MASK_32)
+        self.seed = seed
+        self.normal_cache = None
+        self._fresh = True
+
+    def word(self) -> int:
+        """Draw one 32-bit word."""
+        self._fresh = False
+        return self._raw()
+
+    def wide_word(self) -> int:
+        """Draw one 64-bit word; the first 32-bit word is its high half."""
+        self._fresh = False
+        return self._raw() << 32 | self._raw()
+
+    def words(self, count: int) -> Any:
+        """Draw `count` 32-bit words into a new, writable uint32 array."""
+        if count == 0:
+            return np.empty(0, _UINT32)
+        self._fresh = False
+        if count <= _FEW:
+            return self._raw(count).astype(_UINT32)
+        return self._randint(0, _BELOW_2_32, count, _UINT32)
+
+    def wide_words(self, count: int) -> Any:
+        """Draw `count` 64-bit words into a new, writable uint64 array."""
+        if count == 0:
+            return np.empty(0, _UINT64)
+        self._fresh = False
+        if 2 * count > _FEW:
+            return self._randint(0, _BELOW_2_64, count, _UINT64)
+        pairs = self._raw(2 * count).astype(_UINT32)
+        out = np.empty(2 * count, _UINT32)
+        out[_HIGH::2] = pairs[0::2]
+        out[_LOW::2] = pairs[1::2]
+        return out.view(_UINT64)
+
+    def state_bytes(self) -> Any:
+        """Return the state in torch's layout, a new uint8 array of `STATE_BYTES` elements."""
+        _, words, position, _, _ = self._legacy.get_state()
+        record = np.zeros(1, _STATE)
+        record["seed"] = self.seed
+        record["seeded"] = 1
+        # A seeded engine that drew nothing says "next 0"; one that used up its block says "next 624".
+        record["next"] = 0 if self._fresh else position
+        record["left"] = 1 if self._fresh else _WORDS + 1 - position
+        record["words"] = words
+        if self.normal_cache is not None:
+            record["normal_y"] = self.normal_cache
+            record["normal_valid"] = 1
+        return record.view(np.uint8)
+
+    def set_state_bytes(self, state: Any) -> None:
+        """Continue from a state that `state_bytes`, or torch, returned; `state` is a uint8 array."""
+        if state.size != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be "
+                f"{state.size}"
+            )
+        record = np.ascontiguousarray(state, np.uint8).reshape(-1).view(_STATE)[0]
+        left, following = int(record["left"]), int(record["next"])
+        if not (record["seeded"] & 0xFF and 0 < left <= _WORDS and following <= _WORDS):
+            raise RuntimeError("Invalid mt19937 state")
+        words = (record["words"] & np.uint64(_MASK_32)).astype(_UINT32)
+        self._legacy.set_state(("MT19937", words, _WORDS if left == 1 else following))
+        self.seed = int(record["seed"])
+        self.normal_cache = float(record["normal_y"]) if record["normal_valid"] else None
+        self._fresh = left == 1 and following == 0
