@@ -11,6 +11,7 @@ Defaults are Python values: numbers, bools, strings, `None`, tuples for lists. D
 (`ScalarType`, `Layout`, `MemoryFormat`) are `EnumName` strings (`"long"`, `"contiguous_format"`), because a schema
 knows names, not objects; the argument parser turns them into objects.
 """
+
 from __future__ import annotations
 
 import re
@@ -32,10 +33,35 @@ class EnumName(str):
 
 # c10 numbers of the names that may stand as a default; torch prints the number.
 _ENUM_NUMBERS = {
-    "contiguous_format": 0, "preserve_format": 1, "channels_last": 2, "channels_last_3d": 3,
-    "strided": 0, "sparse_coo": 1, "sparse": 1, "sparse_csr": 2, "mkldnn": 3, "sparse_csc": 4, "jagged": 7,
-    "uint8": 0, "int8": 1, "int16": 2, "short": 2, "int32": 3, "int": 3, "int64": 4, "long": 4, "float16": 5, "half": 5,
-    "float32": 6, "float": 6, "float64": 7, "double": 7, "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15,
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "channels_last": 2,
+    "channels_last_3d": 3,
+    "strided": 0,
+    "sparse_coo": 1,
+    "sparse": 1,
+    "sparse_csr": 2,
+    "mkldnn": 3,
+    "sparse_csc": 4,
+    "jagged": 7,
+    "uint8": 0,
+    "int8": 1,
+    "int16": 2,
+    "short": 2,
+    "int32": 3,
+    "int": 3,
+    "int64": 4,
+    "long": 4,
+    "float16": 5,
+    "half": 5,
+    "float32": 6,
+    "float": 6,
+    "float64": 7,
+    "double": 7,
+    "complex64": 9,
+    "complex128": 10,
+    "bool": 11,
+    "bfloat16": 15,
 }
 _ENUM_KINDS = {
     "ScalarType": {4: "long", 6: "float", 7: "double", 11: "bool"},
@@ -83,8 +109,14 @@ class Type(_Frozen):
 
     __slots__ = ("kind", "is_list", "size", "optional", "elem_optional")
 
-    def __init__(self, kind: str, is_list: bool = False, size: int | None = None, optional: bool = False,
-                 elem_optional: bool = False) -> None:
+    def __init__(
+        self,
+        kind: str,
+        is_list: bool = False,
+        size: int | None = None,
+        optional: bool = False,
+        elem_optional: bool = False,
+    ) -> None:
         self._fill(kind, is_list, size, optional, elem_optional)
 
     def __str__(self) -> str:
@@ -122,8 +154,15 @@ class Argument(_Frozen):
 
     __slots__ = ("name", "type", "default", "has_default", "kwarg_only", "alias")
 
-    def __init__(self, name: str, type: Type, default: Any = NO_DEFAULT, has_default: bool | None = None,
-                 kwarg_only: bool = False, alias: Alias | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        type: Type,
+        default: Any = NO_DEFAULT,
+        has_default: bool | None = None,
+        kwarg_only: bool = False,
+        alias: Alias | None = None,
+    ) -> None:
         present = default is not NO_DEFAULT if has_default is None else has_default
         self._fill(name, type, default if present else None, present, kwarg_only, alias)
 
@@ -157,8 +196,15 @@ class Schema(_Frozen):
 
     __slots__ = ("name", "overload", "arguments", "returns", "is_vararg", "is_varret")
 
-    def __init__(self, name: str, overload: str, arguments: tuple[Argument, ...], returns: tuple[Argument, ...],
-                 is_vararg: bool = False, is_varret: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        overload: str,
+        arguments: tuple[Argument, ...],
+        returns: tuple[Argument, ...],
+        is_vararg: bool = False,
+        is_varret: bool = False,
+    ) -> None:
         self._fill(name, overload, tuple(arguments), tuple(returns), is_vararg, is_varret)
 
     @property
@@ -263,9 +309,9 @@ def parse_schema(text: str, namespace: str = "aten") -> Schema:
     end = _closing(text, start)
     arrow = _ARROW.match(text, end)
     if arrow is None:
-        raise SchemaError(f"expected '->' after the arguments of {name}, got {text[end + 1:]!r} in {text!r}")
+        raise SchemaError(f"expected '->' after the arguments of {name}, got {text[end + 1 :]!r} in {text!r}")
     arguments, is_vararg = _parse_arguments(text[start:end], text)
-    returns, is_varret = _parse_returns(text[arrow.end():].strip(), text)
+    returns, is_varret = _parse_returns(text[arrow.end() :].strip(), text)
     return Schema(name, overload or "", arguments, returns, is_vararg, is_varret)
 
 
@@ -332,7 +378,7 @@ def _argument(text: str, kwarg_only: bool) -> Argument:
 def _return(text: str) -> Argument:
     """`Tensor(a!) values`, `Tensor`."""
     head = _TYPE.match(text)
-    name = text[head.end():].strip() if head else ""
+    name = text[head.end() :].strip() if head else ""
     if head is None or (name and not name.isidentifier()):
         raise SchemaError(f"expected a return type, got {text!r}")
     type_, alias = _type(head.group())
@@ -402,7 +448,7 @@ def _parse_constant(text: str, type_: Type) -> Any:
             raise SchemaError(f"default {text!r} is no constant of the grammar") from None
     if type_.kind in _ENUM_KINDS:
         return EnumName(_ENUM_KINDS[type_.kind].get(value, text))
-    return float(value) if type_.kind == "float" and not type_.optional else value
+    return value
 
 
 def _default_text(value: Any, type_: Type) -> str:
@@ -415,6 +461,6 @@ def _default_text(value: Any, type_: Type) -> str:
         return str(_ENUM_NUMBERS[value])
     if isinstance(value, str):
         return '"' + "".join(f"\\{_ESCAPED[c]}" if c in _ESCAPED else c for c in value) + '"'
-    if isinstance(value, float):
-        return f"{int(value)}." if value.is_integer() and abs(value) < 1e17 else f"{value:.17g}"
+    if isinstance(value, float) or (type_.kind == "float" and not type_.optional and value is not None):
+        return f"{int(value)}." if float(value).is_integer() and abs(value) < 1e17 else f"{value:.17g}"
     return str(value)

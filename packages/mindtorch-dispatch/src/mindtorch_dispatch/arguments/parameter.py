@@ -1,0 +1,335 @@
+"""One formal parameter of a Python signature: which values it takes and what they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage import dtype as dtypes
+from mindtorch_storage import layout as layouts
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..schema import Argument, EnumName, Type
+from .messages import type_name
+from .tables import NUMPY_NAMES
+
+PRINTED_KINDS: dict[str, str] = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "int": "int",
+    "SymInt": "int",
+    "float": "float",
+    "complex": "complex",
+    "Tensor[]": "tuple of Tensors",
+    "Tensor?[]": "tuple of Tensors",
+    "int[]": "tuple of ints",
+    "SymInt[]": "tuple of ints",
+    "float[]": "tuple of floats",
+    "Scalar[]": "tuple of Scalars",
+    "Generator": "torch.Generator",
+    "bool": "bool",
+    "Storage": "torch.Storage",
+    "ScalarType": "torch.dtype",
+    "Layout": "torch.layout",
+    "MemoryFormat": "torch.memory_format",
+    "QScheme": "torch.qscheme",
+    "Device": "torch.device",
+    "Stream": "torch.Stream",
+    "str": "str",
+}
+"""How a message calls a parameter of each kind; other kinds are called `object`."""
+
+_PYTHON_DTYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
+_INT_DTYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+class Converted:
+    """A value made of the given one. `from_tensor`: it was read out of a tensor, so a plan must not keep it."""
+
+    __slots__ = ("from_tensor", "value")
+
+    def __init__(self, value: Any, from_tensor: bool = False) -> None:
+        self.value = value
+        self.from_tensor = from_tensor
+
+
+class Parameter:
+    """A formal parameter. `text` is its default as messages print it; None means it is required."""
+
+    __slots__ = (
+        "allow_none",
+        "function",
+        "keyword_only",
+        "kind",
+        "name",
+        "numbers",
+        "optional",
+        "size",
+        "text",
+        "type",
+    )
+
+    def __init__(
+        self,
+        function: str,
+        name: str,
+        type: Type,
+        text: str | None,
+        *,
+        keyword_only: bool = False,
+        numbers: bool = False,
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.type = type
+        self.text = text
+        self.kind = str(Type(type.kind, type.is_list, None, False, type.elem_optional))
+        self.size = type.size or 0
+        self.keyword_only = keyword_only
+        self.numbers = numbers
+        self.optional = text is not None
+        self.allow_none = type.optional or text == "None"
+
+    @property
+    def printed_kind(self) -> str:
+        """The parameter's type in messages."""
+        return PRINTED_KINDS.get(self.kind, "object")
+
+    def __str__(self) -> str:
+        return f"{self.printed_kind} {self.name}" + (f" = {self.text}" if self.optional else "")
+
+    @property
+    def numpy_names(self) -> tuple[str, ...]:
+        """Other keywords for this parameter."""
+        return NUMPY_NAMES.get(self.name, ())
+
+    @property
+    def takes_varargs(self) -> bool:
+        """True when a function may be called with this list's elements as its positional arguments."""
+        return self.kind in ("int[]", "SymInt[]")
+
+    def accepts(self, value: Any, index: int) -> bool:
+        """Whether `value` may be given. Raises where torch does not try other signatures: lists of non-tensors."""
+        check = _CHECKS.get(self.kind)
+        if check is not None:
+            return check(value)
+        if self.kind == "Tensor":
+            return is_tensor_like(value) or (self.numbers and is_number(value))
+        if self.kind in ("Tensor[]", "Tensor?[]"):
+            return self._accepts_tensors(value, index)
+        if self.kind in ("int[]", "SymInt[]"):
+            if isinstance(value, (tuple, list)):
+                return not value or is_index(value[0])
+            return self.size > 0 and (is_index(value) if self.kind == "SymInt[]" else is_int(value))
+        return True
+
+    def _accepts_tensors(self, value: Any, index: int) -> bool:
+        if not isinstance(value, (tuple, list)):
+            return False
+        for position, item in enumerate(value):
+            if not is_tensor_like(item):
+                raise TypeError(f"expected Tensor as element {position} in argument {index}, but got {type_name(item)}")
+        return True
+
+    def rejection(self, value: Any, position: int | None) -> TypeError:
+        """The error for a value this parameter does not take; `position` counts from 1, None for a keyword."""
+        where = f"{self.function}(): argument '{self.name}'" + (f" (position {position})" if position else "")
+        if self.takes_varargs and isinstance(value, (tuple, list)) and value:
+            found = f"but found element of type {type_name(value[0])} at pos 0"
+        else:
+            found = f"not {type_name(value)}"
+        return TypeError(f"{where} must be {self.printed_kind}, {found}")
+
+    def convert(self, value: Any) -> Any:
+        """The value to use for an accepted one: itself where nothing changes, else a `Converted`."""
+        convert = _CONVERSIONS.get(self.kind)
+        return value if convert is None else convert(self, value)
+
+
+def is_tensor_like(value: Any) -> bool:
+    """A tensor, or an object that overrides torch functions."""
+    return isinstance(value, TensorBase) or hasattr(type(value), "__torch_function__")
+
+
+def is_number(value: Any) -> bool:
+    """A Python or numpy number, bools included."""
+    return isinstance(value, (float, int, complex, np.number, np.bool_))
+
+
+def is_int(value: Any) -> bool:
+    """An integer that is no bool, or an integral tensor of no dimensions that needs no gradient."""
+    if isinstance(value, TensorBase):
+        return not value._spec.ndim and value.dtype in _INT_DTYPES
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, np.integer)
+
+
+def is_index(value: Any) -> bool:
+    """An object that stands for an integer, as in a list of sizes; bools do not."""
+    if type(value) is int:
+        return True
+    if isinstance(value, TensorBase):
+        integral = value.dtype in _INT_DTYPES or value.dtype is dtypes.bool
+        return integral and value._spec.numel == 1
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, (int, np.integer)):
+        return True
+    if not hasattr(type(value), "__index__"):
+        return False
+    try:
+        value.__index__()
+    except TypeError:
+        return False
+    return True
+
+
+def is_real(value: Any) -> bool:
+    """What a float parameter takes: real Python numbers, numpy numbers, 0-d tensors that need no gradient."""
+    if isinstance(value, TensorBase):
+        return not value._spec.ndim and not value._sig.requires_grad
+    return isinstance(value, (float, int, np.number, np.bool_))
+
+
+def is_scalar(value: Any) -> bool:
+    """What a Scalar parameter takes."""
+    return is_number(value) or is_real(value)
+
+
+def _is_named(value: Any, name: str) -> bool:
+    """An instance of torch's class `name`, wherever in the layers above it is defined."""
+    return any(
+        cls.__name__ == name and cls.__module__.startswith(("torch", "mindtorch")) for cls in type(value).__mro__
+    )
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "Scalar": is_scalar,
+    "complex": is_scalar,
+    "float": is_real,
+    "int": is_int,
+    "SymInt": is_index,
+    "bool": lambda value: isinstance(value, bool),
+    "float[]": lambda value: isinstance(value, (tuple, list)) and (not value or isinstance(value[0], (float, complex))),
+    "Scalar[]": lambda value: isinstance(value, (tuple, list)) and all(is_number(item) for item in value),
+    "Generator": lambda value: _is_named(value, "Generator"),
+    "ScalarType": lambda value: isinstance(value, Dtype) or (isinstance(value, type) and value in _PYTHON_DTYPES),
+    "Layout": lambda value: isinstance(value, layouts.layout),
+    "MemoryFormat": lambda value: isinstance(value, layouts.memory_format),
+    "QScheme": lambda value: _is_named(value, "qscheme"),
+    "Device": lambda value: (
+        isinstance(value, (str, Device, np.integer)) or (isinstance(value, int) and not isinstance(value, bool))
+    ),
+    "str": lambda value: isinstance(value, str),
+    "Storage": lambda value: _is_named(value, "UntypedStorage") or _is_named(value, "TypedStorage"),
+    "Stream": lambda value: _is_named(value, "Stream"),
+}
+
+
+def _number(parameter: Parameter, value: Any) -> Any:
+    """Python numbers stay as given (a float parameter may see an int), everything else becomes one."""
+    if isinstance(value, TensorBase):
+        # A Tensor parameter that also takes numbers gets the tensor itself.
+        return value if parameter.kind == "Tensor" else Converted(value.item(), True)
+    return Converted(value.item()) if isinstance(value, (np.number, np.bool_)) else value
+
+
+def _integer(parameter: Parameter, value: Any) -> Any:
+    if type(value) is int:
+        return value
+    return Converted(_as_int(value), isinstance(value, TensorBase))
+
+
+def _as_int(value: Any) -> int:
+    if isinstance(value, TensorBase):
+        if value.dtype is dtypes.bool:
+            raise RuntimeError(
+                "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error message be improved?"
+                "  If so, please report an enhancement request to PyTorch.)"
+            )
+        return int(value.item())
+    return value.__index__()
+
+
+def _integers(parameter: Parameter, value: Any) -> Any:
+    """A tuple of ints; a single int fills a sized list."""
+    if not isinstance(value, (tuple, list)):
+        return Converted((_as_int(value),) * parameter.size, isinstance(value, TensorBase))
+    if all(type(item) is int for item in value):
+        return value if isinstance(value, tuple) else Converted(tuple(value))
+    for position, item in enumerate(value, 1):
+        if not is_index(item):
+            raise TypeError(
+                f"{parameter.function}(): argument '{parameter.name}' failed to unpack the object at pos {position} with "
+                f'error "type must be {parameter.printed_kind},but got {type_name(item)}"'
+            )
+    return Converted(tuple(_as_int(item) for item in value), any(isinstance(item, TensorBase) for item in value))
+
+
+def _floats(parameter: Parameter, value: Any) -> Any:
+    for position, item in enumerate(value, 1):
+        if not isinstance(item, (float, int, np.number)):
+            raise TypeError(
+                f"{parameter.function}(): argument '{parameter.name}' must be {parameter.printed_kind}, "
+                f"but found element of type {type_name(item)} at pos {position}"
+            )
+    return Converted(tuple(float(item) for item in value))
+
+
+def _numbers(parameter: Parameter, value: Any) -> Any:
+    return Converted(tuple(item.item() if isinstance(item, (np.number, np.bool_)) else item for item in value))
+
+
+def _tensors(parameter: Parameter, value: Any) -> Any:
+    if parameter.size and len(value) != parameter.size:
+        raise TypeError(f"expected tuple of {parameter.size} elements but got {len(value)}")
+    return value
+
+
+def _device(parameter: Parameter, value: Any) -> Any:
+    return value if isinstance(value, Device) else Converted(Device(value))
+
+
+_CONVERSIONS: dict[str, Callable[[Parameter, Any], Any]] = {
+    "Tensor": _number,
+    "Scalar": _number,
+    "complex": _number,
+    "float": _number,
+    "int": _integer,
+    "SymInt": _integer,
+    "int[]": _integers,
+    "SymInt[]": _integers,
+    "float[]": _floats,
+    "Scalar[]": _numbers,
+    "Tensor[]": _tensors,
+    "ScalarType": lambda parameter, value: value if isinstance(value, Dtype) else Converted(_PYTHON_DTYPES[value]),
+    "Device": _device,
+}
+
+
+def enum_value(kind: str, name: EnumName) -> Any:
+    """The object that an enumeration default of a schema names."""
+    if kind == "ScalarType":
+        return getattr(dtypes, name)
+    return getattr(layouts, name)
+
+
+def printed_default(argument: Argument) -> str:
+    """A schema default as messages print it."""
+    value, type = argument.default, argument.type
+    if argument.name == "reduction" and value == 1:
+        return "at::Reduction::Mean"
+    if value is None or value == ():
+        return "None"
+    if isinstance(value, EnumName):
+        return {"long": "at::kLong", "contiguous_format": "c10::MemoryFormat::Contiguous"}.get(value, str(value))
+    if isinstance(value, tuple):
+        if type.size is not None and len(value) == type.size and len(set(value)) == 1:
+            return str(value[0])
+        return "{" + ",".join(str(item) for item in value) + "}"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)

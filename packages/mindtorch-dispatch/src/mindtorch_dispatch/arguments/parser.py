@@ -1,0 +1,108 @@
+"""`ArgumentParser`: from a Python call to the overload it means."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ..schema import Schema
+from .messages import invalid_combination_error
+from .order import sort_signatures
+from .signature import Parsed, PythonSignature, deprecated_signature, python_signature
+from .tables import DEPRECATED, FUNCTION_ONLY_OVERLOADS, HIDDEN_OVERLOADS
+
+Overload = Schema | tuple[Schema, Schema | None]
+
+
+class ArgumentParser:
+    """Parses calls of one Python name. Making one costs nothing; signatures are built at the first call.
+
+    Args:
+        name: as messages print it, without parentheses: "add", "add_", "linalg_norm".
+        overloads: for each overload its schema, or (schema, schema of its `out=` form). Overloads that Python does
+            not offer (`add.Scalar`, methods without `self`) may be among them; they are left out.
+        is_method: parse calls `(self, *args)` of a method; messages then count without `self`.
+    """
+
+    def __init__(self, name: str, overloads: Iterable[Overload], *, is_method: bool = False) -> None:
+        self.name = name
+        self.is_method = is_method
+        self._overloads = overloads
+
+    @cached_property
+    def signatures(self) -> tuple[PythonSignature, ...]:
+        """The Python signatures in the order they are tried."""
+        made: list[PythonSignature] = []
+        for index, overload in enumerate(self._overloads):
+            schema, out = (overload, None) if isinstance(overload, Schema) else overload
+            if self._offers(schema):
+                signature = python_signature(
+                    self.name, index, schema, None if self.is_method else out, method=self.is_method
+                )
+                made.extend([signature] if signature is not None else [])
+        current = tuple(made)
+        for order in DEPRECATED.get(self.name.removesuffix("_"), ()):
+            old = (deprecated_signature(signature, order.split()) for signature in current)
+            made.extend(signature for signature in old if signature is not None)
+        return tuple(sort_signatures(made))
+
+    def _offers(self, schema: Schema) -> bool:
+        short = schema.qualified_name.rpartition("::")[2]
+        return short not in HIDDEN_OVERLOADS and not (self.is_method and short in FUNCTION_ONLY_OVERLOADS)
+
+    @cached_property
+    def printed(self) -> tuple[str, ...]:
+        """The signatures that messages list."""
+        return tuple(str(signature) for signature in self.signatures if not signature.deprecated)
+
+    def parse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Parsed:
+        """Bind a call to the first overload that takes it; torch's TypeError when none does."""
+        self_value = None
+        if self.is_method:
+            self_value, args = args[0], args[1:]
+        signatures = self.signatures
+        if len(signatures) == 1:
+            self._check_no_arguments(signatures[0], self_value, args, kwargs)
+            bound = signatures[0].bind(args, kwargs, True)
+            return signatures[0].finish(bound, kwargs, len(args), self_value)  # type: ignore[arg-type]
+        for signature in signatures:
+            bound = signature.bind(args, kwargs, False)
+            if bound is not None:
+                if signature.deprecated:
+                    self._warn(signature)
+                return signature.finish(bound, kwargs, len(args), self_value)
+        raise self._error(args, kwargs)
+
+    def _check_no_arguments(
+        self, signature: PythonSignature, self_value: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        """The interpreter itself refuses arguments to a method that takes none, in its own words."""
+        if not self.is_method or signature.parameters:
+            return
+        name = f"{type(self_value).__name__}.{self.name}"
+        if kwargs:
+            raise TypeError(f"{name}() takes no keyword arguments")
+        if args:
+            raise TypeError(f"{name}() takes no arguments ({len(args)} given)")
+
+    def _error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
+        """The reason of the only signature with room for so many arguments, or the list of all signatures."""
+        count = len(args) + len(kwargs)
+        plausible = [s for s in self.signatures if not s.deprecated and s.required <= count <= len(s.parameters)]
+        if len(plausible) == 1:
+            try:
+                plausible[0].bind(args, kwargs, True)
+            except TypeError as error:
+                return error
+        return invalid_combination_error(self.name, args, kwargs, self.printed)
+
+    def _warn(self, signature: PythonSignature) -> None:
+        listed = "".join(f"\n\t{self.name}{text}" for text in self.printed)
+        warnings.warn(
+            f"This overload of {self.name} is deprecated:\n\t{self.name}{signature}"
+            f"\nConsider using one of the following signatures instead:{listed}",
+            UserWarning,
+            stacklevel=4,
+        )
