@@ -11,6 +11,7 @@ from mindtorch_testing.sweep.entry import Limits
 QUICK = Limits(samples=2, form_samples=2, seconds=60.0)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_entry_got_worse():
     entries = board.load_board()["entries"]

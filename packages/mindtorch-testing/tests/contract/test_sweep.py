@@ -4,8 +4,9 @@ import types
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="oracle")
+pytest.importorskip("torch", reason="oracle")
 
+import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 from mindtorch_testing.sweep import board
@@ -43,6 +44,7 @@ def test_wrong_results_are_told_apart(monkeypatch):
     assert runner.run(ENTRIES["sin"]).outcomes["forward"].reason.startswith("dtype")
 
 
+@pytest.mark.slow
 def test_a_crash_costs_one_entry(monkeypatch, tmp_path):
     (tmp_path / "crashing.py").write_text(
         "import ctypes\nfrom torch import *\nfrom torch import Tensor, nn, autograd, manual_seed\n"
