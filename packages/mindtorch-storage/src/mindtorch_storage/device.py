@@ -193,6 +193,13 @@ def _type_name(value: object) -> str:
     return f"torch.{kind.__name__}" if kind.__module__ == "torch" else kind.__name__
 
 
+def _type_in_detail(value: object) -> str:
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(_type_name, value)) + ("," if isinstance(value, tuple) and len(value) == 1 else "")
+        return f"list of [{inner}]" if isinstance(value, list) else f"tuple of ({inner})"
+    return _type_name(value)
+
+
 _SIGNATURES = (" * (torch.device device)\n", " * (str type, int index = -1)\n")
 
 
@@ -228,7 +235,7 @@ def _parse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
             return _from_index(int(value))
         if args:
             reason = "types"
-            detail = f"(!{_type_name(value)}!)"
+            detail = f"(!{_type_in_detail(value)}!)"
             line = f"      didn't match because some of the arguments have invalid {reason}: {detail}\n"
         else:
             line = f"      didn't match because some of the keywords were incorrect: {next(iter(kwargs))}\n"

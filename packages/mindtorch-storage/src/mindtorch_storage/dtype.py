@@ -125,7 +125,9 @@ def _declare(
     for slot, value in values.items():
         object.__setattr__(new, slot, value)
     _BY_NAME[name] = new
-    _BY_NUMPY.setdefault(np_dtype, new)
+    # Quantized, raw and narrow types borrow the numpy type of a plain one, which must stay the answer for it.
+    if kind in "fc" or (kind in "ib" and index < 30):
+        _BY_NUMPY.setdefault(np_dtype, new)
     return new
 
 

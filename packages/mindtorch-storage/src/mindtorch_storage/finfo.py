@@ -13,28 +13,35 @@ _PYTHON_TYPES: dict[Any, Dtype] = {
     bool: types.bool,
     complex: types.complex128,
 }
-# (bits, lowest, largest, eps, smallest normal, decimal digits that survive)
-_FLOATING: dict[Dtype, tuple[int, float, float, float, float, int]] = {
-    types.float64: (64, -1.7976931348623157e308, 1.7976931348623157e308, 2.0**-52, 2.0**-1022, 15),
-    types.float32: (32, -3.4028234663852886e38, 3.4028234663852886e38, 2.0**-23, 2.0**-126, 6),
-    types.float16: (16, -65504.0, 65504.0, 2.0**-10, 2.0**-14, 3),
-    types.bfloat16: (16, -3.3895313892515355e38, 3.3895313892515355e38, 2.0**-7, 2.0**-126, 2),
-    types.float8_e4m3fn: (8, -448.0, 448.0, 2.0**-3, 2.0**-6, 0),
-    types.float8_e4m3fnuz: (8, -240.0, 240.0, 2.0**-3, 2.0**-7, 0),
-    types.float8_e5m2: (8, -57344.0, 57344.0, 2.0**-2, 2.0**-14, 0),
-    types.float8_e5m2fnuz: (8, -57344.0, 57344.0, 2.0**-3, 2.0**-15, 0),
-    types.float8_e8m0fnu: (8, 2.0**-127, 2.0**127, 1.0, 2.0**-127, 0),
+# (lowest, largest, eps, smallest normal, decimal digits that survive)
+_FLOATING: dict[Dtype, tuple[float, float, float, float, int]] = {
+    types.float64: (-1.7976931348623157e308, 1.7976931348623157e308, 2.0**-52, 2.0**-1022, 15),
+    types.float32: (-3.4028234663852886e38, 3.4028234663852886e38, 2.0**-23, 2.0**-126, 6),
+    types.float16: (-65504.0, 65504.0, 2.0**-10, 2.0**-14, 3),
+    types.bfloat16: (-3.3895313892515355e38, 3.3895313892515355e38, 2.0**-7, 2.0**-126, 2),
+    types.float8_e4m3fn: (-448.0, 448.0, 2.0**-3, 2.0**-6, 0),
+    types.float8_e4m3fnuz: (-240.0, 240.0, 2.0**-3, 2.0**-7, 0),
+    types.float8_e5m2: (-57344.0, 57344.0, 2.0**-2, 2.0**-14, 0),
+    types.float8_e5m2fnuz: (-57344.0, 57344.0, 2.0**-3, 2.0**-15, 0),
+    types.float8_e8m0fnu: (2.0**-127, 2.0**127, 1.0, 2.0**-127, 0),
 }
 _INTEGER = {
-    types.uint8: (8, 0, 2**8 - 1),
-    types.int8: (8, -(2**7), 2**7 - 1),
-    types.int16: (16, -(2**15), 2**15 - 1),
-    types.int32: (32, -(2**31), 2**31 - 1),
-    types.int64: (64, -(2**63), 2**63 - 1),
-    types.uint16: (16, 0, 2**16 - 1),
-    types.uint32: (32, 0, 2**32 - 1),
-    types.uint64: (64, 0, 2**64 - 1),
+    types.uint8: (0, 2**8 - 1),
+    types.int8: (-(2**7), 2**7 - 1),
+    types.int16: (-(2**15), 2**15 - 1),
+    types.int32: (-(2**31), 2**31 - 1),
+    types.int64: (-(2**63), 2**63 - 1),
+    types.uint16: (0, 2**16 - 1),
+    types.uint32: (0, 2**32 - 1),
+    types.uint64: (0, 2**64 - 1),
+    types.qint8: (-(2**7), 2**7 - 1),
+    types.quint8: (0, 2**8 - 1),
+    types.qint32: (-(2**31), 2**31 - 1),
+    types.quint4x2: (0, 2**8 - 1),
+    types.quint2x4: (0, 2**8 - 1),
 }
+# torch knows the limits of quantized types, but not their names.
+_UNNAMED = (types.qint8, types.quint8, types.qint32, types.quint4x2, types.quint2x4)
 _MISSING: Any = object()
 
 
@@ -51,21 +58,16 @@ class _Limits:
     _values: tuple[Any, ...]
     __hash__ = None  # type: ignore[assignment]
 
-    def _row(self) -> tuple[Any, ...]:
-        if not self._values:
-            raise NotImplementedError(f"\"dtype\" not implemented for '{self._type.scalar_name}'")
-        return self._values
-
     @property
     def bits(self) -> int:
         """The width of a number in bits; of a part, for complex types."""
-        bits: int = self._row()[0]
-        return bits
+        return self._type.itemsize * 8
 
     @property
     def dtype(self) -> str:
         """The name of the type."""
-        self._row()
+        if not self._values or self._type in _UNNAMED:
+            raise NotImplementedError(f"\"dtype\" not implemented for '{self._type.scalar_name}'")
         return self._type.name
 
     def __eq__(self, other: object) -> bool:
@@ -106,25 +108,25 @@ class finfo(_Limits):
     @property
     def min(self) -> float:
         """The lowest number."""
-        low: float = self._limit("lowest")[1]
+        low: float = self._limit("lowest")[0]
         return low
 
     @property
     def max(self) -> float:
         """The largest number."""
-        high: float = self._limit("max")[2]
+        high: float = self._limit("max")[1]
         return high
 
     @property
     def eps(self) -> float:
         """The gap between 1 and the next number."""
-        gap: float = self._limit("epsilon")[3]
+        gap: float = self._limit("epsilon")[2]
         return gap
 
     @property
     def smallest_normal(self) -> float:
         """The smallest positive number of full precision."""
-        small: float = self._limit("min")[4]
+        small: float = self._limit("min")[3]
         return small
 
     tiny = smallest_normal
@@ -132,7 +134,7 @@ class finfo(_Limits):
     @property
     def resolution(self) -> float:
         """The decimal precision, as a power of ten."""
-        return float(f"1e-{self._limit('digits10')[5]}")
+        return float(f"1e-{self._limit('digits10')[4]}")
 
     def _limit(self, what: str) -> tuple[Any, ...]:
         if not self._values:
@@ -158,21 +160,21 @@ class iinfo(_Limits):
         given = _argument("iinfo", type)
         if given is types.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        if given not in _INTEGER and given.index not in (12, 13, 14, 16, 17):
+        if given not in _INTEGER:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         object.__setattr__(self, "_type", given)
-        object.__setattr__(self, "_values", _INTEGER.get(given, ()))
+        object.__setattr__(self, "_values", _INTEGER[given])
 
     @property
     def min(self) -> int:
         """The smallest number."""
-        low: int = self._row()[1]
+        low: int = self._values[0]
         return low
 
     @property
     def max(self) -> int:
         """The largest number."""
-        high: int = self._row()[2]
+        high: int = self._values[1]
         return high
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
 _new = tuple.__new__
+_LOWEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Size(tuple[int, ...]):
@@ -19,7 +20,7 @@ class Size(tuple[int, ...]):
     def __new__(cls, iterable: Iterable[Any] = ()) -> Size:
         items = tuple(iterable)
         for position, item in enumerate(items):
-            if item.__class__ is not int:
+            if item.__class__ is not int or not _LOWEST <= item <= _LARGEST:
                 return _new(cls, _converted(items, position))
         return _new(cls, items)
 
@@ -63,6 +64,6 @@ def _converted(items: tuple[Any, ...], first: int) -> list[int]:
         if isinstance(item, float | complex) or not hasattr(item, "__index__"):
             raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')")
         converted[position] = operator.index(item)
-    if any(not -(2**63) <= item < 2**63 for item in converted):
+    if any(not _LOWEST <= item <= _LARGEST for item in converted):
         raise ValueError("Overflow when unpacking long long")
     return converted

@@ -116,7 +116,9 @@ def suggests_channels_last_3d(shape: Shape, strides: Strides) -> bool:
 
 
 def is_non_overlapping_and_dense(shape: Shape, strides: Strides) -> bool:
-    """True when some permutation of the dimensions is row-major without gaps."""
+    """True when some permutation of the dimensions is row-major without gaps, or there is no element."""
+    if 0 in shape:
+        return True
     if len(shape) == 1:
         return shape[0] < 2 or strides[0] == 1
     expected = 1
@@ -192,7 +194,7 @@ def infer_shape(shape: Shape, numel: int) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = dim
         elif extent < 0:
-            raise RuntimeError(f"invalid shape dimension {extent}")
+            raise RuntimeError(f"invalid shape dimension {extent} at index {dim} of shape {list(shape)}")
         else:
             known *= extent
     if numel == known or (unknown is not None and known > 0 and numel % known == 0):

@@ -93,6 +93,8 @@ def shared_memory(nbytes: int) -> HostAllocation:
 
 def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
     """Map the first `nbytes` of a file; writes reach the file when `shared`, else they stay private to this block."""
+    if nbytes == 0:
+        return HostAllocation(np.empty(0, np.uint8), resizable=True)
     mode = "read-write" if shared else "read-only"
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
     try:
@@ -107,11 +109,9 @@ def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
             if not shared:
                 raise RuntimeError(f"file <{path}> size <{size}> is smaller than the required mapping size <{nbytes}>")
             os.truncate(descriptor, nbytes)
-        if nbytes == 0:
-            view = np.empty(0, np.uint8)
-        else:
-            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-            view = np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        view = np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
     finally:
         os.close(descriptor)
-    return HostAllocation(view, resizable=False, filename=path, shared=shared)
+    # Torch counts private mappings as shared too, but names the file of shared ones only.
+    return HostAllocation(view, resizable=False, filename=path if shared else None, shared=True)

@@ -20,6 +20,13 @@ _INIT_TEXT = (
     " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
     " * (*, UntypedStorage wrap_storage, torch.dtype dtype)"
 )
+_LEGACY_TEXT = (
+    "<class 'torch.{name}'>.__new__ received an invalid combination of arguments. Expected one of:\n"
+    " * no arguments\n"
+    " * (int size)\n"
+    " * (Sequence data)\n"
+    " * (*, UntypedStorage wrap_storage)\n"
+)
 _state = {"warned": False}
 
 
@@ -169,10 +176,9 @@ class TypedStorage:
         """Whether `resize_` may move the bytes."""
         return self._untyped_storage.resizable()
 
-    def resize_(self, size: int) -> TypedStorage:
+    def resize_(self, size: int) -> None:
         """Change the number of elements."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
-        return self
 
     def share_memory_(self) -> TypedStorage:
         """Move to memory that forked processes share."""
@@ -204,11 +210,8 @@ class TypedStorage:
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
-        """Overwrite with another storage, converting element types."""
-        if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
-            self._array()[:] = source._array()
-        else:
-            self._untyped_storage.copy_(source, non_blocking)
+        """Overwrite with the bytes of another storage of the same length; element types are not converted."""
+        self._untyped_storage.copy_(source, non_blocking)
         return self
 
     def clone(self) -> TypedStorage:
@@ -225,7 +228,8 @@ class TypedStorage:
 
     def _to(self, dtype: Dtype) -> TypedStorage:
         new = self._over(UntypedStorage(self.size() * dtype.itemsize, device=self.device), dtype)
-        return new.copy_(self)
+        new._array()[:] = self._array()
+        return new
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""
@@ -314,10 +318,11 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
 
     def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
         warn_deprecated()
+        text = _LEGACY_TEXT.format(name=cls.__name__)
+        if len(args) > 1:
+            raise RuntimeError(f"{text}Too many positional arguments")
         if "dtype" in kwargs:
-            raise RuntimeError(
-                _INIT_TEXT.format(name=f"{cls.__name__}.__new__") + "\nKeyword argument 'dtype' cannot be specified"
-            )
+            raise RuntimeError(f"{text}Keyword argument 'dtype' cannot be specified")
         new = TypedStorage.__new__(TypedStorage)
         new._set_up(args, wrap_storage, cls._element, kwargs.pop("device", None), f"{cls.__name__}.__new__")
         return new

@@ -214,9 +214,9 @@ class UntypedStorage:
         """Whether the bytes are on an HPU device."""
         return self.device.type == "hpu"
 
-    def get_device(self) -> int:
-        """The device index, -1 on the CPU."""
-        return -1 if self.device.index is None else self.device.index
+    def get_device(self) -> int | None:
+        """The device index, None where the device has none."""
+        return self.device.index
 
     def is_shared(self) -> bool:
         """Whether other processes see writes to this storage."""
