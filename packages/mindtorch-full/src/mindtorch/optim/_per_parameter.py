@@ -1,0 +1,88 @@
+"""The loop most algorithms share: one update per parameter that has a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import mindtorch as torch
+
+from ._values import get_value, is_tensor, scalar_dtype, use_grad_for_differentiable
+from .optimizer import Optimizer
+
+
+class PerParameterOptimizer(Optimizer):
+    """Runs ``_update`` per parameter; ``foreach`` and ``fused`` are promises about speed and change no value here."""
+
+    #: Options that groups restored from older checkpoints may lack, with the value they stand for.
+    _older_groups: ClassVar[dict[str, Any]] = {}
+    #: State entries that older checkpoints hold as plain numbers.
+    _counters: ClassVar[tuple[str, ...]] = ("step",)
+    _sparse_hint: ClassVar[str] = ""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._older_groups.items():
+                group.setdefault(name, value)
+            for param in group["params"]:
+                entries = self.state.get(param, {})
+                for name in self._counters:
+                    if name in entries and not is_tensor(entries[name]):
+                        entries[name] = self._counter(float(entries[name]), param, group)
+
+    @use_grad_for_differentiable
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient; return what ``closure`` computed."""
+        self._accelerator_graph_capture_health_check()
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            due = []
+            for param in group["params"]:
+                grad = param.grad
+                if grad is None:
+                    continue
+                self._check_gradient(param, grad, group)
+                state = self.state[param]
+                if not state:
+                    self._create_state(param, state, group)
+                due.append((param, grad, state))
+            for param, grad, state in due:
+                self._update(param, grad, state, group)
+        return loss
+
+    def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
+        """Refuse gradients the algorithm cannot use."""
+        if grad.is_sparse:
+            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._sparse_hint}")
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Fill the state of a parameter that is updated for the first time."""
+        raise NotImplementedError
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Update one parameter in place."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _counter(value: float, param: Any, group: dict[str, Any]) -> Any:
+        """A step counter: on the host unless a kernel reads it."""
+        if group.get("capturable") or group.get("fused"):
+            dtype = scalar_dtype(is_fused=group.get("fused"))
+            return torch.full((), value, dtype=dtype, device=param.device)
+        return torch.tensor(value, dtype=scalar_dtype())
+
+    @staticmethod
+    def _count(state: dict[str, Any], group: dict[str, Any]) -> Any:
+        """Advance the step counter; a number, or the tensor where counters stay on the device."""
+        counter = state["step"]
+        counter += 1
+        return counter if group.get("capturable") or group.get("differentiable") else get_value(counter)
+
+
+def zeros_like_param(param: Any) -> Any:
+    """A state tensor of a parameter's geometry."""
+    return torch.zeros_like(param, memory_format=torch.preserve_format)

@@ -1,0 +1,83 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(PerParameterOptimizer):
+    """Steps whose size is the ratio of two running root mean squares: of past steps and of gradients."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "capturable": False,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("learning rate", lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_not_negative("epsilon value", eps)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = self._counter(0.0, param, group)
+        state["square_avg"] = zeros_like_param(param)
+        state["acc_delta"] = zeros_like_param(param)
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        check_capturable(group, param, ("params and state_steps", "params and state_steps"), xla=False)
+        state["step"] += 1
+        rho, eps = group["rho"], group["eps"]
+        grad = ascent(grad, group)
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        is_complex = torch.is_complex(param)
+        grad, square_avg, acc_delta = real_views(grad, state["square_avg"], state["acc_delta"])
+        square_avg.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        root = square_avg.add(eps).sqrt_()
+        delta = acc_delta.add(eps).sqrt_()
+        if group["differentiable"]:
+            delta = delta.clone()
+        delta.div_(root).mul_(grad)
+        acc_delta.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+        if is_complex:
+            delta = torch.view_as_complex(delta)
+        param.add_(delta, alpha=-group["lr"])
+
+
+adopt(globals())

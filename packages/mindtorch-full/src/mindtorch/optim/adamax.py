@@ -1,0 +1,83 @@
+"""Adamax: Adam with the infinity norm."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
+
+__all__ = ["Adamax"]
+
+
+class Adamax(PerParameterOptimizer):
+    """Adam with a decayed running maximum of gradient magnitudes in place of the mean square."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "capturable": False,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("learning rate", lr)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = self._counter(0.0, param, group)
+        state["exp_avg"] = zeros_like_param(param)
+        state["exp_inf"] = zeros_like_param(param)
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        step = self._count(state, {"capturable": group["capturable"]})
+        beta1, beta2 = group["betas"]
+        lr = to_scalar(group["lr"])
+        grad = ascent(grad, group)
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        param, grad, exp_avg, exp_inf = real_views(param, grad, state["exp_avg"], state["exp_inf"])
+        exp_avg.lerp_(grad, 1 - beta1)
+        candidate = (exp_inf.mul_(beta2), grad.abs().add_(group["eps"]))
+        if group["differentiable"]:
+            # An `out=` result would not be part of the graph.
+            exp_inf.copy_(torch.amax(torch.stack(candidate), 0))
+        else:
+            torch.maximum(*candidate, out=exp_inf)
+        if group["capturable"]:
+            param.addcdiv_(exp_avg, exp_inf * (beta1**step - 1).div_(lr))
+        else:
+            param.addcdiv_(exp_avg, exp_inf, value=-(lr / (1 - beta1**step)))
+
+
+adopt(globals())

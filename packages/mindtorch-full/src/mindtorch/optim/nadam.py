@@ -1,0 +1,115 @@
+"""NAdam: Adam with Nesterov momentum."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._values import (
+    ascent,
+    check_betas,
+    check_capturable,
+    check_lr,
+    check_not_negative,
+    get_value,
+    on_device_counters,
+    real_views,
+    scalar_dtype,
+    to_scalar,
+)
+
+__all__ = ["NAdam"]
+
+_NAMES = ("params, mu_products and state_steps", "params, mu_products, and state_steps")
+
+
+class NAdam(PerParameterOptimizer):
+    """Adam whose momentum looks one step ahead, with a momentum that warms up over time."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+    }
+    _counters: ClassVar[tuple[str, ...]] = ("step", "mu_product")
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("learning rate", lr)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("momentum_decay value", momentum_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = self._counter(0.0, param, group)
+        device = param.device if group["capturable"] else None
+        state["mu_product"] = torch.ones((), dtype=scalar_dtype(), device=device)
+        state["exp_avg"] = zeros_like_param(param)
+        state["exp_avg_sq"] = zeros_like_param(param)
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        check_capturable(group, param, _NAMES)
+        step = self._count(state, {"capturable": group["capturable"]})
+        (beta1, beta2), lr, decay = group["betas"], to_scalar(group["lr"]), group["momentum_decay"]
+        grad = ascent(grad, group)
+        grad_in, exp_avg, exp_avg_sq = grad, state["exp_avg"], state["exp_avg_sq"]
+        correction2 = 1 - beta2**step
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad_in = grad.add(param, alpha=group["weight_decay"])
+        param, grad, exp_avg, exp_avg_sq = real_views(param, grad_in, exp_avg, exp_avg_sq)
+        mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
+        mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
+        mu_product = state["mu_product"]
+        mu_product *= mu
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        denominator = exp_avg_sq.div(correction2).sqrt()
+        if on_device_counters(group):
+            denominator = denominator.add(group["eps"])
+            # Factors are multiplied in rather than passed as numbers, so they may be tensors with history.
+            param.addcdiv_(grad * (-lr * (1.0 - mu) / (1.0 - mu_product)), denominator)
+            param.addcdiv_(exp_avg * (-lr * mu_next / (1.0 - mu_product * mu_next)), denominator)
+            return
+        product = get_value(mu_product)
+        denominator.add_(group["eps"])
+        param.addcdiv_(grad, denominator, value=(-lr * (1.0 - mu) / (1.0 - product)))
+        param.addcdiv_(exp_avg, denominator, value=(-lr * mu_next) / (1.0 - product * mu_next))
+
+
+adopt(globals())

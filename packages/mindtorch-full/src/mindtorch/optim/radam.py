@@ -1,0 +1,114 @@
+"""RAdam: Adam with a rectified variance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
+
+__all__ = ["RAdam"]
+
+
+class RAdam(PerParameterOptimizer):
+    """Adam that leaves the adaptive scale out until enough steps make its variance tractable."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "capturable": False,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("learning rate", lr)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = self._counter(0.0, param, group)
+        state["exp_avg"] = zeros_like_param(param)
+        state["exp_avg_sq"] = zeros_like_param(param)
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        step = self._count(state, {"capturable": group["capturable"]})
+        (beta1, beta2), lr = group["betas"], to_scalar(group["lr"])
+        param, grad, exp_avg, exp_avg_sq = real_views(
+            param, ascent(grad, group), state["exp_avg"], state["exp_avg_sq"]
+        )
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        correction1 = 1 - beta1**step
+        correction2 = 1 - beta2**step
+        corrected = exp_avg / correction1
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * (beta2**step) / correction2
+        adaptive = _Adaptive(exp_avg_sq, correction2, group)
+        if group["capturable"]:
+            scale = torch.where(length > 5.0, adaptive() * _rectification(length, longest), 1.0)
+            param.add_(corrected * lr * scale, alpha=-1.0)
+        elif length > 5.0:
+            param.add_(corrected * lr * adaptive() * _rectification(length, longest), alpha=-1.0)
+        else:
+            param.add_(corrected * lr, alpha=-1.0)
+
+
+def _rectification(length: Any, longest: float) -> Any:
+    """How far the variance of the adaptive scale is from its limit, as a factor on the step."""
+    return (
+        (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    ) ** 0.5
+
+
+class _Adaptive:
+    """The adaptive scale, computed only for steps that use it."""
+
+    def __init__(self, exp_avg_sq: Any, correction: Any, group: dict[str, Any]) -> None:
+        self.exp_avg_sq = exp_avg_sq
+        self.correction = correction
+        self.group = group
+
+    def __call__(self) -> Any:
+        root = self.exp_avg_sq.sqrt()
+        root = root.add(self.group["eps"]) if self.group["differentiable"] else root.add_(self.group["eps"])
+        return (self.correction**0.5) / root
+
+
+adopt(globals())

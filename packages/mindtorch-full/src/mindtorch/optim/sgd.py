@@ -1,0 +1,129 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mindtorch._naming import adopt
+
+from ._per_parameter import PerParameterOptimizer
+from ._values import ascent, check_fused, check_lr, check_not_negative, is_tensor, to_scalar
+
+__all__ = ["SGD", "sgd"]
+
+
+class SGD(PerParameterOptimizer):
+    """Gradient descent with optional momentum (plain or Nesterov) and weight decay."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "nesterov": False,
+        "maximize": False,
+        "foreach": None,
+        "differentiable": False,
+        "fused": False,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: Any = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("learning rate", lr)
+        check_not_negative("momentum value", momentum)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        if fused:
+            self._step_supports_amp_scaling = True
+
+    def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
+        """Sparse gradients are fine: every operation below accepts them."""
+
+    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if group["momentum"] != 0:
+            state["momentum_buffer"] = None
+
+    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        buffer = _update_sgd(param, ascent(grad, group), state.get("momentum_buffer"), group)
+        if group["momentum"] != 0:
+            state["momentum_buffer"] = buffer
+
+
+def _update_sgd(param: Any, grad: Any, buffer: Any, group: dict[str, Any]) -> Any:
+    """One step; returns the momentum buffer, which the first step creates."""
+    lr, momentum, weight_decay = to_scalar(group["lr"]), group["momentum"], group["weight_decay"]
+    if weight_decay != 0:
+        if is_tensor(weight_decay) and weight_decay.requires_grad:
+            grad = grad.addcmul_(param.clone(), weight_decay)
+        else:
+            grad = grad.add(param, alpha=weight_decay)
+    if momentum != 0:
+        if buffer is None:
+            buffer = grad.detach().clone()
+        else:
+            buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+        grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+    if is_tensor(lr) and lr.requires_grad:
+        param.addcmul_(grad, lr, value=-1)
+    else:
+        param.add_(grad, alpha=-lr)
+    return buffer
+
+
+def sgd(
+    params: list[Any],
+    d_p_list: list[Any],
+    momentum_buffer_list: list[Any],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step of each parameter, with the buffers given (and filled in) as a list."""
+    if grad_scale is not None or found_inf is not None:
+        raise AssertionError("Expected grad_scale and found_inf to be None")
+    group = {
+        "lr": lr,
+        "momentum": momentum,
+        "dampening": dampening,
+        "weight_decay": weight_decay,
+        "nesterov": nesterov,
+        "maximize": maximize,
+    }
+    for index, param in enumerate(params):
+        buffer = _update_sgd(param, ascent(d_p_list[index], group), momentum_buffer_list[index], group)
+        momentum_buffer_list[index] = buffer
+
+
+adopt(globals())

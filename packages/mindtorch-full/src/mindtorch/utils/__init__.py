@@ -1,0 +1,1 @@
+"""Utilities around tensors and modules."""

@@ -1,0 +1,189 @@
+"""Handles of registered hooks, and the machinery behind ``Module.register_full_backward_hook``."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
+
+
+class RemovableHandle:
+    """Removes one hook from the dictionary it was registered in; usable as a context manager."""
+
+    id: int
+    next_id: int = 0
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self.extra_dict_ref: tuple[Any, ...] = tuple(weakref.ref(each) for each in extra)
+
+    def remove(self) -> None:
+        """Forget the hook. A second call, or a dictionary that is gone, is fine."""
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None and self.id in hooks:
+                del hooks[self.id]
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        state = (self.hooks_dict_ref(), self.id)
+        if self.extra_dict_ref:
+            state += (tuple(ref() for ref in self.extra_dict_ref),)
+        return state
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        # A handle whose dictionary did not survive points at an empty one nobody else holds.
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if state[0] is None else state[0])
+        self.id = state[1]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        extra = state[2] if len(state) > 2 and state[2] else ()
+        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if each is None else each) for each in extra)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, exc_type: Any, exc: Any, trace: Any) -> None:
+        self.remove()
+
+
+def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a hook as one that saving a tensor may drop, with a warning."""
+    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn once per hook that pickling ``tensor`` would lose."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+                "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=2,
+            )
+
+
+class BackwardHook:
+    """Runs a module's backward hooks when the gradients of its inputs and outputs are known.
+
+    The module's tensors pass through one identity node on the way in and one on the way out. The output node
+    sees ``grad_output`` (pre-hooks may change it), the input node sees ``grad_input`` (hooks may change it).
+    """
+
+    def __init__(self, module: Any, user_hooks: Any, user_pre_hooks: Any) -> None:
+        self.user_hooks = user_hooks
+        self.user_pre_hooks = user_pre_hooks
+        self.module = module
+        self.grad_outputs: Any = None
+        self.n_outputs = -1
+        self.output_tensors_index: list[int] | None = None
+        self.n_inputs = -1
+        self.input_tensors_index: list[int] | None = None
+
+    def _pack_with_none(self, indices: list[int], values: Any, size: int) -> tuple[Any, ...]:
+        packed: list[Any] = [None] * size
+        for index, value in zip(indices, values, strict=True):
+            packed[index] = value
+        return tuple(packed)
+
+    def _unpack_none(self, indices: list[int], values: Any) -> tuple[Any, ...]:
+        return tuple(values[index] for index in indices)
+
+    def _run_user_hooks(self, grad_input: Any) -> Any:
+        """Call the user's hooks on the gradient of the inputs and return what they made of it."""
+        changed = None
+        for hook in self.user_hooks:
+            out = hook(self.module, grad_input, self.grad_outputs)
+            if out is None:
+                continue
+            given = (out,) if isinstance(out, torch.Tensor) else out
+            if len(given) != len(grad_input):
+                raise RuntimeError(
+                    "Backward hook returned an invalid number of grad_input, "
+                    f"got {len(given)}, but expected {len(grad_input)}"
+                )
+            grad_input = changed = given
+        return changed
+
+    def _set_user_hook(self, grad_fn: Any) -> None:
+        def on_input_grad(grad_input: Any, _: Any) -> Any:
+            if self.grad_outputs is None:
+                # The output node did not run: this backward does not go through the module's outputs.
+                return None
+            full = self._pack_with_none(self.input_tensors_index, grad_input, self.n_inputs)
+            changed = self._run_user_hooks(full)
+            self.grad_outputs = None
+            return None if changed is None else self._unpack_none(self.input_tensors_index, changed)
+
+        grad_fn.register_hook(on_input_grad)
+
+    def _apply_on_tensors(self, fn: Callable[[Any], None], args: Any) -> tuple[Any, list[int] | None]:
+        indices = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
+        tensors = [args[i] for i in indices]
+        if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+            return args, None
+        passed = torch.nn.modules._functions.BackwardHookFunction.apply(*tensors)
+        if not passed:
+            raise RuntimeError("Cannot set Module backward hook for a Module with no input Tensors.")
+        nodes = [t.grad_fn for t in passed if t.grad_fn is not None and t.grad_fn.name() == "BackwardHookFunctionBackward"]
+        if not nodes:
+            raise RuntimeError("Error while setting up backward hooks. Please open an issue with a code sample to reproduce this.")
+        fn(nodes[0])
+        replaced = list(args)
+        for index, tensor in zip(indices, passed, strict=True):
+            replaced[index] = tensor
+        if type(args) is tuple:
+            return tuple(replaced), indices
+        return type(args)(*replaced), indices  # a named tuple
+
+    def setup_input_hook(self, args: Any) -> Any:
+        """Pass the module's inputs through the input node."""
+        passed, indices = self._apply_on_tensors(self._set_user_hook, args)
+        self.n_inputs, self.input_tensors_index = len(args), indices
+        return passed
+
+    def _on_output_grad(self, _: Any, grad_output: Any) -> Any:
+        self.grad_outputs = self._pack_with_none(self.output_tensors_index, grad_output, self.n_outputs)
+        for pre_hook in self.user_pre_hooks or ():
+            out = pre_hook(self.module, self.grad_outputs)
+            if out is None:
+                continue
+            given = (out,) if isinstance(out, torch.Tensor) else out
+            if len(given) != len(self.grad_outputs):
+                raise RuntimeError(
+                    "Backward pre hook returned an invalid number of grad_output, "
+                    f"got {len(given)}, but expected {len(self.grad_outputs)}"
+                )
+            self.grad_outputs = given
+        changed = self._unpack_none(self.output_tensors_index, self.grad_outputs)
+        if self.input_tensors_index is None:
+            # No input needs a gradient, so no input node will run: the hooks run here with nothing to change.
+            if self._run_user_hooks(self._pack_with_none([], [], self.n_inputs)) is not None:
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for all gradients."
+                )
+            self.grad_outputs = None
+        return changed if self.user_pre_hooks is not None else None
+
+    def setup_output_hook(self, args: Any) -> Any:
+        """Pass the module's outputs through the output node."""
+
+        def watch(grad_fn: Any) -> None:
+            grad_fn.register_prehook(lambda grad_output: self._on_output_grad(None, grad_output))
+
+        single = not isinstance(args, tuple)
+        passed, indices = self._apply_on_tensors(watch, (args,) if single else args)
+        self.n_outputs, self.output_tensors_index = len(passed), indices
+        return passed[0] if single else passed
+
+
+adopt(globals())
