@@ -1,0 +1,1 @@
+"""Access to the vendor's runtime through its Python module `acl`."""
