@@ -26,7 +26,8 @@ def quantity_error(name: str, least: int, most: int, given: int) -> TypeError:
     """Too many positional arguments."""
     if least != most:
         return TypeError(f"{name}() takes from {least} to {most} positional arguments but {given} were given")
-    return TypeError(f"{name}() takes {most} positional argument{'' if most == 1 else 's'} but {given} were given")
+    verb = "was" if given == 1 else "were"
+    return TypeError(f"{name}() takes {most} positional argument{'' if most == 1 else 's'} but {given} {verb} given")
 
 
 def missing_error(name: str, missing: Sequence[str]) -> TypeError:

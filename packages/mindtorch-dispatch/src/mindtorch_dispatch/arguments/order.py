@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..schema import Type
+from mindtorch_dispatch.schema import Type
+
 from .signature import PythonSignature, sort_text
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.schema import Argument, EnumName, Type
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage import layout as layouts
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..schema import Argument, EnumName, Type
 from .messages import type_name
 from .tables import NUMPY_NAMES
 
@@ -138,7 +138,7 @@ class Parameter:
     def rejection(self, value: Any, position: int | None) -> TypeError:
         """The error for a value this parameter does not take; `position` counts from 1, None for a keyword."""
         where = f"{self.function}(): argument '{self.name}'" + (f" (position {position})" if position else "")
-        if self.takes_varargs and isinstance(value, (tuple, list)) and value:
+        if position and self.takes_varargs and isinstance(value, (tuple, list)) and value:
             found = f"but found element of type {type_name(value[0])} at pos 0"
         else:
             found = f"not {type_name(value)}"
@@ -213,7 +213,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "int": is_int,
     "SymInt": is_index,
     "bool": lambda value: isinstance(value, bool),
-    "float[]": lambda value: isinstance(value, (tuple, list)) and (not value or isinstance(value[0], (float, complex))),
+    "float[]": lambda value: isinstance(value, (tuple, list)) and (not value or is_number(value[0])),
     "Scalar[]": lambda value: isinstance(value, (tuple, list)) and all(is_number(item) for item in value),
     "Generator": lambda value: _is_named(value, "Generator"),
     "ScalarType": lambda value: isinstance(value, Dtype) or (isinstance(value, type) and value in _PYTHON_DTYPES),
@@ -263,8 +263,8 @@ def _integers(parameter: Parameter, value: Any) -> Any:
     for position, item in enumerate(value, 1):
         if not is_index(item):
             raise TypeError(
-                f"{parameter.function}(): argument '{parameter.name}' failed to unpack the object at pos {position} with "
-                f'error "type must be {parameter.printed_kind},but got {type_name(item)}"'
+                f"{parameter.function}(): argument '{parameter.name}' failed to unpack the object at pos {position} "
+                f'with error "type must be {parameter.printed_kind},but got {type_name(item)}"'
             )
     return Converted(tuple(_as_int(item) for item in value), any(isinstance(item, TensorBase) for item in value))
 

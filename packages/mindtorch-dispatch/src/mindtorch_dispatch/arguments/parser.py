@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..schema import Schema
+from mindtorch_dispatch.schema import Schema
+
 from .messages import invalid_combination_error
 from .order import sort_signatures
 from .signature import Parsed, PythonSignature, deprecated_signature, python_signature

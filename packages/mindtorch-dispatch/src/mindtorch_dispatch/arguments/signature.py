@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..schema import Argument, EnumName, Schema, Type
+from mindtorch_dispatch.schema import Argument, EnumName, Schema, Type
+
 from .messages import missing_error, quantity_error
 from .parameter import Converted, Parameter, enum_value, printed_default
 from .tables import FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS
@@ -20,8 +21,12 @@ _OPTION_PARAMETERS = (
 )
 _CPP_KINDS = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
 _CPP_LISTS = {
-    "int": "IntArrayRef", "SymInt": "SymIntArrayRef", "Tensor": "TensorList", "Scalar": "ScalarList", "float": "ArrayRef<double>",
-}  # fmt: skip
+    "Scalar": "ScalarList",
+    "SymInt": "SymIntArrayRef",
+    "Tensor": "TensorList",
+    "float": "ArrayRef<double>",
+    "int": "IntArrayRef",
+}
 
 
 class Parsed:
@@ -105,6 +110,8 @@ class PythonSignature:
                 bound.append((tuple(args), ...))
                 position = given
                 continue
+            elif varargs and place == 0 and given > 1:
+                return self._too_many(given, explain)
             elif explain:
                 raise parameter.rejection(value, place + 1 if type(place) is int else None)
             else:
@@ -113,6 +120,8 @@ class PythonSignature:
                 position += 1
             elif place is not None:
                 named += 1
+        if position < given:
+            return self._too_many(given, explain)
         if named < len(kwargs):
             return self._unexpected(kwargs, given, explain)
         return bound
