@@ -1,0 +1,78 @@
+"""The command `mindtorch`, also `python -m mindtorch`: run a program on MindTorch, or say what is installed.
+
+    mindtorch [run] PROGRAM.py [ARGUMENT...]     as `python PROGRAM.py ...`, with `import torch` resolved to MindTorch
+    mindtorch [run] -m MODULE [ARGUMENT...]      as `python -m MODULE ...`
+    mindtorch [run] -c CODE [ARGUMENT...]        as `python -c CODE ...`
+    mindtorch env [--json]                       versions, devices, and which torch a program would get
+    mindtorch --version
+
+Python processes that the program starts run on MindTorch too. MINDTORCH=0 runs on the real torch instead,
+MINDTORCH=auto on the real torch where there is one. A file called `run` or `env` is meant by `./run`.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import mindtorch_proxy
+from mindtorch.__about__ import __version__
+from mindtorch._environment import environment_report, report_lines
+from mindtorch_proxy.environment import hand_on, mode_from_environment
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: the program's, 0, or 2 for a wrong command line."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    match given:
+        case ["-h" | "--help", *_]:
+            print(__doc__)
+            return 0
+        case ["--version" | "-V"]:
+            print(f"mindtorch {__version__} (torch {mindtorch_proxy.TORCH_VERSION})")
+            return 0
+        case ["env"]:
+            print("\n".join(report_lines(environment_report())))
+            return 0
+        case ["env", "--json"]:
+            print(json.dumps(environment_report(), indent=2))
+            return 0
+        case ["env", *_]:
+            return _wrong("env takes --json only")
+        case ["run", *rest]:
+            return _run(rest)
+        case _:
+            return _run(given)
+
+
+def _run(program: list[str]) -> int:
+    """Run the program in this process; it ends with whatever the program ends with."""
+    match program:
+        case []:
+            return _wrong("a program is missing")
+        case ["-m" | "-c"]:
+            return _wrong(f"{program[0]} needs an argument")
+        case [option, *_] if option.startswith("-") and option not in ("-m", "-c"):
+            return _wrong(f"unknown option {option}")
+    try:
+        if mindtorch_proxy.is_installed() or mindtorch_proxy.install_by_mode(mode_from_environment(default="1")):
+            hand_on(os.environ)
+    except (ValueError, mindtorch_proxy.RealTorchImportedError) as error:
+        return _wrong(str(error))
+    match program:
+        case ["-m", name, *rest]:
+            mindtorch_proxy.run_module(name, rest)
+        case ["-c", code, *rest]:
+            mindtorch_proxy.run_code(code, rest)
+        case [path, *rest]:
+            mindtorch_proxy.run_path(path, rest)
+    return 0
+
+
+def _wrong(text: str) -> int:
+    print(f"mindtorch: {text}; see `mindtorch --help`", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""The meta-path finder.
+
+While it is on, one rule holds: ``sys.modules`` has `torch.x` once `mindtorch.x` is loaded, and both are the same
+object. Two ways lead there. An import of `torch.x` loads `mindtorch.x` and binds it under the second name
+(:class:`AliasLoader`). An import of `mindtorch.x`, by anyone, is loaded by whoever would load it anyway and gets its
+second name when its code has run (:class:`MirrorLoader`); without this, code that reads
+``sys.modules["torch.nn.modules.linear"]`` would miss every module that MindTorch imported for itself.
+
+Note [ the two ways must not meet ]: after a finder has answered, the import system looks whether the name has appeared
+in ``sys.modules`` meanwhile, and if so takes *that module's* spec and loads it. For us this would run the code of
+`mindtorch.x` a second time. So a name that some thread is binding through an alias is not mirrored by another.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.machinery import ModuleSpec
+from threading import RLock
+from types import ModuleType
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mindtorch_proxy.loaders import AliasLoader, MirrorLoader
+from mindtorch_proxy.names import OURS, THEIRS, is_mindtorch_name, is_torch_name, to_mindtorch, to_torch
+
+
+class TorchFinder:
+    """Finds `torch` and `torch.*`, and the distribution `torch`; claims no other name.
+
+    A meta-path finder by its methods. The abstract classes of `importlib.abc` are not used, here and in the loaders:
+    importing them costs more than all of the proxy, and `enable-site` charges that to every start of Python.
+    """
+
+    def __init__(self) -> None:
+        # Held for a few dictionary operations only, never while calling out. Reentrant, because a garbage collection in
+        # between may run a finaliser that imports.
+        self.lock = RLock()
+        self._active = False
+        # Aliases being bound; an entry lives as long as the spec that was handed out for it.
+        self._binding: WeakValueDictionary[str, AliasLoader] = WeakValueDictionary()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for a torch name that MindTorch has; for every other name leave the answer to the others."""
+        if is_torch_name(fullname):
+            return self._alias_spec(fullname, path)
+        if is_mindtorch_name(fullname):
+            return self._mirrored_spec(fullname, path, target)
+        return None
+
+    def find_distributions(self, context: Any = None) -> Iterable[Any]:
+        """Return the distribution `torch` when it, or every distribution, is asked for.
+
+        Only `importlib.metadata` calls this, so our half of it is imported here and not by every start of Python.
+        """
+        ours = importlib.import_module("mindtorch_proxy.metadata")
+        return [ours.TorchDistribution()] if ours.answers_for(context.name if context is not None else None) else []
+
+    def invalidate_caches(self) -> None:
+        """Do nothing: the finder keeps nothing."""
+
+    def activate(self, on: bool) -> None:
+        """Start or stop mirroring; after ``activate(False)`` returns, no second name appears any more."""
+        with self.lock:
+            self._active = on
+
+    def mirror(self, name: str) -> None:
+        """Give the loaded module ``name`` (`mindtorch.x`) its second name."""
+        alias = to_torch(name)
+        with self.lock:
+            binding = self._binding.get(alias)
+            if self._active and (binding is None or binding.bound) and name in sys.modules:
+                sys.modules.setdefault(alias, sys.modules[name])
+
+    def _alias_spec(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        ours = to_mindtorch(fullname)
+        place = _place_of(ours, path)
+        if place is None and fullname != THEIRS:
+            return None
+        # `torch` itself is ours even when `mindtorch` is gone: its import then says so, and no other torch slips in.
+        origin, locations = place or (None, [])
+        loader = AliasLoader(ours)
+        spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)
+        if locations is not None:
+            spec.submodule_search_locations = list(locations)
+        with self.lock:
+            self._binding[fullname] = loader
+            sys.modules.pop(fullname, None)  # mirrored since the import looked; see the note above
+        return spec
+
+    def _mirrored_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+        spec = find_elsewhere(fullname, path, target)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = MirrorLoader(spec, self.mirror)
+        return spec
+
+
+def find_elsewhere(
+    fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+) -> ModuleSpec | None:
+    """Return what the other finders say about ``fullname``. Imports nothing."""
+    for finder in list(sys.meta_path):
+        if isinstance(finder, TorchFinder) or not hasattr(finder, "find_spec"):
+            continue
+        spec = finder.find_spec(fullname, path, target)
+        if spec is not None:
+            return spec
+    return None
+
+
+def loaded_mindtorch_modules() -> list[str]:
+    """Return the names of the modules of MindTorch whose code has run."""
+    return [
+        name
+        for name, module in sys.modules.copy().items()
+        if is_mindtorch_name(name)
+        and module is not None
+        and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+    ]
+
+
+def mindtorch_is_installed() -> bool:
+    """Return whether the package `mindtorch` can be found, without importing it."""
+    return sys.modules.get(OURS) is not None or importlib.util.find_spec(OURS) is not None
+
+
+def _place_of(ours: str, path: Sequence[str] | None) -> tuple[str | None, Sequence[str] | None] | None:
+    """Return file and search path of the module ``ours``, None when there is no such module.
+
+    It must not import: finders run under the global import lock.
+    """
+    if ours in sys.modules:
+        module = sys.modules[ours]
+        if module is None:
+            # Switched off by hand. Not None as the answer: the next finder would load a second copy by its path.
+            alias = to_torch(ours)
+            raise ModuleNotFoundError(f"import of {alias} halted; None in sys.modules", name=alias)
+        return getattr(module, "__file__", None), getattr(module, "__path__", None)
+    parent = ours.rpartition(".")[0]
+    if parent and path is None:
+        path = getattr(sys.modules.get(parent), "__path__", None)
+        if path is None:
+            return None
+    spec = find_elsewhere(ours, path)
+    return (spec.origin, spec.submodule_search_locations) if spec is not None else None

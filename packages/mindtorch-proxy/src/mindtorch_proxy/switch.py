@@ -1,0 +1,108 @@
+"""Turning the proxy on and off."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+
+from mindtorch_proxy.finder import TorchFinder, loaded_mindtorch_modules, mindtorch_is_installed
+from mindtorch_proxy.names import DISTRIBUTION, OURS, torch_entries
+from mindtorch_proxy.real_torch import imported_real_torch, refusal
+
+# Guards the count. Not the finder's own lock: turning on asks other finders, which takes the global import lock, and a
+# thread inside the finder holds that one already.
+_lock = RLock()
+_finder = TorchFinder()
+_count = 0
+_set_aside: dict[str, object] = {}
+
+
+def install(*, replace: bool = False) -> None:
+    """Make `import torch` resolve to MindTorch, until as many calls of :func:`uninstall`.
+
+    Args:
+        replace: when the real torch is imported already, set it aside and put it back at the end instead of refusing.
+            Modules that hold the real torch keep it.
+
+    Raises:
+        RealTorchImportedError: the real torch is imported already; the text names where, and by whom if that is known.
+        ModuleNotFoundError: the package `mindtorch` is not installed.
+    """
+    global _count
+    with _lock:
+        if _count == 0:
+            _turn_on(replace)
+        _count += 1
+
+
+def uninstall() -> None:
+    """Take back one :func:`install`; the last one makes `import torch` what it was before the first.
+
+    Raises:
+        RuntimeError: the proxy is not installed.
+    """
+    global _count
+    with _lock:
+        if _count == 0:
+            raise RuntimeError("mindtorch_proxy.uninstall(): the proxy is not installed")
+        _count -= 1
+        if _count == 0:
+            _turn_off()
+
+
+def is_installed() -> bool:
+    """Return whether `import torch` resolves to MindTorch in this process."""
+    return _count > 0
+
+
+@contextmanager
+def proxy(*, replace: bool = False) -> Iterator[None]:
+    """`import torch` resolves to MindTorch inside the block; nests, and restores ``sys.modules`` on every way out."""
+    install(replace=replace)
+    try:
+        yield
+    finally:
+        uninstall()
+
+
+def _turn_on(replace: bool) -> None:
+    if not mindtorch_is_installed():
+        raise ModuleNotFoundError(
+            f"cannot install the MindTorch proxy: no module named {OURS!r} (pip install {DISTRIBUTION})", name=OURS
+        )
+    real = imported_real_torch()
+    if real is not None and not replace:
+        raise refusal(real)
+    _set_aside.update(torch_entries())
+    for name in _set_aside:
+        sys.modules.pop(name, None)
+    # A new list, here and below: another thread may be walking the old one, and would skip a finder.
+    sys.meta_path = [_finder, *sys.meta_path]
+    _finder.activate(True)
+    for name in loaded_mindtorch_modules():
+        _finder.mirror(name)
+
+
+def _turn_off() -> None:
+    _finder.activate(False)
+    sys.meta_path = [finder for finder in sys.meta_path if finder is not _finder]
+    for name in torch_entries():
+        sys.modules.pop(name, None)
+    sys.modules.update(_set_aside)  # type: ignore[arg-type]
+    _set_aside.clear()
+
+
+def _acquire() -> None:
+    _lock.acquire()
+    _finder.lock.acquire()
+
+
+def _release() -> None:
+    _finder.lock.release()
+    _lock.release()
+
+
+# A fork in the middle of another thread's install must not leave the child with a lock nobody releases.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_acquire, after_in_parent=_release, after_in_child=_release)

@@ -1,0 +1,187 @@
+"""One name, one module object; and the names that are not ours."""
+
+import importlib
+import importlib.util
+import inspect
+import pickle
+import sys
+
+import pytest
+
+import mindtorch_proxy as proxy
+
+
+@pytest.fixture(autouse=True)
+def installed(clean_process):
+    with proxy.proxy():
+        yield
+
+
+def test_install_imports_nothing():
+    assert "mindtorch" not in sys.modules
+    assert "torch" not in sys.modules
+
+
+def test_every_name_is_the_same_module():
+    import torch
+    import torch.nn.functional as F
+    from torch.nn import functional, modules
+
+    import mindtorch
+
+    assert torch is mindtorch
+    assert torch.nn is mindtorch.nn
+    assert F is functional is importlib.import_module("mindtorch.nn.functional")
+    assert importlib.import_module("torch.nn.modules.linear") is modules.linear
+    assert torch.nn.functional is F
+
+
+def test_sys_modules_has_both_names_of_everything_loaded():
+    import torch
+
+    import mindtorch.lazy.deep
+
+    ours = {name[len("mind") :]: module for name, module in sys.modules.items() if name.split(".")[0] == "mindtorch"}
+    theirs = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "torch"}
+    assert ours == theirs
+    assert "torch.nn.modules.linear" in theirs
+    assert theirs["torch.lazy.deep"] is mindtorch.lazy.deep
+    assert torch.lazy.deep.loads == 1
+
+
+def test_from_import_binds_the_second_name_too():
+    from torch.lazy import deep
+
+    assert sys.modules["torch.lazy.deep"] is deep
+    assert sys.modules["torch"].lazy.deep is deep
+
+
+def test_spec_before_and_after_the_import():
+    spec = importlib.util.find_spec("torch")
+    assert spec.name == "torch"
+    assert spec.origin.endswith("__init__.py")
+    assert spec.submodule_search_locations
+    assert spec.loader.is_package("torch")
+    assert "mindtorch" not in sys.modules
+    assert importlib.util.find_spec("torch.nn.functional").name == "torch.nn.functional"
+    import torch
+
+    assert importlib.util.find_spec("torch") is torch.__spec__
+    assert importlib.util.find_spec("torch.none") is None
+
+
+def test_modules_keep_their_own_identity():
+    import torch.nn.functional
+
+    for module in (torch, torch.nn, torch.nn.functional):
+        assert module.__name__.startswith("mindtorch")
+        assert module.__spec__.name == module.__name__
+        assert type(module.__loader__) is importlib.machinery.SourceFileLoader
+        assert module.__spec__.loader is module.__loader__
+    assert "relu" in inspect.getsource(torch.nn.functional)
+
+
+def test_reload_runs_the_code_again_in_the_same_module():
+    import torch.lazy.deep
+
+    before = torch.lazy.deep
+    assert importlib.reload(torch.lazy.deep) is before
+    assert before.loads == 2
+    assert sys.modules["torch.lazy.deep"] is sys.modules["mindtorch.lazy.deep"] is before
+
+
+def test_pickle_by_name():
+    import torch
+
+    linear = torch.nn.Linear
+    data = pickle.dumps(linear)
+    assert b"torch.nn.modules.linear" in data
+    assert b"mindtorch" not in data
+    assert pickle.loads(data) is linear
+
+
+def test_missing_module_says_torch():
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module("torch.none")
+    assert str(caught.value) == "No module named 'torch.none'"
+    assert caught.value.name == "torch.none"
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module("torch.nn.functional.none")
+    assert str(caught.value) == ("No module named 'torch.nn.functional.none'; 'torch.nn.functional' is not a package")
+
+
+def test_error_inside_a_module_is_passed_on_and_leaves_no_name():
+    with pytest.raises(ModuleNotFoundError, match="a_module_nobody_has"):
+        importlib.import_module("torch.needs")
+    assert "torch.needs" not in sys.modules
+    assert "mindtorch.needs" not in sys.modules
+
+
+def test_module_that_imports_itself_by_the_other_name():
+    import torch.circular
+
+    assert torch.circular.seen is torch.circular
+    assert torch.circular.__spec__.name == "mindtorch.circular"
+
+
+def test_name_switched_off_by_none():
+    import torch
+
+    sys.modules["mindtorch.lazy"] = None
+    with pytest.raises(ModuleNotFoundError, match=r"import of torch\.lazy halted; None in sys\.modules"):
+        importlib.import_module("torch.lazy")
+    del sys.modules["mindtorch.lazy"]
+    assert torch.nn
+
+
+def test_object_put_into_sys_modules_by_hand():
+    import torch
+
+    class Namespace:
+        pass
+
+    sys.modules["mindtorch.ops"] = torch.ops = Namespace()
+    import torch.ops
+
+    assert sys.modules["torch.ops"] is sys.modules["mindtorch.ops"]
+
+
+@pytest.mark.parametrize("name", ["torchvision", "torch_npu", "torchtorch", "mindtorch_none"])
+def test_other_names_are_left_to_the_others(name):
+    assert sys.meta_path[0].find_spec(name) is None
+    assert importlib.util.find_spec(name) is None
+
+
+def test_code_and_source_for_runpy_and_tools():
+    spec = importlib.util.find_spec("torch.program")
+    assert "sys.argv" in spec.loader.get_source("torch.program")
+    assert spec.loader.get_code("torch.program").co_filename.endswith("program.py")
+
+
+class ImportsFirst:
+    """A finder that stands for another thread: it loads the module by our name while torch's name is being found."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch.lazy.deep":
+            importlib.import_module("mindtorch.lazy.deep")
+
+
+def test_a_module_loaded_elsewhere_meanwhile_is_not_run_twice(monkeypatch):
+    monkeypatch.setattr(sys, "meta_path", [ImportsFirst(), *sys.meta_path])
+    import torch.lazy.deep
+
+    assert torch.lazy.deep.loads == 1
+    assert sys.modules["torch.lazy.deep"] is sys.modules["mindtorch.lazy.deep"]
+    assert torch.lazy.deep.__spec__.name == "mindtorch.lazy.deep"
+
+
+def test_a_name_being_bound_is_not_mirrored():
+    import torch.lazy
+
+    spec = sys.meta_path[0].find_spec("torch.lazy.deep", torch.lazy.__path__)
+    importlib.import_module("mindtorch.lazy.deep")
+    assert "torch.lazy.deep" not in sys.modules
+    del spec
+    import torch.lazy.deep
+
+    assert torch.lazy.deep.loads == 1
