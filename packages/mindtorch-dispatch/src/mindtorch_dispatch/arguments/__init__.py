@@ -17,7 +17,8 @@ treats it as a wrapped number. Python numbers are passed on as given: a `float` 
 
 from __future__ import annotations
 
+from .overload import bind_overload
 from .parser import ArgumentParser
 from .signature import Parsed, PythonSignature
 
-__all__ = ["ArgumentParser", "Parsed", "PythonSignature"]
+__all__ = ["ArgumentParser", "Parsed", "PythonSignature", "bind_overload"]

@@ -1,0 +1,188 @@
+"""Binding of a call to one given overload, as `torch.ops.aten.add.Tensor(x, y)` does it.
+
+No overload is searched, no keyword is renamed, and the texts differ from those of `torch.add`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_dispatch.schema import Argument, EnumName, Schema
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import memory_format as MemoryFormat
+from mindtorch_storage.tensor_base import TensorBase
+
+from .parameter import enum_value, is_index, is_number, is_tensor_like
+from .signature import Parsed
+
+_TYPE_NAMES = {"Scalar": "number", "SymInt": "int", "ScalarType": "int", "Layout": "int", "MemoryFormat": "int"}
+_ENUMERATIONS = {"ScalarType": Dtype, "Layout": Layout, "MemoryFormat": MemoryFormat}
+_NO_CAST = "to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+
+
+class _Mismatch(Exception):
+    """A value that an argument does not take."""
+
+
+def bind_overload(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Parsed:
+    """Bind a call by the schema alone; torch's RuntimeError when it does not fit. `out=` arguments are values."""
+    arguments = schema.arguments
+    if len(args) + len(kwargs) > len(arguments):
+        raise RuntimeError(
+            f"{schema.name}() expected at most {len(arguments)} argument(s) but received {len(args) + len(kwargs)} "
+            f"argument(s). Declaration: {schema}"
+        )
+    positional = sum(not argument.kwarg_only for argument in arguments)
+    if len(args) > positional:
+        raise RuntimeError(
+            f"{schema.name}() takes {positional} positional argument(s) but {len(args)} was/were given.  "
+            f"Declaration: {schema}"
+        )
+    places = {name: len(args) + position for position, name in enumerate(kwargs)}
+    parsed = Parsed(0, schema)
+    used = 0
+    for position, argument in enumerate(arguments):
+        if position < len(args):
+            _take(parsed, argument, position, args[position], position)
+        elif argument.name in kwargs:
+            used += 1
+            _take(parsed, argument, position, kwargs[argument.name], places[argument.name])
+        elif argument.has_default:
+            default = argument.default
+            parsed.values.append(enum_value(argument.type.kind, default) if isinstance(default, EnumName) else default)
+            parsed.sources.append(None)
+        else:
+            raise RuntimeError(
+                f"{schema.name}() is missing value for argument '{argument.name}'. Declaration: {schema}"
+            )
+    if used < len(kwargs):
+        raise _keyword_error(schema, kwargs)
+    return parsed
+
+
+def _keyword_error(schema: Schema, kwargs: Mapping[str, Any]) -> RuntimeError:
+    names = [argument.name for argument in schema.arguments]
+    for name in kwargs:
+        if name not in names:
+            return RuntimeError(f"Unknown keyword argument '{name}' for operator '{schema.name}'. Schema: {schema}")
+    name = next(name for name in names if name in kwargs)
+    return RuntimeError(f"Argument '{name}' specified both as positional and keyword argument. Schema: {schema}")
+
+
+def _take(parsed: Parsed, argument: Argument, position: int, value: Any, place: int) -> None:
+    """Append the value of one argument to `parsed`, or say why it does not fit."""
+    try:
+        made = _cast(argument, value)
+    except _Mismatch as mismatch:
+        raise RuntimeError(
+            f"{parsed.schema.name}() Expected a value of type '{_type_text(argument)}' for argument '{argument.name}' "
+            f"but instead found type '{type(value).__name__}'.\nPosition: {position}\nValue: {value!r}\n"
+            f"Declaration: {parsed.schema}\n{mismatch}"
+        ) from None
+    parsed.values.append(made)
+    parsed.sources.append(place if made is value else None)
+    if made is not value and (isinstance(value, TensorBase) or _holds_tensor(value)):
+        parsed.cacheable = False
+
+
+def _holds_tensor(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value)
+
+
+def _type_text(argument: Argument) -> str:
+    """The argument's type as these messages print it, `Optional[List[int]]`."""
+    kind = argument.type
+    text = _TYPE_NAMES.get(kind.kind, kind.kind)
+    text = f"Optional[{text}]" if kind.elem_optional else text
+    text = f"List[{text}]" if kind.is_list else text
+    return f"Optional[{text}]" if kind.optional else text
+
+
+def _cast(argument: Argument, value: Any) -> Any:
+    """The value as the argument's type; the value itself where nothing changes."""
+    kind = argument.type
+    if value is None and kind.optional:
+        return None
+    if kind.is_list:
+        return _cast_list(argument, value)
+    return _cast_item(kind.kind, value)
+
+
+def _cast_list(argument: Argument, value: Any) -> Any:
+    kind = argument.type
+    if kind.kind == "int" and kind.size and is_index(value):
+        return (_cast_item("int", value),) * kind.size
+    if kind.kind == "SymInt" and not isinstance(value, Iterable):
+        raise _Mismatch(f" Python error details: TypeError: '{type(value).__name__}' object is not iterable")
+    symbolic = kind.kind == "SymInt"
+    if not isinstance(value, (list, tuple)) and not symbolic:
+        raise _no_cast(value)
+    try:
+        items = [None if item is None and kind.elem_optional else _cast_item(kind.kind, item) for item in value]
+    except _Mismatch:
+        if symbolic or kind.kind == "Scalar" or kind.elem_optional:
+            raise
+        raise _no_cast(value) from None
+    if kind.kind == "Tensor" or (
+        isinstance(value, tuple) and all(made is item for made, item in zip(items, value, strict=True))
+    ):
+        return value
+    return tuple(items)
+
+
+def _no_cast(value: Any) -> _Mismatch:
+    kind = type(value)
+    shown = f"<class 'torch.{kind.__name__}'>" if isinstance(value, TensorBase) else str(kind)
+    return _Mismatch(f"Cast error details: Unable to cast Python instance of type {shown} {_NO_CAST}")
+
+
+def _cast_item(kind: str, value: Any) -> Any:
+    if kind == "Tensor":
+        return _cast_tensor(value)
+    if kind == "Scalar":
+        if type(value) in (int, float, bool, complex):
+            return value
+        raise _Mismatch(f"Cast error details: Cannot cast {value} to number")
+    if kind in ("int", "SymInt"):
+        if isinstance(value, bool) or type(value) is int:
+            return value
+        if is_index(value):
+            return int(value.item()) if isinstance(value, TensorBase) else value.__index__()
+    elif kind in ("float", "complex"):
+        if isinstance(value, TensorBase) and value._spec.numel == 1:
+            return value.item()
+        if isinstance(value, (float, int)) or (kind == "complex" and isinstance(value, complex)):
+            return value
+        if isinstance(value, (np.floating, np.integer)):
+            return value.item()
+    elif kind == "bool":
+        if isinstance(value, bool):
+            return value
+        if hasattr(type(value), "__bool__"):
+            return bool(value)
+    elif kind in _ENUMERATIONS:
+        if isinstance(value, _ENUMERATIONS[kind]):
+            return value
+    elif kind == "Device":
+        if isinstance(value, (Device, str)):
+            return value if isinstance(value, Device) else Device(value)
+    elif kind == "str":
+        if isinstance(value, str):
+            return value
+    elif any(cls.__name__ == kind for cls in type(value).__mro__) or kind not in ("Generator", "Storage", "Stream"):
+        return value
+    raise _no_cast(value)
+
+
+def _cast_tensor(value: Any) -> Any:
+    """Tensors, and numbers, which the planner wraps; the caller's None is refused later by the op, as in torch."""
+    if is_tensor_like(value):
+        return value
+    if is_number(value):
+        return value.item() if isinstance(value, (np.number, np.bool_)) else value
+    raise _Mismatch(f"Cast error details: Unable to cast {value} to Tensor")
