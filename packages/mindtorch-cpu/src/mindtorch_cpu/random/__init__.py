@@ -2,8 +2,10 @@
 
 from .bernoulli import bernoulli, bernoulli_each, scaled_mask
 from .continuous import cauchy, exponential, geometric, log_normal
+from .counts import binomial, poisson, standard_gamma
 from .engine import STATE_BYTES, Engine
 from .integers import draw_int64, permutation, random_below, random_natural, random_signed
+from .multinomial import multinomial
 from .normal import normal
 from .uniform import uniform
 
@@ -12,16 +14,20 @@ __all__ = [
     "Engine",
     "bernoulli",
     "bernoulli_each",
+    "binomial",
     "cauchy",
     "draw_int64",
     "exponential",
     "geometric",
     "log_normal",
+    "multinomial",
     "normal",
     "permutation",
+    "poisson",
     "random_below",
     "random_natural",
     "random_signed",
     "scaled_mask",
+    "standard_gamma",
     "uniform",
 ]

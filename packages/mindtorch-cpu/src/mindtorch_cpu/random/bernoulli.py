@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from .engine import Engine
 
+_OUTSIDE = (
+    "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
+    "report an enhancement request to PyTorch.)"
+)
+
 
 def bernoulli(generator: Generator, out: Any, probability: float) -> None:
     """Fill `out`, of any real type, with ones of that probability and zeros."""
@@ -44,6 +49,8 @@ def _below(engine: Engine, out: Any, probability: float, value: float) -> None:
 
 def bernoulli_each(generator: Generator, out: Any, probabilities: Any) -> None:
     """Fill `out` with ones whose probabilities are given elementwise; `probabilities` broadcasts to `out`."""
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise RuntimeError(_OUTSIDE)
     chances = np.broadcast_to(probabilities, out.shape)
     order = memory_order(out.strides)
     target = out.transpose(order)
