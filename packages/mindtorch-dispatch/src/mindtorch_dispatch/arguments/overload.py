@@ -17,8 +17,10 @@ from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
+from .messages import type_name
 from .parameter import enum_value, is_index, is_number, is_tensor_like
 from .signature import Parsed
+from .tables import NUMBERS_AS_TENSORS
 
 _TYPE_NAMES = {"Scalar": "number", "SymInt": "int", "ScalarType": "int", "Layout": "int", "MemoryFormat": "int"}
 _ENUMERATIONS = {"ScalarType": Dtype, "Layout": Layout, "MemoryFormat": MemoryFormat}
@@ -37,17 +39,16 @@ def bind_overload(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]
             f"{schema.name}() expected at most {len(arguments)} argument(s) but received {len(args) + len(kwargs)} "
             f"argument(s). Declaration: {schema}"
         )
-    positional = sum(not argument.kwarg_only for argument in arguments)
-    if len(args) > positional:
-        raise RuntimeError(
-            f"{schema.name}() takes {positional} positional argument(s) but {len(args)} was/were given.  "
-            f"Declaration: {schema}"
-        )
     places = {name: len(args) + position for position, name in enumerate(kwargs)}
     parsed = Parsed(0, schema)
     used = 0
     for position, argument in enumerate(arguments):
         if position < len(args):
+            if argument.kwarg_only:
+                raise RuntimeError(
+                    f"{schema.name}() takes {position} positional argument(s) but {len(args)} was/were given.  "
+                    f"Declaration: {schema}"
+                )
             _take(parsed, argument, position, args[position], position)
         elif argument.name in kwargs:
             used += 1
@@ -62,6 +63,12 @@ def bind_overload(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]
             )
     if used < len(kwargs):
         raise _keyword_error(schema, kwargs)
+    for position, (argument, value) in enumerate(zip(arguments, parsed.values, strict=True)):
+        if value is None and argument.type.is_tensor and not argument.type.optional:
+            raise RuntimeError(
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) "
+                f"for argument #{position} '{argument.name}'"
+            )
     return parsed
 
 
@@ -77,7 +84,7 @@ def _keyword_error(schema: Schema, kwargs: Mapping[str, Any]) -> RuntimeError:
 def _take(parsed: Parsed, argument: Argument, position: int, value: Any, place: int) -> None:
     """Append the value of one argument to `parsed`, or say why it does not fit."""
     try:
-        made = _cast(argument, value)
+        made = _cast(argument, value, parsed.schema.base_name in NUMBERS_AS_TENSORS)
     except _Mismatch as mismatch:
         raise RuntimeError(
             f"{parsed.schema.name}() Expected a value of type '{_type_text(argument)}' for argument '{argument.name}' "
@@ -103,13 +110,15 @@ def _type_text(argument: Argument) -> str:
     return f"Optional[{text}]" if kind.optional else text
 
 
-def _cast(argument: Argument, value: Any) -> Any:
+def _cast(argument: Argument, value: Any, numbers: bool) -> Any:
     """The value as the argument's type; the value itself where nothing changes."""
     kind = argument.type
-    if value is None and kind.optional:
+    if value is None and (kind.optional or kind.is_tensor):  # a Tensor that must not be None is refused at the end
         return None
     if kind.is_list:
         return _cast_list(argument, value)
+    if kind.kind == "Tensor":
+        return _cast_tensor(value, numbers)
     return _cast_item(kind.kind, value)
 
 
@@ -118,7 +127,7 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     if kind.kind == "int" and kind.size and is_index(value):
         return (_cast_item("int", value),) * kind.size
     if kind.kind == "SymInt" and not isinstance(value, Iterable):
-        raise _Mismatch(f" Python error details: TypeError: '{type(value).__name__}' object is not iterable")
+        raise _Mismatch(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
     symbolic = kind.kind == "SymInt"
     if not isinstance(value, (list, tuple)) and not symbolic:
         raise _no_cast(value)
@@ -136,14 +145,12 @@ def _cast_list(argument: Argument, value: Any) -> Any:
 
 
 def _no_cast(value: Any) -> _Mismatch:
-    kind = type(value)
-    shown = f"<class 'torch.{kind.__name__}'>" if isinstance(value, TensorBase) else str(kind)
-    return _Mismatch(f"Cast error details: Unable to cast Python instance of type {shown} {_NO_CAST}")
+    return _Mismatch(f"Cast error details: Unable to cast Python instance of type {type(value)} {_NO_CAST}")
 
 
 def _cast_item(kind: str, value: Any) -> Any:
     if kind == "Tensor":
-        return _cast_tensor(value)
+        return _cast_tensor(value, False)
     if kind == "Scalar":
         if type(value) in (int, float, bool, complex):
             return value
@@ -151,8 +158,10 @@ def _cast_item(kind: str, value: Any) -> Any:
     if kind in ("int", "SymInt"):
         if isinstance(value, bool) or type(value) is int:
             return value
+        if isinstance(value, TensorBase) and value._spec.numel == 1:
+            return int(value.item())
         if is_index(value):
-            return int(value.item()) if isinstance(value, TensorBase) else value.__index__()
+            return value.__index__()
     elif kind in ("float", "complex"):
         if isinstance(value, TensorBase) and value._spec.numel == 1:
             return value.item()
@@ -163,7 +172,7 @@ def _cast_item(kind: str, value: Any) -> Any:
     elif kind == "bool":
         if isinstance(value, bool):
             return value
-        if hasattr(type(value), "__bool__"):
+        if hasattr(type(value), "__bool__") and not (isinstance(value, TensorBase) and value._spec.numel != 1):
             return bool(value)
     elif kind in _ENUMERATIONS:
         if isinstance(value, _ENUMERATIONS[kind]):
@@ -179,10 +188,10 @@ def _cast_item(kind: str, value: Any) -> Any:
     raise _no_cast(value)
 
 
-def _cast_tensor(value: Any) -> Any:
-    """Tensors, and numbers, which the planner wraps; the caller's None is refused later by the op, as in torch."""
+def _cast_tensor(value: Any, numbers: bool) -> Any:
+    """Tensors, and for some operators numbers, which the planner wraps."""
     if is_tensor_like(value):
         return value
-    if is_number(value):
+    if numbers and is_number(value):
         return value.item() if isinstance(value, (np.number, np.bool_)) else value
     raise _Mismatch(f"Cast error details: Unable to cast {value} to Tensor")
