@@ -18,7 +18,7 @@ from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
 from .messages import type_name
-from .parameter import enum_value, is_index, is_number, is_tensor_like
+from .parameter import enum_value, is_index, is_number, is_tensor_like, read_number
 from .signature import Parsed
 from .tables import NUMBERS_AS_TENSORS
 
@@ -27,8 +27,8 @@ _ENUMERATIONS = {"ScalarType": Dtype, "Layout": Layout, "MemoryFormat": MemoryFo
 _NO_CAST = "to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
 
 
-class _Mismatch(Exception):
-    """A value that an argument does not take."""
+class _MismatchError(Exception):
+    """A value that an argument does not take; carries the last line of the message."""
 
 
 def bind_overload(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Parsed:
@@ -85,7 +85,7 @@ def _take(parsed: Parsed, argument: Argument, position: int, value: Any, place: 
     """Append the value of one argument to `parsed`, or say why it does not fit."""
     try:
         made = _cast(argument, value, parsed.schema.base_name in NUMBERS_AS_TENSORS)
-    except _Mismatch as mismatch:
+    except _MismatchError as mismatch:
         raise RuntimeError(
             f"{parsed.schema.name}() Expected a value of type '{_type_text(argument)}' for argument '{argument.name}' "
             f"but instead found type '{type(value).__name__}'.\nPosition: {position}\nValue: {value!r}\n"
@@ -127,13 +127,13 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     if kind.kind == "int" and kind.size and is_index(value):
         return (_cast_item("int", value),) * kind.size
     if kind.kind == "SymInt" and not isinstance(value, Iterable):
-        raise _Mismatch(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
+        raise _MismatchError(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
     symbolic = kind.kind == "SymInt"
     if not isinstance(value, (list, tuple)) and not symbolic:
         raise _no_cast(value)
     try:
         items = [None if item is None and kind.elem_optional else _cast_item(kind.kind, item) for item in value]
-    except _Mismatch:
+    except _MismatchError:
         if symbolic or kind.kind == "Scalar" or kind.elem_optional:
             raise
         raise _no_cast(value) from None
@@ -144,8 +144,8 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     return tuple(items)
 
 
-def _no_cast(value: Any) -> _Mismatch:
-    return _Mismatch(f"Cast error details: Unable to cast Python instance of type {type(value)} {_NO_CAST}")
+def _no_cast(value: Any) -> _MismatchError:
+    return _MismatchError(f"Cast error details: Unable to cast Python instance of type {type(value)} {_NO_CAST}")
 
 
 def _cast_item(kind: str, value: Any) -> Any:
@@ -154,21 +154,21 @@ def _cast_item(kind: str, value: Any) -> Any:
     if kind == "Scalar":
         if type(value) in (int, float, bool, complex):
             return value
-        raise _Mismatch(f"Cast error details: Cannot cast {value} to number")
+        raise _MismatchError(f"Cast error details: Cannot cast {value} to number")
     if kind in ("int", "SymInt"):
         if isinstance(value, bool) or type(value) is int:
             return value
         if isinstance(value, TensorBase) and value._spec.numel == 1:
-            return int(value.item())
+            return int(read_number(value))
         if is_index(value):
             return value.__index__()
     elif kind in ("float", "complex"):
         if isinstance(value, TensorBase) and value._spec.numel == 1:
-            return value.item()
+            return read_number(value)
         if isinstance(value, (float, int)) or (kind == "complex" and isinstance(value, complex)):
             return value
         if isinstance(value, (np.floating, np.integer)):
-            return value.item()
+            return read_number(value)
     elif kind == "bool":
         if isinstance(value, bool):
             return value
@@ -193,5 +193,5 @@ def _cast_tensor(value: Any, numbers: bool) -> Any:
     if is_tensor_like(value):
         return value
     if numbers and is_number(value):
-        return value.item() if isinstance(value, (np.number, np.bool_)) else value
-    raise _Mismatch(f"Cast error details: Unable to cast {value} to Tensor")
+        return read_number(value) if isinstance(value, (np.number, np.bool_)) else value
+    raise _MismatchError(f"Cast error details: Unable to cast {value} to Tensor")

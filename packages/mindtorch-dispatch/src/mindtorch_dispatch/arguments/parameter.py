@@ -150,6 +150,11 @@ class Parameter:
         return value if convert is None else convert(self, value)
 
 
+def read_number(value: Any) -> Any:
+    """The Python number in a tensor of one element or a numpy number."""
+    return value.item()
+
+
 def is_tensor_like(value: Any) -> bool:
     """A tensor, or an object that overrides torch functions."""
     return isinstance(value, TensorBase) or hasattr(type(value), "__torch_function__")
@@ -233,7 +238,7 @@ def _number(parameter: Parameter, value: Any) -> Any:
     """Python numbers stay as given (a float parameter may see an int), everything else becomes one."""
     if isinstance(value, TensorBase):
         # A Tensor parameter that also takes numbers gets the tensor itself.
-        return value if parameter.kind == "Tensor" else Converted(value.item(), True)
+        return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
     return Converted(value.item()) if isinstance(value, (np.number, np.bool_)) else value
 
 
@@ -250,7 +255,7 @@ def _as_int(value: Any) -> int:
                 "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error message be improved?"
                 "  If so, please report an enhancement request to PyTorch.)"
             )
-        return int(value.item())
+        return int(read_number(value))
     return value.__index__()
 
 

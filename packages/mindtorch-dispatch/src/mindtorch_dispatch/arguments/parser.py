@@ -66,15 +66,15 @@ class ArgumentParser:
         signatures = self.signatures
         if len(signatures) == 1:
             self._check_no_arguments(signatures[0], self_value, args, kwargs)
-            bound = signatures[0].bind(args, kwargs, True)
-            return signatures[0].finish(bound, kwargs, len(args), self_value)  # type: ignore[arg-type]
+        errors = []
         for signature in signatures:
-            bound = signature.bind(args, kwargs, False)
-            if bound is not None:
+            bound = signature.bind(args, kwargs)
+            if not isinstance(bound, TypeError):
                 if signature.deprecated:
                     self._warn(signature)
                 return signature.finish(bound, kwargs, len(args), self_value)
-        raise self._error(args, kwargs)
+            errors.append(bound)
+        raise self._error(errors, args, kwargs)
 
     def _check_no_arguments(
         self, signature: PythonSignature, self_value: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -88,16 +88,17 @@ class ArgumentParser:
         if args:
             raise TypeError(f"{name}() takes no arguments ({len(args)} given)")
 
-    def _error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
-        """The reason of the only signature with room for so many arguments, or the list of all signatures."""
+    def _error(self, errors: Sequence[TypeError], args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
+        """The error of the only signature with room for so many arguments, or the list of all signatures."""
+        if len(errors) == 1:
+            return errors[0]
         count = len(args) + len(kwargs)
-        plausible = [s for s in self.signatures if not s.deprecated and s.required <= count <= len(s.parameters)]
-        if len(plausible) == 1:
-            try:
-                plausible[0].bind(args, kwargs, True)
-            except TypeError as error:
-                return error
-        return invalid_combination_error(self.name, args, kwargs, self.printed)
+        plausible = [
+            error
+            for signature, error in zip(self.signatures, errors, strict=True)
+            if not signature.deprecated and signature.required <= count <= len(signature.parameters)
+        ]
+        return plausible[0] if len(plausible) == 1 else invalid_combination_error(self.name, args, kwargs, self.printed)
 
     def _warn(self, signature: PythonSignature) -> None:
         listed = "".join(f"\n\t{self.name}{text}" for text in self.printed)

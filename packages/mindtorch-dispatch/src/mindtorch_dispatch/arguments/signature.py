@@ -78,31 +78,30 @@ class PythonSignature:
             parts.insert(self.positional, "*")
         return f"({', '.join(parts)})"
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], explain: bool) -> list[tuple[Any, Any]] | None:
-        """Pair each parameter with (value, place), None for one that keeps its default.
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any] | None] | TypeError:
+        """Pair each parameter with (value, place), None for one that keeps its default; or say why this is no such call.
 
-        The place is a position, a keyword or `...` for all positional arguments. When the call does not fit, the
-        result is None, or with `explain` the error is raised.
+        The place is a position, a keyword, or `...` for all positional arguments.
         """
         given = len(args)
         varargs = self.positional == 1 and self.parameters[0].takes_varargs
         if given > self.positional and not varargs:
-            return self._too_many(given, explain)
-        bound: list[Any] = []
+            return quantity_error(self.name, self.required, self.positional, given)
+        bound: list[tuple[Any, Any] | None] = []
         position, named = 0, 0
         for index, parameter in enumerate(self.parameters):
             place: Any = None
             value = None
             if position < given:
                 if parameter.keyword_only:
-                    return self._too_many(given, explain)
+                    return quantity_error(self.name, self.required, self.positional, given)
                 value, place = args[position], position
             elif kwargs:
                 place = next((key for key in (parameter.name, *parameter.numpy_names) if key in kwargs), None)
                 value = kwargs[place] if place is not None else None
             if place is None:
                 if not parameter.optional:
-                    return self._missing(index, explain)
+                    return missing_error(self.name, [p.name for p in self.parameters[index:] if not p.optional])
                 bound.append(None)
             elif (value is None and parameter.allow_none) or parameter.accepts(value, index):
                 bound.append((value, place))
@@ -111,39 +110,27 @@ class PythonSignature:
                 position = given
                 continue
             elif varargs and place == 0 and given > 1:
-                return self._too_many(given, explain)
-            elif explain:
-                raise parameter.rejection(value, place + 1 if type(place) is int else None)
+                return quantity_error(self.name, self.required, self.positional, given)
             else:
-                return None
+                return parameter.rejection(value, place + 1 if type(place) is int else None)
             if type(place) is int:
                 position += 1
             elif place is not None:
                 named += 1
         if position < given:
-            return self._too_many(given, explain)
+            return quantity_error(self.name, self.required, self.positional, given)
         if named < len(kwargs):
-            return self._unexpected(kwargs, given, explain)
+            return self._unexpected(kwargs, given)
         return bound
 
-    def _too_many(self, given: int, explain: bool) -> None:
-        if explain:
-            raise quantity_error(self.name, self.required, self.positional, given)
-
-    def _missing(self, index: int, explain: bool) -> None:
-        if explain:
-            raise missing_error(self.name, [p.name for p in self.parameters[index:] if not p.optional])
-
-    def _unexpected(self, kwargs: Mapping[str, Any], given: int, explain: bool) -> None:
-        if not explain:
-            return
+    def _unexpected(self, kwargs: Mapping[str, Any], given: int) -> TypeError:
         names = [parameter.name for parameter in self.parameters]
         for keyword in kwargs:
             if keyword not in names:
-                raise TypeError(f"{self.name}() got an unexpected keyword argument '{keyword}'")
+                return TypeError(f"{self.name}() got an unexpected keyword argument '{keyword}'")
             if names.index(keyword) < given:
-                raise TypeError(f"{self.name}() got multiple values for argument '{keyword}'")
-        raise TypeError("invalid keyword arguments")
+                return TypeError(f"{self.name}() got multiple values for argument '{keyword}'")
+        return TypeError("invalid keyword arguments")
 
     def finish(self, bound: Sequence[Any], kwargs: Mapping[str, Any], given: int, self_value: Any) -> Parsed:
         """Convert the values of a successful `bind` and put them in schema order."""
@@ -166,7 +153,8 @@ class PythonSignature:
             name = "self" if parameter.name == "input" and not self.method else parameter.name
             found[name] = (value, source)
         for argument in self.schema.arguments:
-            value, source = found.pop(argument.name, None) or self._default(argument, found)
+            given_value = found.pop(argument.name) if argument.name in found else self._default(argument, found)
+            value, source = given_value
             parsed.values.append(value)
             parsed.sources.append(source)
         out = next((name for name in found if name not in ("requires_grad", *_OPTIONS)), None)
@@ -175,10 +163,10 @@ class PythonSignature:
         parsed.extras = {name: value for name, (value, _) in found.items()}
         return parsed
 
-    def _default(self, argument: Argument, found: dict[str, tuple[Any, int | None]]) -> tuple[Any, None]:
+    def _default(self, argument: Argument, found: dict[str, tuple[Any, int | None]]) -> tuple[Any, int | None]:
         # A schema that calls its first argument `input` has it renamed from `self` above.
         if argument.name == "input" and "self" in found:
-            return found.pop("self")  # type: ignore[return-value]
+            return found.pop("self")
         value = argument.default
         if isinstance(value, EnumName):
             value = enum_value(argument.type.kind, value)

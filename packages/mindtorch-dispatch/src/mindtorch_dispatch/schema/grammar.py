@@ -117,7 +117,10 @@ def _return(text: str) -> Argument:
 @lru_cache(maxsize=512)
 def _type(text: str) -> tuple[Type, Alias | None]:
     """Type and alias annotation of `Tensor(a!)[]`, `int[2]?`, `Dict(str, Tensor)`."""
-    head, suffixes = _TYPE.fullmatch(text).groups()  # type: ignore[union-attr]
+    match = _TYPE.fullmatch(text)
+    if match is None:
+        raise SchemaError(f"expected a type, got {text!r}")
+    head, suffixes = match.groups()
     alias: Alias | None = None
     kind, paren, inner = head.partition("(")
     if paren and kind and kind not in _CONTAINERS:
@@ -126,16 +129,16 @@ def _type(text: str) -> tuple[Type, Alias | None]:
         kind = head
     is_list = optional = elem_optional = False
     size: int | None = None
-    for match in _SUFFIX.finditer(suffixes):
-        if match.group() == "?":
+    for suffix in _SUFFIX.finditer(suffixes):
+        if suffix.group() == "?":
             optional = True
-        elif match.group().startswith("("):
-            alias = _alias(match.group(2), is_list)
+        elif suffix.group().startswith("("):
+            alias = _alias(suffix.group(2), is_list)
         else:
             if is_list:  # a list of lists: the inner one becomes part of the kind
                 kind = str(Type(kind, True, size, False, elem_optional))
             is_list, elem_optional, optional = True, optional, False
-            size = int(match.group(1)) if match.group(1) else None
+            size = int(suffix.group(1)) if suffix.group(1) else None
     return Type(kind, is_list, size, optional, elem_optional), alias
 
 

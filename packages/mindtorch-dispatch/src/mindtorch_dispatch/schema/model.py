@@ -55,7 +55,7 @@ NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda self: "NO_DEFAULT", 
 class _Frozen:
     """Base of the value classes: slots filled once by `_fill`, then read-only; equality by content."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def _fill(self, *values: Any) -> None:
         for name, value in zip(self.__slots__, values, strict=True):
@@ -64,13 +64,14 @@ class _Frozen:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable")
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self.__slots__)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._key() == self._key()  # type: ignore[attr-defined]
+        return isinstance(other, _Frozen) and type(other) is type(self) and other._key() == self._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -86,6 +87,12 @@ class Type(_Frozen):
     """A type of the grammar: `kind` with an optional list suffix, `Tensor?[]`, `int[2]?`, `Scalar`."""
 
     __slots__ = ("kind", "is_list", "size", "optional", "elem_optional")
+
+    kind: str
+    is_list: bool
+    size: int | None
+    optional: bool
+    elem_optional: bool
 
     def __init__(
         self,
@@ -119,6 +126,11 @@ class Alias(_Frozen):
 
     __slots__ = ("before", "after", "is_write", "on_list")
 
+    before: str
+    after: str
+    is_write: bool
+    on_list: bool
+
     def __init__(self, before: str, after: str, is_write: bool, on_list: bool = False) -> None:
         self._fill(before, after, is_write, on_list)
 
@@ -131,6 +143,13 @@ class Argument(_Frozen):
     """One parameter or return value. `default` is meaningful only when `has_default`."""
 
     __slots__ = ("name", "type", "default", "has_default", "kwarg_only", "alias")
+
+    name: str
+    type: Type
+    default: Any
+    has_default: bool
+    kwarg_only: bool
+    alias: Alias | None
 
     def __init__(
         self,
@@ -173,6 +192,13 @@ class Schema(_Frozen):
     """A parsed signature. `name` is qualified (`"aten::add"`), `overload` is `""` for the default overload."""
 
     __slots__ = ("name", "overload", "arguments", "returns", "is_vararg", "is_varret")
+
+    name: str
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[Argument, ...]
+    is_vararg: bool
+    is_varret: bool
 
     def __init__(
         self,
