@@ -2,6 +2,7 @@
 
 import importlib
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -120,3 +121,36 @@ def test_budget_exceptions_only_shrink(tmp_path):
     (tree / "size_budget.toml").write_text('[files]\n"packages/a/src/a/x.py" = 451\n')
     (grown,) = budgets.since(tree, "HEAD")
     assert "grew from 450" in grown
+
+
+def run_tool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT / "tools", capture_output=True, text=True)
+
+
+def test_op_coverage_finds_no_contradiction():
+    done = run_tool("op_coverage")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_new_op_prints_the_four_places_of_an_op():
+    pytest.importorskip("torch", reason="oracle")
+    shown = run_tool("new_op", "special_airy_ai", "--family", "special").stdout
+    assert 'op("special_airy_ai(Tensor x) -> Tensor", meta=...' in shown
+    assert '@kernel("special_airy_ai")' in shown
+    assert 'derivative("special_airy_ai", x=lambda grad: ...)' in shown
+    assert shown.count("/special.py") == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("no_such_op", "torch has no aten op 'no_such_op'"),
+        ("mul.Tenser", "there are: mul.Tensor, mul.Scalar"),
+        ("mul_.Tensor", "follows from the row of its functional form, 'mul'"),
+    ],
+)
+def test_new_op_refuses(name, text):
+    pytest.importorskip("torch", reason="oracle")
+    done = run_tool("new_op", name)
+    assert done.returncode == 1
+    assert text in done.stderr
