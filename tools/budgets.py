@@ -7,15 +7,19 @@
 What is measured, per Python file:
 
 - lines of the file, and of each function (its docstring does not count);
+
+and outside tests:
+
 - imports inside functions;
-- `noqa` and `type: ignore` marks;
-- exceptions that vanish: a handler for everything that never raises again, a handler that only passes without a
-  comment saying why, `contextlib.suppress(Exception)`. These have no exceptions list.
+- handlers that catch everything and neither raise again nor use the exception;
+- without any exceptions: a handler that only passes and has no comment saying why, `contextlib.suppress(Exception)`,
+  a `noqa` or `type: ignore` that names no rule.
 """
 
 import argparse
 import ast
 import fnmatch
+import re
 import subprocess
 import sys
 import tokenize
@@ -41,7 +45,7 @@ FILE_LINES = (
     ("*", 400),
 )
 FOLDERS = ("packages", "tools", "examples", "tests-integration")
-KINDS = ("files", "functions", "imports", "marks")
+KINDS = ("files", "functions", "imports", "broad")
 BROAD = {"Exception", "BaseException"}
 
 
@@ -88,10 +92,13 @@ def measure(root: Path) -> Findings:
         if len(lines) > file_budget(name):
             findings.add("files", name, len(lines), f"{name}:1: {len(lines)} lines, budget {file_budget(name)}")
         tree = ast.parse(text, filename=name)
-        is_test = "/tests/" in name or name.startswith("tests-integration/")
+        _check_functions(findings, name, tree)
+        if "/tests/" in name or name.startswith("tests-integration/"):
+            continue
         comments = dict(_comments(path))
-        _check_functions(findings, name, tree, imports=not is_test)
-        _check_marks(findings, name, comments)
+        _check_imports(findings, name, tree)
+        _check_broad(findings, name, tree)
+        findings.refused += _bare_marks(name, comments)
         findings.refused += _vanishing(name, tree, comments)
     return findings
 
@@ -121,32 +128,49 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines
 
 
-def _check_functions(findings: Findings, name: str, tree: ast.Module, *, imports: bool) -> None:
-    inside: dict[int, ast.stmt] = {}
+def _check_functions(findings: Findings, name: str, tree: ast.Module) -> None:
     for qualified, node in _functions(tree):
         length = _length(node)
         if length > FUNCTION_LINES:
             text = f"{name}:{node.lineno}: {qualified}() has {length} lines, budget {FUNCTION_LINES}"
             findings.add("functions", f"{name}::{qualified}", length, text)
-        inside.update({n.lineno: n for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom)})
-    if imports and inside:
-        text = f"{name}:{min(inside)}: {len(inside)} import(s) inside functions"
-        findings.add("imports", name, len(inside), text)
 
 
-def _check_marks(findings: Findings, name: str, comments: dict[int, str]) -> None:
-    marks = [line for line, text in comments.items() if "noqa" in text or "type: ignore" in text]
-    if marks:
-        findings.add("marks", name, len(marks), f"{name}:{marks[0]}: {len(marks)} noqa / type: ignore mark(s)")
+def _check_imports(findings: Findings, name: str, tree: ast.Module) -> None:
+    inside = {
+        n.lineno
+        for _, function in _functions(tree)
+        for n in ast.walk(function)
+        if isinstance(n, ast.Import | ast.ImportFrom)
+    }
+    if inside:
+        findings.add("imports", name, len(inside), f"{name}:{min(inside)}: {len(inside)} import(s) inside functions")
+
+
+def _check_broad(findings: Findings, name: str, tree: ast.Module) -> None:
+    lines = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and _is_broad(node.type)
+        and not _is_used(node)
+        and not any(isinstance(n, ast.Raise) for n in ast.walk(node))
+    ]
+    if lines:
+        text = f"{name}:{', '.join(map(str, sorted(lines)))}: catches everything and drops it"
+        findings.add("broad", name, len(lines), text)
+
+
+def _bare_marks(name: str, comments: dict[int, str]) -> Iterator[str]:
+    for line, text in comments.items():
+        if re.search(r"noqa(?!:)|type: ignore(?!\[)", text):
+            yield f"{name}:{line}: noqa or type: ignore without the rule it is about"
 
 
 def _vanishing(name: str, tree: ast.Module, comments: dict[int, str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
-            raises = any(isinstance(n, ast.Raise) for n in ast.walk(node))
-            if _is_broad(node.type) and not raises and not _is_used(node):
-                yield f"{name}:{node.lineno}: catches everything and drops it"
-            elif _only_passes(node.body) and not any(node.lineno - 1 <= n <= node.end_lineno for n in comments):
+            if _only_passes(node.body) and not any(node.lineno - 1 <= n <= node.end_lineno for n in comments):
                 yield f"{name}:{node.lineno}: drops an exception without a comment that says why"
         elif (
             isinstance(node, ast.Call)

@@ -84,9 +84,10 @@ def make_tree(root: Path, text: str, exceptions: str = "") -> Path:
         ("def f():\n" + "    x = 1\n" * 60, "f() has 61 lines"),
         ("class C:\n    def f(self):\n" + "        x = 1\n" * 60, "C.f() has 61 lines"),
         ("def f():\n    import os\n", "import(s) inside functions"),
-        ("import os  # noqa: F401\n", "mark(s)"),
-        ("try:\n    f()\nexcept Exception:\n    x = 1\n", "catches everything"),
-        ("try:\n    f()\nexcept:\n    pass\n", "catches everything"),
+        ("import os  # noqa\n", "without the rule"),
+        ("x = 1  # type: ignore\n", "without the rule"),
+        ("try:\n    f()\nexcept Exception:\n    x = 1\n", "x.py:3: catches everything"),
+        ("try:\n    f()\nexcept:\n    x = 1\n", "catches everything"),
         ("try:\n    f()\nexcept KeyError:\n    pass\n", "without a comment"),
         ("with contextlib.suppress(Exception):\n    f()\n", "suppresses everything"),
     ],
@@ -99,6 +100,7 @@ def test_budgets_find(tmp_path, text, problem):
 @pytest.mark.parametrize(
     "text",
     [
+        "import os  # noqa: F401\n",
         'def f():\n    """' + "\n" * 80 + '"""\n',
         "try:\n    f()\nexcept KeyError:\n    pass  # the key is optional\n",
         "try:\n    f()\nexcept Exception as error:\n    raise RuntimeError from error\n",
