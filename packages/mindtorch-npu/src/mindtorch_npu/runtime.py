@@ -1,13 +1,33 @@
-"""What can be said of the Ascend devices of this host without initialising them."""
+"""The Ascend devices of this host: what can be said without initialising them, and initialising them once.
 
+Queries never raise and never initialise, so that a program may ask and then fork. Initialising refuses with the reason.
+"""
+
+import atexit
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
+from types import ModuleType
 
-from mindtorch_npu.acl import loader
+from mindtorch_npu.acl import codes, loader
+from mindtorch_npu.acl.errors import AclError, check
 
 DEVICES = Path("/dev")
+
+# What a vendor module may raise when it is asked something on a host that is not fit for it.
+_VENDOR_ERRORS = (ImportError, OSError, RuntimeError, TypeError, ValueError, AttributeError)
+
+_lock = RLock()
+_acl: ModuleType | None = None
+_owner = False
+_bad_fork = False
+_fork_hook_set = False
+
+
+class NpuUnavailableError(RuntimeError):
+    """The Ascend runtime cannot be used in this process; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +56,104 @@ def unavailable_reason(folder: Path = DEVICES) -> str | None:
 
 
 def describe() -> str:
-    """Return one line on the devices of this host."""
+    """Return one line on the devices of this host. Loads no vendor library."""
     nodes = device_nodes()
     reason = unavailable_reason()
     return f"{len(nodes)} device(s)" if reason is None else f"not available: {reason}"
+
+
+def device_count() -> int:
+    """Return the number of devices this process may use, 0 when there is none or it cannot be told.
+
+    It asks pyACL, which honours ASCEND_RT_VISIBLE_DEVICES, and initialises nothing. Never raises.
+    """
+    try:
+        count, code = loader.load().rt.get_device_count()
+        return int(count) if code == codes.SUCCESS else 0
+    except _VENDOR_ERRORS:
+        return 0
+
+
+def is_available() -> bool:
+    """Return whether there is a device. Never raises, initialises nothing."""
+    return device_count() > 0
+
+
+def is_initialized() -> bool:
+    """Return whether this process has initialised the runtime."""
+    return _acl is not None and not _bad_fork
+
+
+def init() -> ModuleType:
+    """Initialise the runtime once per process and return pyACL.
+
+    Raises:
+        NpuUnavailableError: pyACL cannot be loaded, or there is no device.
+        RuntimeError: the runtime was initialised before this process was forked.
+        AclError: the runtime refuses.
+    """
+    global _acl, _owner
+    with _lock:
+        if _bad_fork:
+            raise RuntimeError(
+                "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the "
+                "'spawn' start method"
+            )
+        if _acl is not None:
+            return _acl
+        try:
+            acl = loader.load()
+        except loader.AclNotFoundError as error:
+            raise NpuUnavailableError(f"NPU is not available: {error}") from error
+        # Initialised by someone else in this process is fine, but then finalising is not ours.
+        code = acl.init()
+        if code != codes.REPEAT_INITIALIZE:
+            check(code, "acl.init()", acl)
+        count, count_code = acl.rt.get_device_count()
+        if count_code != codes.SUCCESS or count < 1:
+            if code == codes.SUCCESS:
+                acl.finalize()
+            check(count_code, "acl.rt.get_device_count()", acl)
+            raise NpuUnavailableError("No NPUs are available")
+        _acl, _owner = acl, code == codes.SUCCESS
+        _watch_process()
+        return acl
+
+
+def _watch_process() -> None:
+    """Notice a fork, which the runtime does not survive, and the end of the process."""
+    global _fork_hook_set
+    if _fork_hook_set:
+        return
+    _fork_hook_set = True
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_mark_fork)
+    atexit.register(_finalize)
+
+
+def _mark_fork() -> None:
+    global _bad_fork, _lock
+    _lock = RLock()  # another thread may have held it
+    _bad_fork = _bad_fork or _acl is not None
+
+
+def _finalize() -> None:
+    """Give the runtime back when this process took it; a forked child has nothing to give back."""
+    global _acl
+    acl, _acl = _acl, None
+    if acl is not None and _owner and not _bad_fork:
+        acl.finalize()
+
+
+__all__ = [
+    "AclError",
+    "DeviceNode",
+    "NpuUnavailableError",
+    "describe",
+    "device_count",
+    "device_nodes",
+    "init",
+    "is_available",
+    "is_initialized",
+    "unavailable_reason",
+]

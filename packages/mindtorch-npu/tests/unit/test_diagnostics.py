@@ -1,20 +1,10 @@
 """The diagnostics command on hosts with and without parts of an Ascend installation."""
 
-import importlib.util
 import json
-import sys
 
 import pytest
 
-from mindtorch_npu import diagnostics, runtime
-from mindtorch_npu.acl import loader
-
-
-@pytest.fixture
-def cann(tmp_path):
-    for name in ("cann-8.5.0", "ascend-toolkit/latest"):
-        (tmp_path / name).mkdir(parents=True)
-    return tmp_path
+from mindtorch_npu import checks, diagnostics, probe, runtime
 
 
 def test_devices_are_sorted_by_number_and_managers_left_out(tmp_path):
@@ -24,56 +14,27 @@ def test_devices_are_sorted_by_number_and_managers_left_out(tmp_path):
 
 
 def test_no_device_is_absent_with_a_reason(tmp_path):
-    check = diagnostics.check_devices(tmp_path)
-    assert (check.status, check.value) == (diagnostics.ABSENT, None)
+    check = checks.check_devices(tmp_path)
+    assert (check.status, check.value) == (checks.ABSENT, None)
     assert str(tmp_path) in check.why
     assert runtime.unavailable_reason(tmp_path).startswith("no Ascend device")
 
 
 def test_device_file(tmp_path):
     (tmp_path / "davinci0").touch()
-    assert diagnostics.check_devices(tmp_path) == diagnostics.Check("devices", "ok", str(tmp_path / "davinci0"))
-
-
-def test_cann_roots_prefer_the_environment_and_name_each_root_once(cann):
-    named = cann / "ascend-toolkit" / "latest"
-    assert list(loader.cann_roots({"ASCEND_HOME_PATH": str(named)}, cann)) == [named, cann / "cann-8.5.0"]
-    assert list(loader.cann_roots({"ASCEND_HOME_PATH": str(cann / "gone")}, cann)) == [cann / "cann-8.5.0", named]
-
-
-@pytest.mark.skipif(importlib.util.find_spec("acl") is not None, reason="pyACL is installed")
-def test_missing_acl_says_what_to_do(cann, tmp_path):
-    assert f"source {cann / 'cann-8.5.0'}/set_env.sh" in loader.why_not({}, cann)
-    assert "not installed" in loader.why_not({}, tmp_path / "empty")
-
-
-def test_a_module_called_acl_that_is_not_ascends_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "acl.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "acl", raising=False)
-    with pytest.raises(loader.AclNotFoundError, match="is not Ascend's"):
-        loader.load()
-    monkeypatch.delitem(sys.modules, "acl", raising=False)
-
-
-def test_acl_that_does_not_load_says_why(tmp_path, monkeypatch):
-    (tmp_path / "acl.py").write_text("raise ImportError('libascendcl.so: cannot open shared object file')")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "acl", raising=False)
-    with pytest.raises(loader.AclNotFoundError, match=r"libascendcl\.so"):
-        loader.load()
+    assert checks.check_devices(tmp_path) == checks.Check("devices", "ok", str(tmp_path / "davinci0"))
 
 
 def test_driver_version(tmp_path):
     file = tmp_path / "version.info"
-    assert diagnostics.check_driver(file).status == diagnostics.WARNING
+    assert checks.check_driver(file).status == checks.WARNING
     file.write_text("Version=25.0.rc1\nascendhal_version=7.35\n")
-    assert diagnostics.check_driver(file).value == "25.0.rc1"
+    assert checks.check_driver(file).value == "25.0.rc1"
 
 
 def test_stub_libraries_are_a_warning():
-    check = diagnostics.check_library_path({"LD_LIBRARY_PATH": "/a/lib64:/b/runtime/lib64/stub/"})
-    assert check.status == diagnostics.WARNING
+    check = checks.check_library_path({"LD_LIBRARY_PATH": "/a/lib64:/b/runtime/lib64/stub/"})
+    assert check.status == checks.WARNING
     assert "/b/runtime/lib64/stub/" in check.why
 
 
@@ -87,8 +48,8 @@ def test_stub_libraries_are_a_warning():
     ],
 )
 def test_exit_status(statuses, expected):
-    checks = [diagnostics.Check("x", s, "v") for s in statuses]
-    assert diagnostics.exit_status(checks) == expected
+    found = [checks.Check("x", s, "v") for s in statuses]
+    assert checks.exit_status(found) == expected
 
 
 def test_report_as_json_equals_the_exit_status(capsys):
@@ -102,4 +63,72 @@ def test_report_as_json_equals_the_exit_status(capsys):
 def test_report_as_text_names_every_check(capsys):
     diagnostics.main([])
     shown = capsys.readouterr().out
-    assert all(f"  {c.name}: " in shown for c in diagnostics.doctor())
+    assert all(f"  {c.name}: " in shown for c in checks.run_checks())
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(None, "ok"), ("0,1", "ok"), ("3", "ok"), ("1,0", "warning"), ("0,x", "warning"), ("", "warning")],
+)
+def test_visible_devices(value, status):
+    environment = {} if value is None else {checks.VISIBLE_DEVICES: value}
+    assert checks.check_visible_devices(environment).status == status
+
+
+def test_cann_versions_of_both_layouts(tmp_path):
+    old, new = tmp_path / "ascend-toolkit" / "latest", tmp_path / "cann-8.5.0"
+    (old / "x86_64-linux").mkdir(parents=True)
+    (old / "x86_64-linux" / "ascend_toolkit_install.info").write_text(
+        "package_name=Ascend-cann-toolkit\nversion=8.1.RC1\n"
+    )
+    (new / "runtime").mkdir(parents=True)
+    (new / "runtime" / "version.info").write_text('# a comment\nVersion="8.5.0"\n')
+    check = checks.check_cann({}, tmp_path)
+    assert check.value == f"{new} (8.5.0), {old} (8.1.RC1)"
+
+
+def test_info_names_what_is_missing(capsys, monkeypatch):
+    monkeypatch.setattr(probe, "ask", lambda: probe.Report(error="no CANN"))
+    monkeypatch.setattr(runtime, "device_nodes", lambda: [])
+    assert diagnostics.main(["info", "--json"]) == 3
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["device_count"] is None
+    assert facts["why"]["runtime"] == "no CANN"
+    assert diagnostics.main(["info"]) == 3
+    assert "no CANN" in capsys.readouterr().out
+
+
+def test_errors_by_number_name_and_part(capsys):
+    assert diagnostics.main(["errors", "507015", "ACL_ERROR_RT_INVALID_DEVICEID", "device_oom"]) == 0
+    shown = capsys.readouterr().out
+    assert "507015 ACL_ERROR_RT_AICORE_EXCEPTION: aicore exception (internal error, runtime)\n    AI core" in shown
+    assert "107001 ACL_ERROR_RT_INVALID_DEVICEID" in shown
+    assert "207018 ACL_ERROR_RT_DEVICE_OOM" in shown
+
+
+def test_errors_unknown(capsys):
+    assert diagnostics.main(["errors", "999999", "nothing_called_so", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["unknown"] == ["999999", "nothing_called_so"]
+    assert report["codes"][0]["name"] is None
+
+
+def test_errors_in_a_log(capsys, monkeypatch):
+    log = [
+        "[ERROR] 2026-01-01 set_device failed, retCode=0x7020014, error code is 507033\n",
+        "EZ9999: Inner Error!\n",
+    ] * 2
+    monkeypatch.setattr("sys.stdin", iter(log))
+    assert diagnostics.main(["errors", "-"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("507033 ACL_ERROR_RT_DEV_SETUP_ERROR")
+    assert "the driver could not be opened" in lines[1]
+    assert lines[2].startswith("EZ9999: an inner error")
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["errors"], ["check", "--no-such-option"]])
+def test_wrong_command_line(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        diagnostics.main(arguments)
+    assert caught.value.code == 2

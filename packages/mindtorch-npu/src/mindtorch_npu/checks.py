@@ -1,0 +1,133 @@
+"""The checks of `mindtorch-npu check`: each looks at one thing of the host and returns one line of the report."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mindtorch_npu import probe, runtime
+from mindtorch_npu.acl import loader
+
+DRIVER = Path("/usr/local/Ascend/driver/version.info")
+OK, WARNING, FAILURE, ABSENT = "ok", "warning", "failure", "absent"
+VISIBLE_DEVICES = "ASCEND_RT_VISIBLE_DEVICES"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report. `value` is None exactly when `why` says why it is missing."""
+
+    name: str
+    status: str
+    value: str | None
+    why: str | None = None
+
+
+def check_devices(folder: Path = runtime.DEVICES) -> Check:
+    """Device files of the driver, and whether this user may open them."""
+    nodes = runtime.device_nodes(folder)
+    if not nodes:
+        return Check("devices", ABSENT, None, f"no {folder}/davinci<number>")
+    closed = [str(n.path) for n in nodes if not n.accessible]
+    value = ", ".join(str(n.path) for n in nodes)
+    return Check("devices", FAILURE if closed else OK, value, f"no permission: {', '.join(closed)}" if closed else None)
+
+
+def check_visible_devices(environment: Mapping[str, str] = os.environ) -> Check:
+    """The variable that hides devices. The runtime reads ids up to the first it does not like and ignores the rest."""
+    value = environment.get(VISIBLE_DEVICES)
+    if value is None:
+        return Check("visible devices", OK, f"all ({VISIBLE_DEVICES} is unset)")
+    entries = [entry.strip() for entry in value.split(",")]
+    if not all(re.fullmatch(r"\d+", entry) for entry in entries):
+        return Check("visible devices", WARNING, value, f"{VISIBLE_DEVICES} is not a list of numbers; its rest is lost")
+    numbers = [int(entry) for entry in entries]
+    if numbers != sorted(set(numbers)):
+        return Check("visible devices", WARNING, value, f"{VISIBLE_DEVICES} must ascend; what does not is ignored")
+    return Check("visible devices", OK, value)
+
+
+def check_driver(file: Path = DRIVER) -> Check:
+    """The version of the driver."""
+    if not file.is_file():
+        return Check("driver", WARNING, None, f"no {file}")
+    version = version_info(file).get("Version")
+    return Check("driver", OK if version else WARNING, version, None if version else f"no Version in {file}")
+
+
+def check_cann(environment: Mapping[str, str] = os.environ, folder: Path = loader.INSTALL_FOLDER) -> Check:
+    """The CANN installations, each with its version where the layout tells it."""
+    roots = list(loader.cann_roots(environment, folder))
+    if not roots:
+        return Check("CANN", FAILURE, None, f"not in {', '.join(loader.ROOT_VARIABLES)}, not under {folder}")
+    return Check(
+        "CANN", OK, ", ".join(f"{root} ({version})" if (version := cann_version(root)) else str(root) for root in roots)
+    )
+
+
+def check_acl() -> Check:
+    """pyACL on the path."""
+    absence = loader.absence()
+    if absence is None:
+        return Check("pyACL", OK, "found")
+    return Check("pyACL", FAILURE, None, f"{absence.kind}: {absence.text}")
+
+
+def check_library_path(environment: Mapping[str, str] = os.environ) -> Check:
+    """Stub libraries ahead of the real ones make every call fail with code 100039."""
+    stubs = [p for p in environment.get("LD_LIBRARY_PATH", "").split(":") if p.rstrip("/").endswith("/stub")]
+    if not stubs:
+        return Check("library path", OK, "no stubs")
+    why = f"remove {', '.join(stubs)} from LD_LIBRARY_PATH: these libraries only serve to link against"
+    return Check("library path", WARNING, "contains stubs", why)
+
+
+def check_runtime(timeout_s: float = probe.TIMEOUT_S) -> Check:
+    """Load pyACL in a process of its own and ask it for devices; the only check that loads the vendor's libraries."""
+    report = probe.ask(timeout_s)
+    if report.error is not None:
+        return Check("runtime", FAILURE, None, report.error)
+    if not report.device_count:
+        return Check("runtime", FAILURE, "pyACL loads", "it counts no device")
+    return Check("runtime", OK, f"pyACL counts {report.device_count} device(s), {report.soc_name or 'chip unknown'}")
+
+
+def run_checks(load: bool = False) -> list[Check]:
+    """All checks of this host; ``load`` adds the one that loads the vendor's libraries."""
+    checks = [
+        check_devices(),
+        check_visible_devices(),
+        check_driver(),
+        check_cann(),
+        check_acl(),
+        check_library_path(),
+    ]
+    return [*checks, check_runtime()] if load else checks
+
+
+def exit_status(checks: Sequence[Check]) -> int:
+    """Return the exit status that the checks ask for. Without a device nothing else counts."""
+    found = {c.status for c in checks}
+    return next((code for status, code in ((ABSENT, 3), (FAILURE, 2), (WARNING, 1)) if status in found), 0)
+
+
+def version_info(file: Path) -> dict[str, str]:
+    """Return the `key=value` lines of one of the vendor's version files, nothing when it cannot be read."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip().strip('"') for key, value in pairs}
+
+
+def cann_version(root: Path) -> str | None:
+    """Return the version of a CANN installation; where it is written differs between layouts."""
+    for pattern in ("*-linux/ascend_toolkit_install.info", "runtime/version.info", "*-linux/version.info"):
+        for file in sorted(root.glob(pattern)):
+            info = version_info(file)
+            version = info.get("version") or info.get("Version")
+            if version:
+                return version
+    return None
