@@ -1,6 +1,7 @@
 """Print, as JSON, the members that a change since BASE can affect: `python tools/affected.py origin/main`.
 
-A change inside `packages/X/` affects X and everything that depends on X. Any other change affects all members.
+A change inside `packages/X/` affects X and everything that depends on X. Any other change affects all members, and so
+does a BASE that git does not know (the first push of a branch).
 """
 
 import argparse
@@ -11,16 +12,17 @@ import sys
 import members as workspace
 
 
-def changed_files(base: str) -> list[str]:
-    """Paths that differ between the merge base with `base` and HEAD."""
-    result = subprocess.run(
-        ["git", "diff", "--name-only", f"{base}...HEAD"], cwd=workspace.ROOT, check=True, capture_output=True, text=True
-    )
-    return result.stdout.split()
+def changed_files(base: str) -> list[str] | None:
+    """Paths that differ between the merge base with `base` and HEAD; None when git does not know `base`."""
+    command = ["git", "diff", "--name-only", f"{base}...HEAD"]
+    result = subprocess.run(command, cwd=workspace.ROOT, capture_output=True, text=True)
+    return result.stdout.split() if result.returncode == 0 else None
 
 
-def affected(files: list[str], members: dict[str, workspace.Member]) -> list[str]:
-    """Names of the members to test, dependencies first."""
+def affected(files: list[str] | None, members: dict[str, workspace.Member]) -> list[str]:
+    """Names of the members to test, dependencies first; all of them when the files are not known."""
+    if files is None:
+        return in_order(set(members), members)
     folders = {m.folder.name: name for name, m in members.items()}
     touched = set()
     for file in files:

@@ -62,6 +62,7 @@ def test_runtime_and_proxy_install_without_dependencies():
         (["pyproject.toml"], set(MEMBERS)),
         (["packages/unknown/x"], set(MEMBERS)),
         ([], set()),
+        (None, set(MEMBERS)),
     ],
 )
 def test_affected_members(files, expected):
