@@ -245,12 +245,12 @@ def _number(parameter: Parameter, value: Any) -> Any:
 def _integer(parameter: Parameter, value: Any) -> Any:
     if type(value) is int:
         return value
-    return Converted(_as_int(value), isinstance(value, TensorBase))
+    return Converted(_as_int(value, parameter.kind == "SymInt"), isinstance(value, TensorBase))
 
 
-def _as_int(value: Any) -> int:
+def _as_int(value: Any, symbolic: bool) -> int:
     if isinstance(value, TensorBase):
-        if value.dtype is dtypes.bool:
+        if symbolic and value.dtype is dtypes.bool:
             raise RuntimeError(
                 "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error message be improved?"
                 "  If so, please report an enhancement request to PyTorch.)"
@@ -261,8 +261,9 @@ def _as_int(value: Any) -> int:
 
 def _integers(parameter: Parameter, value: Any) -> Any:
     """A tuple of ints; a single int fills a sized list."""
+    symbolic = parameter.kind == "SymInt[]"
     if not isinstance(value, (tuple, list)):
-        return Converted((_as_int(value),) * parameter.size, isinstance(value, TensorBase))
+        return Converted((_as_int(value, symbolic),) * parameter.size, isinstance(value, TensorBase))
     if all(type(item) is int for item in value):
         return value if isinstance(value, tuple) else Converted(tuple(value))
     for position, item in enumerate(value, 1):
@@ -271,7 +272,9 @@ def _integers(parameter: Parameter, value: Any) -> Any:
                 f"{parameter.function}(): argument '{parameter.name}' failed to unpack the object at pos {position} "
                 f'with error "type must be {parameter.printed_kind},but got {type_name(item)}"'
             )
-    return Converted(tuple(_as_int(item) for item in value), any(isinstance(item, TensorBase) for item in value))
+    return Converted(
+        tuple(_as_int(item, symbolic) for item in value), any(isinstance(item, TensorBase) for item in value)
+    )
 
 
 def _floats(parameter: Parameter, value: Any) -> Any:

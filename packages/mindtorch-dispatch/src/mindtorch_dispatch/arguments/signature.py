@@ -9,7 +9,7 @@ from mindtorch_dispatch.schema import Argument, EnumName, Schema, Type
 
 from .messages import missing_error, quantity_error
 from .parameter import Converted, Parameter, enum_value, printed_default
-from .tables import FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS
+from .tables import DEPRECATED_WITHOUT_OUT, FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
 _OPTION_PARAMETERS = (
@@ -79,7 +79,7 @@ class PythonSignature:
         return f"({', '.join(parts)})"
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any] | None] | TypeError:
-        """Pair each parameter with (value, place), None for one that keeps its default; or say why this is no such call.
+        """Pair each parameter with (value, place), None for one that keeps its default; or say why it does not fit.
 
         The place is a position, a keyword, or `...` for all positional arguments.
         """
@@ -242,8 +242,9 @@ def deprecated_signature(base: PythonSignature, order: Sequence[str]) -> PythonS
         for name in order
         if not (base.method and name == "self")
     ]
-    schema_names = {"input", *arguments}
-    parameters.extend(p for p in base.parameters if p.keyword_only and p.name not in schema_names)
+    if base.name not in DEPRECATED_WITHOUT_OUT:
+        schema_names = {"input", *arguments}
+        parameters.extend(p for p in base.parameters if p.keyword_only and p.name not in schema_names)
     return PythonSignature(base.name, base.index, base.schema, parameters, method=base.method, deprecated=True)
 
 

@@ -34,6 +34,9 @@ DEPRECATED: dict[str, tuple[str, ...]] = {
 }
 """Old positional orders, by functional name; the in-place forms have them too. Accepted last, with a warning."""
 
+DEPRECATED_WITHOUT_OUT: frozenset[str] = frozenset({"sspaddmm"})
+"""Functions whose old forms have no `out=`."""
+
 HIDDEN_OVERLOADS: frozenset[str] = frozenset(
     f"{name}{form}.Scalar" for name in ("add", "sub", "mul", "div") for form in ("", "_")
 )

@@ -247,7 +247,7 @@ class Schema(_Frozen):
         if not self.arguments or self.arguments[0].type.kind != "Tensor" or self.arguments[0].type.optional:
             raise SchemaError(f"{self.qualified_name} has no in-place form: its first argument is not a Tensor")
         first = self.arguments[0]
-        written = first.replace(alias=_WRITES[0])
+        written = first.replace(name="self", alias=_WRITES[0])  # also of an `input`, as in `dropout_`
         returns = () if first.type.is_list else (Argument("", first.type, alias=_WRITES[0]),)
         return self.replace(name=f"{self.name}_", arguments=(written, *self.arguments[1:]), returns=returns)
 
