@@ -1,0 +1,1 @@
+"""transformers' own model tests, run on MindTorch where torch is not installed."""

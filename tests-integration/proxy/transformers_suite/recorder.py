@@ -1,0 +1,32 @@
+"""pytest plugin of the runs: one JSON line per finished test, so that a crash loses nothing that was done."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "MINDTORCH_SUITE_RECORD"
+_RANK = {"skip": 0, "pass": 1, "fail": 2}
+
+_worst: dict[str, str] = {}
+_reasons: dict[str, str] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep the worst outcome of a test over setup, call, teardown and subtests."""
+    name = report.nodeid.split("::")[-1]
+    outcome = {"passed": "pass", "failed": "fail", "skipped": "skip"}[report.outcome]
+    if report.when != "call" and outcome == "pass":
+        outcome = "skip"  # only the call itself can pass a test
+    if outcome == "fail" and name not in _reasons:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        _reasons[name] = f"{crash.message} [{crash.path}:{crash.lineno}]" if crash else str(report.longrepr)[-300:]
+    if _RANK[outcome] >= _RANK[_worst.get(name, "skip")]:
+        _worst[name] = outcome
+    if report.when == "teardown":
+        line = {"test": name, "status": _worst[name], "reason": _reasons.get(name, "")}
+        with Path(os.environ[VARIABLE]).open("a") as record:
+            record.write(json.dumps(line) + "\n")

@@ -1,0 +1,118 @@
+"""Lays out a tree of transformers' tests that pytest can run.
+
+Two sources: the sdist on PyPI, which holds the common mixins but no model's tests (ours stand in for them), and a full
+checkout named by `TRANSFORMERS_TESTS`, over whose tests the sdist's newer ones are laid. Either way the tree lives
+outside the repository's tracked files; nothing of transformers is committed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+VERSION = "5.23.0"
+MODELS = ("bert", "gpt2", "llama")
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+CACHE = ROOT / ".hatch" / "transformers-tests"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A runnable tree: its root, what it was made from, and the test file of each model."""
+
+    root: Path
+    source: str
+    files: dict[str, Path]
+
+
+def sdist() -> Path:
+    """Return the sdist, downloaded once."""
+    archive = CACHE / f"transformers-{VERSION}.tar.gz"
+    if not archive.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+        subprocess.run([*command, "--dest", str(CACHE), f"transformers=={VERSION}"], check=True)
+    return archive
+
+
+def _lay_sdist_tests(tests: Path) -> None:
+    prefix = f"transformers-{VERSION}/tests/"
+    with tarfile.open(sdist()) as archive:
+        for member in archive.getmembers():
+            name = member.name.removeprefix(prefix)
+            if member.isfile() and member.name.startswith(prefix) and "/" not in name and name.endswith(".py"):
+                content = archive.extractfile(member)
+                if content is not None:
+                    (tests / name).write_bytes(content.read())
+
+
+def _package(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "__init__.py").touch()
+    return folder
+
+
+def _stand_in(name: str, place: Path) -> None:
+    _package(place.parent)
+    shutil.copyfile(HERE / "standins" / f"{name}.py", place)
+
+
+def _finish(root: Path) -> None:
+    (root / "pytest.ini").write_text("[pytest]\n")
+    # The tests look for the library's sources beside them, and for httpx, which transformers names httpx2 by now.
+    library = importlib.util.find_spec("transformers")
+    if library is None or library.origin is None:
+        raise RuntimeError("transformers is not installed")
+    link = root / "src" / "transformers"
+    link.parent.mkdir()
+    link.symlink_to(Path(library.origin).parent)
+    if importlib.util.find_spec("httpx") is None:
+        shutil.copyfile(HERE / "standins" / "httpx.py", root / "httpx.py")
+
+
+def sdist_tree() -> Tree:
+    """Return the tree of the sdist's mixins with our own testers for each model."""
+    root = CACHE / "sdist"
+    shutil.rmtree(root, ignore_errors=True)
+    tests = _package(root / "tests")
+    _lay_sdist_tests(tests)
+    _stand_in("export_mixins", tests / "exporters" / "test_export.py")
+    _stand_in("generation_mixin", tests / "generation" / "test_utils.py")
+    _stand_in("configuration_kwargs", tests / "utils" / "test_configuration_utils.py")
+    ours = _package(tests / "ours")
+    for source in sorted((HERE / "ours").glob("*.py")):
+        # Here they must not look like tests of this repository; there they must look like tests.
+        shutil.copyfile(source, ours / (f"test_{source.name}" if source.stem in MODELS else source.name))
+    _finish(root)
+    return Tree(root, "sdist", {model: ours / f"test_{model}.py" for model in MODELS})
+
+
+def checkout_tree(given: Path) -> Tree:
+    """Return the tree of a full checkout's tests, with the sdist's common tests laid over them."""
+    root = CACHE / "checkout"
+    shutil.rmtree(root, ignore_errors=True)
+    tests = _package(root / "tests")
+    for source in sorted(given.glob("*.py")):
+        shutil.copyfile(source, tests / source.name)
+    wanted = ("generation", "utils", "fixtures", *(f"models/{model}" for model in MODELS))
+    for folder in wanted:
+        if (given / folder).is_dir():
+            shutil.copytree(given / folder, tests / folder)
+    _package(tests / "models")
+    modules = given.parent / "utils" / "test_module"
+    if modules.is_dir():
+        shutil.copytree(modules, root / "utils" / "test_module")
+    else:
+        _stand_in("configuration_kwargs", tests / "utils" / "test_configuration_utils.py")
+    _lay_sdist_tests(tests)
+    _stand_in("export_mixins", tests / "exporters" / "test_export.py")
+    _finish(root)
+    files = {model: tests / "models" / model / f"test_modeling_{model}.py" for model in MODELS}
+    return Tree(root, "checkout", {model: path for model, path in files.items() if path.exists()})
