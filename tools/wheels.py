@@ -108,8 +108,8 @@ def inspect_wheel(member: Member, wheel: Path) -> None:
         raise SystemExit(f"{wheel.name}: py.typed is missing")
     if not any(n.endswith("LICENSE") and ".dist-info/" in n for n in names):
         raise SystemExit(f"{wheel.name}: the licence is missing")
-    tree = {p.relative_to(member.source.parent).as_posix() for p in member.source.rglob("*.py")}
-    if missing := tree - set(names):
+    tracked = subprocess.run(["git", "ls-files"], cwd=member.source.parent, check=True, capture_output=True, text=True)
+    if missing := set(tracked.stdout.split("\n")) - {""} - set(names):
         raise SystemExit(f"{wheel.name}: left out {sorted(missing)[:5]}")
 
 
@@ -123,7 +123,8 @@ def third_party(wheelhouse: Path, found: dict[str, Member]) -> None:
             lines = archive.read(metadata).decode().splitlines()
         requires = [x.removeprefix("Requires-Dist: ") for x in lines if x.startswith("Requires-Dist: ")]
         needed |= {r.split(";")[0].strip() for r in requires if not r.startswith(workspace.PREFIX)}
-    run(*PIP, "download", "--quiet", "--dest", wheelhouse, *sorted(needed))
+    if needed:
+        run(*PIP, "download", "--quiet", "--dest", wheelhouse, *sorted(needed))
 
 
 def install(folder: Path, wheelhouse: Path, requirements: list[str]) -> Path:
