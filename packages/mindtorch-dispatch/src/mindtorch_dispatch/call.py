@@ -51,8 +51,10 @@ def fingerprint(value: Any) -> Any:
     return (kind, value)
 
 
-def make_call(packet: Packet, method: bool) -> Callable[..., Any]:
-    """Return the callable form of `packet`: as `torch.name`, or as the method `Tensor.name`."""
+def make_call(packet: Packet, method: bool, operator: bool = False) -> Callable[..., Any]:
+    """Return the callable form of `packet`: as `torch.name`, as the method `Tensor.name`, or as an operator, which
+    answers NotImplemented where the method raises TypeError for its arguments."""
+    call_unplanned = _call_operator if operator else _call_unplanned
 
     def call(*args: Any, **kwargs: Any) -> Any:
         key: list[Any] = [state.mode]
@@ -72,10 +74,10 @@ def make_call(packet: Packet, method: bool) -> Callable[..., Any]:
                 try:
                     key.append(fingerprint(arg))
                 except Unplannable:
-                    return _call_unplanned(packet, method, args, kwargs, None)
+                    return call_unplanned(packet, method, args, kwargs, None)
         plan = packet.plans.get(tuple(key))
         if plan is None:
-            return _call_unplanned(packet, method, args, kwargs, tuple(key))
+            return call_unplanned(packet, method, args, kwargs, tuple(key))
         return plan.run(plan, args)
 
     def keyed(*args: Any, **kwargs: Any) -> Any:
@@ -132,6 +134,21 @@ def _call_unplanned(
     return run_bound(bound, packet.plans if key is not None else None, key)
 
 
+def _call_operator(
+    packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None
+) -> Any:
+    """As `_call_unplanned`, but arguments that fit no overload give NotImplemented, so that Python tries the other."""
+    if state.mode.overriding or key is None:
+        handled, result = overrides.handle(make_form(packet, method), args, kwargs)
+        if handled:
+            return result
+    try:
+        bound = bind_packet(packet, method, args, kwargs)
+    except TypeError:
+        return NotImplemented
+    return run_bound(bound, packet.plans if key is not None else None, key)
+
+
 def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None) -> Any:
     """Plan a bound call, remember the plan under `key` when it may be, and run it."""
     plan = plan_call(bound)
@@ -168,6 +185,14 @@ def method(name: str) -> Callable[..., Any] | None:
     """Return the method form of the packet `name`, None when there is no such op."""
     packet = find_packet(name)
     return None if packet is None else make_form(packet, True)
+
+
+def operator(name: str) -> Callable[..., Any]:
+    """Return the packet `name` as a binary operator method; KeyError when there is no such op."""
+    packet = find_packet(name)
+    if packet is None:
+        raise KeyError(name)
+    return make_call(packet, True, operator=True)
 
 
 def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

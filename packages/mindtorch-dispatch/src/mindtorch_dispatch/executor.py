@@ -178,13 +178,12 @@ def run_abstract(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def run_inplace(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Let the kernel fill the target, bump its version, record it. `plan.before` refuses what torch refuses."""
     target = flat[plan.source]
-    if plan.before is not None:
-        plan.before(flat)
+    kept = plan.before(flat) if plan.before is not None else None
     if plan.kernel is not None:
         plan.kernel(target._array, *operands(plan, flat))
     target._counter[0] += 1
     if plan.record is not None:
-        plan.record(flat, target)
+        plan.record(flat, target, kept)
     return target
 
 

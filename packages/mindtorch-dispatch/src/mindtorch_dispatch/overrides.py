@@ -39,6 +39,9 @@ def _is_base_default(kind: type) -> bool:
     return True
 
 
+DISABLED = object()
+"""As the innermost function mode: no override applies in the block."""
+
 default_owner: list[Any] = [None]
 """The class that defines the default `__torch_function__` (the surface's Tensor)."""
 
@@ -57,6 +60,8 @@ def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
     Raises TypeError with torch's text when every override answered NotImplemented.
     """
     modes = state.mode.function_modes
+    if modes and modes[-1] is DISABLED:
+        return False, None
     overloaded = overloaded_arguments((*args, *kwargs.values()))
     types = tuple(type(item) for item in overloaded)
     if modes:

@@ -70,6 +70,8 @@ class OpRow:
     @cached_property
     def schema(self) -> Schema:
         """The parsed signature."""
+        if self.kind == "inplace":
+            return self.base.schema.as_inplace()
         return parse_schema(self.signature)
 
     @property
@@ -91,6 +93,10 @@ class Packet:
         self.rows: list[OpRow] = []
         self.plans: dict[Any, Any] = {}
         self.plans_by_default: dict[Any, dict[Any, Any]] = {_defaults["dtype"]: self.plans}
+
+    def offers(self, form: str) -> bool:
+        """True when some overload exists as `form`: "function", "method" or "nn"."""
+        return any(form in row.variants for row in self.rows)
 
     @cached_property
     def static(self) -> bool:
@@ -180,7 +186,8 @@ def op(
         meta: rule from `mindtorch_dispatch.meta`; it alone knows output geometry, dtype and argument errors.
         composite: instead of a kernel, a function of the same arguments made of other ops.
         inplace, out: offer `name_` and `out=`; the default is the meta family's. A string names the out overload.
-        variants: which of "function" and "method" exist, as upstream writes it.
+        variants: which of "function" and "method" exist, as upstream writes it; "nn" for `torch._C._nn`, "" for
+            ops reachable as `torch.ops.aten` only.
         static: names of number arguments whose value the plan depends on; True for all of them.
         key: for views, `key(spec, *values)` gives the part of the plan key made of the values.
         pack: class of a named tuple return.
@@ -223,8 +230,6 @@ def _derive_inplace(row: OpRow) -> OpRow:
         static=row.static,
         tags=row.tags,
     )
-    derived.__dict__["schema"] = row.schema.as_inplace()
-    derived.signature = str(derived.schema)
     return derived
 
 

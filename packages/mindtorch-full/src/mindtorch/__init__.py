@@ -1,5 +1,97 @@
-"""The torch surface of MindTorch."""
+"""The torch surface of MindTorch: `import mindtorch as torch`."""
 
-from mindtorch.__about__ import __version__
+from __future__ import annotations
 
-__all__ = ["__version__"]
+import importlib
+from typing import Any
+
+from mindtorch_autograd.mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from mindtorch_storage.device import device
+from mindtorch_storage.dtype import dtype
+from mindtorch_storage.finfo import finfo, iinfo
+from mindtorch_storage.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from mindtorch_storage.size import Size
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
+
+from . import _dtypes, ops_table
+from .__about__ import __version__ as _mindtorch_version
+from ._defaults import install_defaults
+from .functions.bound import bind_functions
+from .functions.factory import (
+    can_cast,
+    get_default_device,
+    get_default_dtype,
+    is_storage,
+    is_tensor,
+    numel,
+    promote_types,
+    result_type,
+    set_default_device,
+    set_default_dtype,
+    tensor,
+)
+from .tensor.printing import set_printoptions
+from .tensor.tensor import Tensor, bind_operators
+
+__version__ = "2.13.0+mindtorch"
+
+bind_operators()
+globals().update(_dtypes.DTYPES)
+OP_FUNCTIONS = bind_functions(globals())
+install_defaults()
+
+SUBMODULES = frozenset(
+    "autograd nn optim utils random serialization storage linalg fft special distributions amp backends cuda xpu mps cpu "
+    "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C "
+    "_utils _tensor functional func multiprocessing onnx export sparse masked return_types quantization futures "
+    "_subclasses _logging torch_version mtia npu _ops _inductor package signal monitor".split()
+)
+"""Submodules that are imported when they are first asked for."""
+
+_FROM_SUBMODULES = {
+    "Generator": "random",
+    "default_generator": "random",
+    "manual_seed": "random",
+    "seed": "random",
+    "initial_seed": "random",
+    "get_rng_state": "random",
+    "set_rng_state": "random",
+    "save": "serialization",
+    "load": "serialization",
+    "from_numpy": "functions.interop",
+    "frombuffer": "functions.interop",
+    "asarray": "functions.interop",
+    "as_tensor": "functions.interop",
+    "from_dlpack": "functions.interop",
+    "from_file": "functions.interop",
+    "compile": "compiler",
+    "autocast": "amp",
+    "vmap": "func",
+}
+"""Names whose home is a submodule."""
+
+
+def __getattr__(name: str) -> Any:
+    home = _FROM_SUBMODULES.get(name)
+    if home is not None:
+        value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+        globals()[name] = value
+        return value
+    if name in SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch' has no attribute '{name}'")

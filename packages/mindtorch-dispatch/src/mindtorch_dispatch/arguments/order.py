@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch_dispatch.schema import Type
-
 from .signature import PythonSignature, sort_text
 
 
 def sort_signatures(signatures: Sequence[PythonSignature]) -> list[PythonSignature]:
     """The signatures in the order torch tries them; deprecated ones last."""
+    if len(signatures) < 2:
+        return list(signatures)
     rest = sorted(signatures, key=sort_text)
-    wider = {i: {j for j, b in enumerate(rest) if _yields(a, b)} for i, a in enumerate(rest)}
+    types = [_types(signature) for signature in rest]
+    wider = {i: {j for j, b in enumerate(types) if _yields(a, b)} for i, a in enumerate(types)}
     order = [i for i in wider if not wider[i]]
     for i in order:
         for j in list(wider):
@@ -28,20 +29,18 @@ def sort_signatures(signatures: Sequence[PythonSignature]) -> list[PythonSignatu
     return [s for s in ranked if not s.deprecated] + [s for s in ranked if s.deprecated]
 
 
-def _yields(first: PythonSignature, second: PythonSignature) -> bool:
-    """Whether `first` has to be tried after `second`."""
-    a, b = _types(first), _types(second)
+def _yields(a: list[str], b: list[str]) -> bool:
+    """Whether a signature of types `a` has to be tried after one of types `b`."""
     if len(a) != len(b) or a == b:
         return False
     return all(x == y or _type_yields(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _types(signature: PythonSignature) -> list[Type]:
-    return [p.type for p in signature.parameters if not (p.keyword_only and p.name == "out")]
+def _types(signature: PythonSignature) -> list[str]:
+    return [str(p.type) for p in signature.parameters if not (p.keyword_only and p.name == "out")]
 
 
-def _type_yields(first: Type, second: Type) -> bool:
-    a, b = str(first), str(second)
+def _type_yields(a: str, b: str) -> bool:
     if a == "Scalar" or a == "Scalar?":
         return b == a.replace("Scalar", "Tensor")
     if a == "int[]":

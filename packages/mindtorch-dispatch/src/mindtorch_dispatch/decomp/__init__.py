@@ -1,0 +1,1 @@
+"""Ops composed of other ops, by family; the rows name them."""

@@ -84,3 +84,22 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
 def is_number(value: Any) -> bool:
     """True for a Python number (bool included)."""
     return isinstance(value, (int, float, complex))
+
+
+def broadcastable(shape: Sequence[int], target: Sequence[int]) -> None:
+    """Raise torch's `expand` error unless `shape` broadcasts to exactly `target`."""
+    lead = len(target) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({target[0] if target else 1}) must match the existing size ({shape[0]}) "
+            f"at non-singleton dimension 0.  Target sizes: {shape_text(target)}.  Tensor sizes: {shape_text(shape)}"
+            if target
+            else f"output with shape {shape_text(target)} doesn't match the broadcast shape {shape_text(shape)}"
+        )
+    for index in range(len(target) - 1, lead - 1, -1):
+        have, wanted = shape[index - lead], target[index]
+        if have not in (1, wanted):
+            raise RuntimeError(
+                f"The size of tensor a ({wanted}) must match the size of tensor b ({have}) at non-singleton dimension "
+                f"{index}"
+            )

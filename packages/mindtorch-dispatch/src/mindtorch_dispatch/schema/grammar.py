@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from .diagnosis import diagnose, is_known_type
 from .model import ENUM_NUMBERS, ESCAPES, NO_DEFAULT, Alias, Argument, EnumName, Schema, SchemaError, Type
 
 _ENUM_KINDS = {
@@ -25,8 +26,28 @@ _ALIAS = re.compile(r"\s*(\*|\w+(?:\|\w+)*)\s*(!?)\s*(?:->\s*(\*|\w+(?:\|\w+)*)\
 _CONTAINERS = ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "List", "Optional")
 
 
-def parse_schema(text: str, namespace: str = "aten") -> Schema:
-    """Parse a signature. A name without `::` gets `namespace` (`""` leaves it bare)."""
+def parse_schema(text: str, namespace: str = "aten", *, strict: bool = False) -> Schema:
+    """Parse a signature. A name without `::` gets `namespace` (`""` leaves it bare).
+
+    Raises RuntimeError with torch's text for what is no signature. The table's own rows are read without looking
+    for mistakes that do no harm (a comma at the end); `strict` finds those too, as a user's schema deserves.
+    """
+    if strict:
+        _raise_diagnosis(text, None)
+    try:
+        return _parse(text, namespace)
+    except SchemaError as error:
+        _raise_diagnosis(text, error)
+        raise
+
+
+def _raise_diagnosis(text: str, error: SchemaError | None) -> None:
+    message = diagnose(text)
+    if message is not None:
+        raise RuntimeError(message) from error
+
+
+def _parse(text: str, namespace: str) -> Schema:
     head = _HEAD.match(text)
     if head is None:
         raise SchemaError(f"expected an operator name and '(' at the start of a schema, got {text!r}")
@@ -75,6 +96,10 @@ def _parse_arguments(text: str, whole: str) -> tuple[tuple[Argument, ...], bool]
                 arguments.append(_argument(item, kwarg_only))
             except SchemaError as error:
                 raise SchemaError(f"{error} in schema {whole!r}") from None
+    positional = [argument.has_default for argument in arguments if not argument.kwarg_only]
+    if positional != sorted(positional):
+        late = arguments[positional.index(False, positional.index(True))]
+        raise SchemaError(f"Non-default positional argument follows default argument. Parameter {late.name} in {whole}")
     return tuple(arguments), False
 
 
@@ -127,6 +152,8 @@ def _type(text: str) -> tuple[Type, Alias | None]:
         alias = _alias(inner[:-1], False)
     else:
         kind = head
+    if not kind.startswith("(") and not is_known_type(kind.partition("(")[0]):
+        raise SchemaError(f"unknown type {kind!r}")
     is_list = optional = elem_optional = False
     size: int | None = None
     for suffix in _SUFFIX.finditer(suffixes):

@@ -1,0 +1,170 @@
+"""`torch.autograd.backward` and `torch.autograd.grad`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.tensor_base import TensorBase
+
+from .engine import run_backward
+from .graph import GradientEdge
+from .inplace import gradient_edge
+from .node import Node
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, (TensorBase, GradientEdge)):
+        return (value,)
+    return tuple(value)
+
+
+def _implicit_grad(output: Any) -> Any:
+    spec = output._outputs_spec() if isinstance(output, GradientEdge) else output._sig.spec
+    if spec.numel != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if not spec.dtype.is_floating_point:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}"
+        )
+    return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
+
+
+def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> list[Any]:
+    """Return a gradient for every output: those given, checked, and ones for scalars where None is given."""
+    made = []
+    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        if grad is None:
+            requires = isinstance(output, GradientEdge) or output.requires_grad
+            made.append(_implicit_grad(output) if requires else None)
+            continue
+        if not isinstance(grad, TensorBase):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+        shape = output._outputs_spec().shape if isinstance(output, GradientEdge) else output.shape
+        have = grad.shape[1:] if batched else grad.shape
+        if tuple(have) != tuple(shape):
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape "
+                f"of {shape}."
+            )
+        if isinstance(output, TensorBase) and output.dtype.is_complex != grad.dtype.is_complex:
+            raise RuntimeError(
+                f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+                f"dtype: grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of "
+                f"{output.dtype}."
+            )
+        made.append(grad)
+    return made
+
+
+def _roots(outputs: Sequence[Any], grads: Sequence[Any]) -> list[tuple[Node, int, Any]]:
+    roots = []
+    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        if isinstance(output, GradientEdge):
+            roots.append((output.node, output.output_nr, grad))
+            continue
+        node, number = gradient_edge(output)
+        if node is None:
+            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        roots.append((node, number, grad))
+    return roots
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves they depend on (of `inputs` only, when given).
+
+    Raises RuntimeError with torch's texts for non-scalar outputs without gradient, outputs without graph, freed graphs.
+    """
+    grad_tensors = grad_variables if grad_tensors is None else grad_tensors
+    if inputs is not None and len(_as_tuple(inputs)) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    outputs = _as_tuple(tensors)
+    given = _as_tuple(grad_tensors) or (None,) * len(outputs)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    grads = make_grads(outputs, given, batched=False)
+    keep = create_graph if retain_graph is None else retain_graph
+    edges = None
+    if inputs is not None:
+        edges = [_input_edge(item) for item in _as_tuple(inputs)]
+    run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges)
+
+
+def _input_edge(item: Any) -> tuple[Node, int]:
+    if isinstance(item, GradientEdge):
+        return item.node, item.output_nr
+    node, number = gradient_edge(item)
+    if node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return node, number
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Return the gradients of `outputs` with respect to `inputs`, accumulating nowhere.
+
+    Raises RuntimeError with torch's texts when an input does not require grad or was not used.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    given = _as_tuple(grad_outputs) or (None,) * len(outputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        return _batched(outputs, inputs, given, keep, create_graph, allow_unused, materialize_grads)
+    grads = make_grads(outputs, given, batched=False)
+    edges = [_input_edge(item) for item in inputs]
+    results = run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
+    return tuple(
+        _used(item, result, allow_unused, materialize_grads) for item, result in zip(inputs, results, strict=True)
+    )
+
+
+def _used(item: Any, result: Any, allow_unused: bool, materialize: bool) -> Any:
+    if result is not None:
+        return result
+    if materialize and isinstance(item, TensorBase):
+        return aten.zeros_like(item, requires_grad=True)
+    if allow_unused:
+        return None
+    raise RuntimeError(
+        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+        "the desired behavior."
+    )
+
+
+def _batched(
+    outputs: Any, inputs: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool, materialize: bool
+) -> tuple[Any, ...]:
+    """One backward per slice of the leading dimension, stacked: the meaning of `is_grads_batched`."""
+    make_grads(outputs, given, batched=True)
+    count = next(one.shape[0] for one in given if one is not None)
+    rows = []
+    for index in range(count):
+        sliced = tuple(None if one is None else aten.select(one, 0, index) for one in given)
+        last = index == count - 1
+        rows.append(grad(outputs, inputs, sliced, keep or not last, create_graph, True, False, materialize))
+    columns = [
+        None if all(one is None for one in column) else aten.stack([one for one in column if one is not None])
+        for column in zip(*rows, strict=True)
+    ]
+    return tuple(_used(item, column, allow_unused, False) for item, column in zip(inputs, columns, strict=True))

@@ -1,0 +1,19 @@
+"""What formulas need for values that may be a tensor or a Python number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+
+def conj(value: Any) -> Any:
+    """Return the complex conjugate; real tensors and numbers as they are."""
+    if isinstance(value, TensorBase):
+        return value.conj() if value.dtype.is_complex else value  # type: ignore[attr-defined]
+    return value.conjugate() if isinstance(value, complex) else value
+
+
+def scaled(grad: Any, factor: Any) -> Any:
+    """Return `grad * conj(factor)`, and `grad` itself for factor 1."""
+    return grad if factor == 1 else grad * conj(factor)

@@ -1,0 +1,159 @@
+"""Grad mode, inference mode: thread-local switches, as context managers and decorators."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from mindtorch_dispatch.state import state
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Return whether operations are recorded in this thread."""
+    return state.mode.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Return whether inference mode is on in this thread."""
+    return state.mode.inference
+
+
+class ModeContext:
+    """Base of the mode switches: a context manager that also decorates functions, generators and coroutines."""
+
+    def __enter__(self) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must define __enter__")
+
+    def __exit__(self, *exc_info: Any) -> None:
+        state.mode = state.mode.replace(**self._before)  # type: ignore[attr-defined]
+
+    def _switch(self, **changes: Any) -> None:
+        mode = state.mode
+        self._before = {name: getattr(mode, name) for name in changes}
+        state.mode = mode.replace(**changes)
+
+    def clone(self) -> Any:
+        """Return a fresh context of the same settings, for one use."""
+        return type(self)()
+
+    def __call__(self, fn: F) -> F:
+        """Decorate `fn` so that each call (each step, for generators) runs under this mode."""
+        if inspect.isclass(fn):
+            raise TypeError(f"{type(self).__name__} cannot decorate a class; decorate its methods")
+        if inspect.isgeneratorfunction(fn):
+            return _decorated_generator(self, fn)
+        if inspect.iscoroutinefunction(fn):
+
+            @functools.wraps(fn)
+            async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+                with self.clone():
+                    return await fn(*args, **kwargs)
+
+            return asynchronous  # type: ignore[return-value]
+
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return fn(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+
+def _decorated_generator(context: ModeContext, fn: Any) -> Any:
+    """Run each step of a generator under the mode, and none of what happens between the steps."""
+
+    @functools.wraps(fn)
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        inner = fn(*args, **kwargs)
+        try:
+            with context.clone():
+                response = inner.send(None)
+            while True:
+                try:
+                    request = yield response
+                except GeneratorExit:
+                    with context.clone():
+                        inner.close()
+                    raise
+                except BaseException as error:  # handed into the generator, which decides
+                    with context.clone():
+                        response = inner.throw(error)
+                else:
+                    with context.clone():
+                        response = inner.send(request)
+        except StopIteration as stop:
+            return stop.value
+
+    return generator
+
+
+class NoParamContext(ModeContext):
+    """A mode switch without settings: usable bare as decorator, `@no_grad`, as well as called."""
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is None:
+            return super().__new__(cls)
+        return cls()(orig_func)
+
+
+class no_grad(NoParamContext):  # noqa: N801 (torch's name)
+    """Operations in the block are not recorded."""
+
+    def __enter__(self) -> None:
+        self._switch(grad=False)
+
+
+class enable_grad(NoParamContext):  # noqa: N801
+    """Operations in the block are recorded, whatever the mode outside is."""
+
+    def __enter__(self) -> None:
+        self._switch(grad=True)
+
+
+class set_grad_enabled(ModeContext):  # noqa: N801
+    """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._switch(grad=mode)
+
+    def __call__(self, fn: F) -> F:
+        """Decorate `fn`; the switch made by the constructor is taken back."""
+        state.mode = state.mode.replace(**self._before)
+        return super().__call__(fn)
+
+    def __enter__(self) -> None:
+        state.mode = state.mode.replace(grad=self.mode)
+
+    def clone(self) -> set_grad_enabled:
+        """Return a fresh context of the same setting."""
+        made = type(self).__new__(type(self))
+        made.mode = self.mode
+        made._before = {"grad": state.mode.grad}
+        return made
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__module__}.{self.__class__.__name__}(mode={self.mode})"
+
+
+class inference_mode(ModeContext):  # noqa: N801
+    """As `no_grad`, and tensors made in the block can never enter a graph."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        return cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        self._switch(inference=self.mode, grad=not self.mode if self.mode else state.mode.grad or state.mode.inference)
+
+    def clone(self) -> inference_mode:
+        """Return a fresh context of the same setting."""
+        return type(self)(self.mode)

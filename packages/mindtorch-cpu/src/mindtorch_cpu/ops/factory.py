@@ -1,0 +1,103 @@
+"""Factories and fills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+
+@kernel("empty.memory_format", "empty_strided", "empty_like", "new_empty", "new_empty_strided", upcast=False)
+def empty(out: Any, *values: Any) -> None:
+    """Leave the memory as it is."""
+
+
+@kernel("zeros", "zeros_like", "new_zeros", "zero_", upcast=False)
+def zeros(out: Any, *values: Any) -> None:
+    """Fill with zeros."""
+    out.fill(0)
+
+
+@kernel("ones", "ones_like", "new_ones", upcast=False)
+def ones(out: Any, *values: Any) -> None:
+    """Fill with ones."""
+    out.fill(1)
+
+
+def _fill(out: Any, value: Any) -> None:
+    if out.dtype.kind in "iu" and isinstance(value, (int, float)):
+        out[...] = np.array(value).astype(out.dtype)
+    elif out.dtype.kind == "b":
+        out[...] = bool(value)
+    else:
+        out[...] = value
+
+
+@kernel("full", upcast=False)
+def full(out: Any, size: Any, fill_value: Any, *options: Any) -> None:
+    """Fill with a number."""
+    _fill(out, fill_value)
+
+
+@kernel("full_like", upcast=False)
+def full_like(out: Any, self: Any, fill_value: Any, *options: Any) -> None:
+    """Fill with a number."""
+    _fill(out, fill_value)
+
+
+@kernel("new_full", upcast=False)
+def new_full(out: Any, self: Any, size: Any, fill_value: Any, *options: Any) -> None:
+    """Fill with a number."""
+    _fill(out, fill_value)
+
+
+@kernel("scalar_tensor", upcast=False)
+def scalar_tensor(out: Any, s: Any, *options: Any) -> None:
+    """A 0-d tensor of a number."""
+    _fill(out, s)
+
+
+@kernel("fill_.Scalar", "fill_.Tensor", upcast=False)
+def fill_(out: Any, self: Any, value: Any) -> None:
+    """Fill in place."""
+    if isinstance(value, np.ndarray):
+        np.copyto(out, value, casting="unsafe")
+    else:
+        _fill(out, value)
+
+
+@kernel("arange", "arange.start", "arange.start_step")
+def arange(out: Any, start: Any, end: Any, step: Any) -> None:
+    """Multiples of `step` from `start`; computed as start + i * step, as torch does."""
+    count = out.shape[0]
+    if out.dtype.kind in "iu":
+        out[...] = np.arange(count, dtype=np.int64) * step + start
+    else:
+        out[...] = start + np.arange(count, dtype=np.float64) * step
+
+
+@kernel("linspace")
+def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
+    """Equidistant values; the upper half is counted from the end, so both ends are exact."""
+    if steps == 0:
+        return
+    if steps == 1:
+        out[...] = start
+        return
+    real = out.dtype.kind
+    kind = out.dtype.type if real in "fc" else np.float64
+    begin, stop = kind(start), kind(end)
+    step = (stop - begin) / kind(steps - 1)
+    index = np.arange(steps, dtype=np.float64 if real in "iu" else out.dtype)
+    half = steps // 2
+    values = np.where(np.arange(steps) < half, begin + step * index, stop - step * (steps - 1 - index))
+    out[...] = values.astype(out.dtype)
+
+
+@kernel("eye", "eye.m", upcast=False)
+def eye(out: Any, *values: Any) -> None:
+    """Ones on the diagonal."""
+    out.fill(0)
+    np.fill_diagonal(out, 1)

@@ -1,0 +1,63 @@
+"""Conversions: identity when there is nothing to do, else one copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.layout import contiguous_format, preserve_format
+
+from ..call import aten
+from ..meta.factory import strides_for
+
+
+def contiguous(self: Any, memory_format: Any) -> Any:
+    """`self` when its strides are the format's already, else a copy."""
+    spec = self._sig.spec
+    if memory_format is contiguous_format:
+        return self if spec.is_contiguous else aten.clone(self, memory_format=contiguous_format)
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    wanted = strides_for(spec.shape, memory_format)
+    return self if spec.stride == wanted else aten.clone(self, memory_format=memory_format)
+
+
+def convert(self: Any, dtype: Any, device: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+    """`self` with another dtype or device; `self` itself when nothing changes and no copy is asked for."""
+    spec = self._sig.spec
+    kept_format = memory_format is None or memory_format is preserve_format
+    if (
+        not copy
+        and (dtype is None or dtype is spec.dtype)
+        and (device is None or same_device(device, spec.device))
+        and (kept_format or spec.stride == (strides_for(spec.shape, memory_format) or spec.contiguous().stride))
+    ):
+        return self
+    return aten._to_copy(
+        self, dtype=dtype or spec.dtype, device=device or spec.device, non_blocking=non_blocking,
+        memory_format=memory_format,
+    )
+
+
+def same_device(wanted: Any, have: Any) -> bool:
+    """True when a tensor on `have` is on `wanted` already; a device without index means any of its type."""
+    return wanted == have or (wanted.type == have.type and (wanted.index is None or have.index is None))
+
+
+def to_device(self: Any, device: Any, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+    """`to(device, dtype)`."""
+    return convert(self, dtype, device, non_blocking, copy, memory_format)
+
+
+def to_dtype(self: Any, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+    """`to(dtype)`."""
+    return convert(self, dtype, None, non_blocking, copy, memory_format)
+
+
+def to_other(self: Any, other: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+    """`to(other)`."""
+    return convert(self, other.dtype, other.device, non_blocking, copy, memory_format)
+
+
+def type_as(self: Any, other: Any) -> Any:
+    """`self` with the other tensor's dtype and device."""
+    return convert(self, other.dtype, other.device, False, False, None)

@@ -1,0 +1,110 @@
+"""Random ops composed of fills and arithmetic, step by step as torch composes them: the steps decide the last bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
+from mindtorch_storage.strides import broadcast_shapes
+
+from ..call import aten
+from ..meta.checks import check
+from ..meta.random_checks import number
+
+_SELU_ALPHA = 1.7580993408473766
+
+
+def bernoulli_p(self: Any, p: Any, generator: Any) -> Any:
+    """Ones with probability `p`, in the geometry and dtype of `self`."""
+    return aten.bernoulli_(aten.empty_like(self, memory_format=_CONTIGUOUS), p, generator=generator)
+
+
+def _check_std(std: Any) -> None:
+    check(not std.dtype.is_complex, lambda: "normal expects standard deviation to be non-complex")
+    if std.device.type != "meta" and std.numel():
+        check(aten.item(aten.ge(aten.min(std), 0)), lambda: "normal expects all elements of std >= 0.0")
+
+
+def normal_mean(mean: Any, std: float, generator: Any) -> Any:
+    """Normals around elementwise means."""
+    drawn = aten.normal_(aten.empty_like(mean, memory_format=_CONTIGUOUS), 0.0, std, generator=generator)
+    return aten.add_(drawn, mean)
+
+
+def normal_std(mean: float, std: Any, generator: Any) -> Any:
+    """Normals with elementwise standard deviations."""
+    _check_std(std)
+    drawn = aten.normal_(aten.empty_like(std, memory_format=_CONTIGUOUS), 0.0, 1.0, generator=generator)
+    return aten.add_(aten.mul_(drawn, std), mean)
+
+
+def normal_tensors(mean: Any, std: Any, generator: Any) -> Any:
+    """Normals with elementwise means and standard deviations, which broadcast; the dtype is that of the means."""
+    _check_std(std)
+    shape = broadcast_shapes(tuple(mean.shape), tuple(std.shape))
+    drawn = aten.normal_(aten.empty(shape, dtype=mean.dtype, device=mean.device), 0.0, 1.0, generator=generator)
+    return aten.add_(aten.mul_(drawn, std), mean)
+
+
+def _feature_noise(input: Any) -> Any:
+    check(input.dim() >= 2, lambda: "Feature dropout requires at least 2 dimensions in the input")
+    shape = (*input.shape[:2], *([1] * (input.dim() - 2)))
+    return aten.empty(shape, dtype=input.dtype, device=input.device)
+
+
+def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bool) -> Callable[..., Any]:
+    """Return a dropout that applies its noise with `multiply`; `feature` drops whole channels, `alpha` keeps moments."""
+
+    def drop(input: Any, p: float, train: bool) -> Any:
+        check(0 <= p <= 1, lambda: f"dropout probability has to be between 0 and 1, but got {number(p)}")
+        if p == 0 or not train or input.numel() == 0:
+            return input
+        if p == 1:
+            return multiply(input, aten.zeros((), dtype=input.dtype, device=input.device))
+        noise = aten.bernoulli_(_feature_noise(input) if feature else aten.empty_like(input), 1 - p)
+        if not alpha:
+            return multiply(input, aten.div_(noise, 1 - p))
+        scale = 1.0 / math.sqrt((_SELU_ALPHA * _SELU_ALPHA * p + 1) * (1 - p))
+        shift = aten.mul_(aten.add(noise, -1), _SELU_ALPHA * scale)
+        shift = aten.add_(shift, _SELU_ALPHA * scale * p)
+        # In place in both forms: the product is this function's own.
+        return aten.add_(multiply(input, aten.mul_(noise, scale)), shift)
+
+    return drop
+
+
+def _fresh_product(input: Any, noise: Any) -> Any:
+    return aten.mul(input, noise)
+
+
+def _product_in_place(input: Any, noise: Any) -> Any:
+    return aten.mul_(input, noise)
+
+
+dropout = _dropout_of(_fresh_product, feature=False, alpha=False)
+dropout_ = _dropout_of(_product_in_place, feature=False, alpha=False)
+feature_dropout = _dropout_of(_fresh_product, feature=True, alpha=False)
+feature_dropout_ = _dropout_of(_product_in_place, feature=True, alpha=False)
+alpha_dropout = _dropout_of(_fresh_product, feature=False, alpha=True)
+alpha_dropout_ = _dropout_of(_product_in_place, feature=False, alpha=True)
+feature_alpha_dropout = _dropout_of(_fresh_product, feature=True, alpha=True)
+feature_alpha_dropout_ = _dropout_of(_product_in_place, feature=True, alpha=True)
+
+
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+    """Dropout that returns its mask too."""
+    if input.numel() == 0:
+        return input, aten.empty_like(input)
+    if train is False:
+        return aten.clone(input), aten.ones_like(input, dtype=bool_dtype)
+    keep = 1.0 - p
+    mask = aten.bernoulli_(aten.empty_like(input, dtype=bool_dtype), keep)
+    return aten.mul_(aten.mul(input, mask), 0.0 if keep == 0 else 1.0 / keep), mask
+
+
+def native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
+    """Gradient of `native_dropout`."""
+    return aten.mul(aten.mul(grad_output, mask), scale)

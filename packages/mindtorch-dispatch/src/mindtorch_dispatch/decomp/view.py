@@ -1,0 +1,124 @@
+"""Views composed of other views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
+from mindtorch_storage.strides import view_strides
+
+from ..call import aten
+from ..meta.checks import check, infer_size, wrap_dim
+
+
+def reshape(self: Any, shape: Any) -> Any:
+    """A view where the strides allow one, else a copy."""
+    spec = self._sig.spec
+    size = infer_size(shape, spec.numel)
+    if view_strides(spec.shape, spec.stride, size) is not None:
+        return aten.view(self, size)
+    return aten._unsafe_view(aten.clone(self, memory_format=_CONTIGUOUS), size)
+
+
+def view_as(self: Any, other: Any) -> Any:
+    """A view with the other tensor's shape."""
+    return aten.view(self, other.shape)
+
+
+def reshape_as(self: Any, other: Any) -> Any:
+    """`reshape` to the other tensor's shape."""
+    return aten.reshape(self, other.shape)
+
+
+def expand_as(self: Any, other: Any) -> Any:
+    """`expand` to the other tensor's shape."""
+    return aten.expand(self, other.shape)
+
+
+def flatten(self: Any, start_dim: int, end_dim: int) -> Any:
+    """Dimensions from `start_dim` to `end_dim` joined into one."""
+    shape = self.shape
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    check(first <= last, lambda: "flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return aten.reshape(self, (1,))
+    if first == last:
+        return self
+    joined = 1
+    for extent in shape[first : last + 1]:
+        joined *= extent
+    return aten.reshape(self, (*shape[:first], joined, *shape[last + 1 :]))
+
+
+def narrow(self: Any, dim: int, start: int, length: int) -> Any:
+    """`length` positions from `start` along `dim`."""
+    check(len(self.shape) > 0, lambda: "narrow() cannot be applied to a 0-dim tensor.")
+    check(length >= 0, lambda: "narrow(): length must be non-negative.")
+    extent = self.shape[wrap_dim(dim, len(self.shape))]
+    check(
+        -extent <= start <= extent,
+        lambda: f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})",
+        IndexError,
+    )
+    if start < 0:
+        start += extent
+    check(
+        start <= extent - length, lambda: f"start ({start}) + length ({length}) exceeds dimension size ({extent})."
+    )
+    return aten.slice(self, dim, start, start + length, 1)
+
+
+def chunk(self: Any, chunks: int, dim: int) -> Any:
+    """At most `chunks` pieces of equal length, the last one shorter."""
+    check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
+    check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    extent = self.shape[wrap_dim(dim, len(self.shape))]
+    length = (extent + chunks - 1) // chunks
+    if length == 0 and extent == 0:
+        return aten.split_with_sizes(self, [0] * chunks, dim)
+    return aten.split(self, length, dim)
+
+
+def split_sizes(self: Any, split_size: Any, dim: int) -> Any:
+    """`split` by a list of lengths."""
+    return aten.split_with_sizes(self, split_size, dim)
+
+
+def movedim(self: Any, source: Any, destination: Any) -> Any:
+    """Dimensions moved to new positions, the others in order."""
+    source = (source,) if isinstance(source, int) else tuple(source)
+    destination = (destination,) if isinstance(destination, int) else tuple(destination)
+    count = len(self.shape)
+    check(
+        len(source) == len(destination),
+        lambda: "movedim: Invalid source or destination dims: source "
+        f"({list(source)} dims) should contain the same number of dims as destination ({list(destination)} dims)",
+    )
+    from_dims = [wrap_dim(dim, count) for dim in source]
+    to_dims = [wrap_dim(dim, count) for dim in destination]
+    check(len(set(from_dims)) == len(from_dims), lambda: f"movedim: repeated dim in `source` ({list(source)})")
+    check(len(set(to_dims)) == len(to_dims), lambda: f"movedim: repeated dim in `destination` ({list(destination)})")
+    order = [-1] * count
+    for old, new in zip(from_dims, to_dims, strict=True):
+        order[new] = old
+    rest = iter(dim for dim in range(count) if dim not in from_dims)
+    return aten.permute(self, [next(rest) if dim < 0 else dim for dim in order])
+
+
+def transpose(self: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions change places."""
+    return aten.transpose(self, dim0, dim1)
+
+
+def reverse_dims(self: Any) -> Any:
+    """`Tensor.T`: all dimensions in reverse order."""
+    return aten.permute(self, list(range(len(self.shape)))[::-1])
+
+
+def matrix_transpose(self: Any) -> Any:
+    """`Tensor.mT`: the last two dimensions change places."""
+    check(
+        len(self.shape) >= 2 or not self.shape,
+        lambda: f"tensor.mT is only supported on matrices or batches of matrices. Got {len(self.shape)}-D tensor.",
+    )
+    return aten.transpose(self, -2, -1) if self.shape else self

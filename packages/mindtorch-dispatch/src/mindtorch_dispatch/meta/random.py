@@ -1,0 +1,306 @@
+"""Meta rules of random ops.
+
+Which parameters are legal depends on their values, so rows name these parameters `static`: a plan holds for one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.dtype import bfloat16, float32, float64, int64
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes
+
+from .checks import check
+from .factory import fresh, like_spec
+from .random_checks import (
+    CPP_NAMES,
+    INTEGERS,
+    REAL_FLOATS,
+    check_expandable,
+    check_normal,
+    check_permutation,
+    check_probability,
+    check_uniform,
+    integer_range,
+    not_implemented,
+    number,
+)
+from .rule import MetaRule, Outputs, meta_rule
+
+rule = meta_rule()
+factory_rule = meta_rule(out=True)
+_INT64_MIN = -(2**63)
+_BERNOULLI = (*REAL_FLOATS, *INTEGERS, bool_dtype)
+
+
+@rule
+def uniform_(self: Spec, low: float, high: float, generator: Any) -> Spec:
+    """`uniform_`."""
+    check_uniform(self.dtype, low, high)
+    return self
+
+
+@rule
+def normal_(self: Spec, mean: float, std: float, generator: Any) -> Spec:
+    """`normal_`."""
+    check_normal(self.dtype, std)
+    return self
+
+
+@rule
+def exponential_(self: Spec, lambd: float, generator: Any) -> Spec:
+    """`exponential_`."""
+    check(lambd > 0.0, lambda: f"exponential_ expects lambda > 0.0, but found lambda={number(lambd)}")
+    check(
+        self.dtype.is_floating_point,
+        lambda: (
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {self.dtype.scalar_name}"
+        ),
+    )
+    if self.dtype not in REAL_FLOATS:
+        raise not_implemented("exponential_cpu", self.dtype)
+    return self
+
+
+@rule
+def geometric_(self: Spec, p: float, generator: Any) -> Spec:
+    """`geometric_`."""
+    check(0 < p < 1, lambda: f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
+    if self.dtype not in REAL_FLOATS + INTEGERS:
+        raise not_implemented("geometric_cpu", self.dtype)
+    return self
+
+
+@rule
+def cauchy_(self: Spec, median: float, sigma: float, generator: Any) -> Spec:
+    """`cauchy_`."""
+    check(sigma > 0.0, lambda: f"cauchy_ expects sigma > 0.0, but found sigma={number(sigma)}")
+    check(
+        self.dtype.is_floating_point,
+        lambda: (
+            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {CPP_NAMES.get(self.dtype, self.dtype.scalar_name)}"
+        ),
+    )
+    if self.dtype not in REAL_FLOATS:
+        raise not_implemented("cauchy_cpu", self.dtype)
+    return self
+
+
+@rule
+def log_normal_(self: Spec, mean: float, std: float, generator: Any) -> Spec:
+    """`log_normal_`."""
+    check(std > 0.0, lambda: f"log_normal_ expects std > 0.0, but found std={number(std)}")
+    if self.dtype not in REAL_FLOATS:
+        raise not_implemented("log_normal_cpu", self.dtype)
+    return self
+
+
+@rule
+def random_(self: Spec, generator: Any) -> Spec:
+    """`random_()`."""
+    if self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
+        raise not_implemented("random_kernel_cpu", self.dtype)
+    return self
+
+
+@rule
+def random_to(self: Spec, to: int, generator: Any) -> Outputs:
+    """`random_(to)`; the kernel gets the pair of first value and count."""
+    return Outputs(self, values=(self, integer_range(self.dtype, 0, to), generator))
+
+
+@rule
+def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outputs:
+    """`random_(from, to)`; the kernel gets first value and count, the count None for all of int64."""
+    if high is None and low == _INT64_MIN:
+        if self.dtype.is_complex or self.dtype not in (*REAL_FLOATS, *INTEGERS):
+            raise not_implemented("random_full_64_bits_range_kernel_cpu", self.dtype)
+        check(
+            self.dtype in (int64, float64, float32, bfloat16),
+            lambda: "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16",
+        )
+        return Outputs(self, values=(self, low, None, generator))
+    first, count = integer_range(self.dtype, low, high)
+    return Outputs(self, values=(self, first, count, generator))
+
+
+@rule
+def bernoulli_float_(self: Spec, p: float, generator: Any) -> Spec:
+    """`bernoulli_(p)`."""
+    check_probability(p)
+    if self.dtype not in _BERNOULLI:
+        raise not_implemented("bernoulli_scalar_cpu_", self.dtype)
+    return self
+
+
+@rule
+def bernoulli_tensor_(self: Spec, p: Spec, generator: Any) -> Spec:
+    """`bernoulli_` with elementwise probabilities, which broadcast to `self`."""
+    if self.dtype not in _BERNOULLI:
+        raise not_implemented("bernoulli_tensor_cpu_self_", self.dtype)
+    if p.dtype not in REAL_FLOATS:
+        raise not_implemented("bernoulli_tensor_cpu_p_", p.dtype)
+    check_expandable(p, self)
+    return self
+
+
+def _dense(self: Spec) -> Spec:
+    return self if self.is_contiguous else Spec.of(self.dtype, self.device, self.shape)
+
+
+@rule
+def bernoulli(self: Spec, generator: Any) -> Spec:
+    """`bernoulli`: elementwise probabilities, result of their dtype."""
+    if self.dtype not in REAL_FLOATS:
+        kernel = "bernoulli_tensor_cpu_p_" if self.dtype in _BERNOULLI else "bernoulli_tensor_cpu_self_"
+        raise not_implemented(kernel, self.dtype)
+    return _dense(self)
+
+
+def _elementwise_rule(kernel: str) -> MetaRule:
+    @rule
+    def elementwise(self: Spec, generator: Any) -> Spec:
+        if self.dtype not in REAL_FLOATS:
+            raise not_implemented(kernel, self.dtype)
+        return _dense(self)
+
+    return elementwise
+
+
+poisson = _elementwise_rule("poisson_cpu")
+standard_gamma = _elementwise_rule("gamma_cpu")
+
+
+@rule
+def binomial(count: Spec, prob: Spec, generator: Any) -> Spec:
+    """`binomial`: counts and probabilities of one shape."""
+    for name, spec in (("count", count), ("prob", prob)):
+        check(
+            spec.dtype.is_floating_point,
+            lambda name=name, spec=spec: (
+                f"binomial only supports floating-point dtypes for {name}, got: {spec.dtype.scalar_name}"
+            ),
+            ValueError,
+        )
+    shape = broadcast_shapes(count.shape, prob.shape)
+    check(
+        count.dtype is prob.dtype,
+        lambda: f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}",
+    )
+    if count.dtype not in (float32, float64):
+        raise not_implemented("binomial_cpu", count.dtype)
+    return Spec.of(count.dtype, count.device, shape)
+
+
+@rule
+def multinomial(self: Spec, num_samples: int, replacement: bool, generator: Any) -> Spec:
+    """`multinomial`: category numbers drawn by weights."""
+    check(0 < self.ndim <= 2, lambda: "prob_dist must be 1 or 2 dim")
+    check(
+        self.dtype in REAL_FLOATS,
+        lambda: f"multinomial only supports floating-point dtypes for input, got: {self.dtype.scalar_name}",
+    )
+    check(num_samples > 0, lambda: "cannot sample n_sample <= 0 samples")
+    categories = self.shape[-1]
+    check(
+        replacement or num_samples <= categories,
+        lambda: "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    )
+    check(categories <= 1 << 24, lambda: "number of categories cannot exceed 2^24")
+    return Spec.of(int64, self.device, (*self.shape[:-1], num_samples))
+
+
+def sized(verify: Callable[[Dtype], None]) -> MetaRule:
+    """Return the rule of a factory `(size, [generator], dtype, layout, device, pin_memory)`."""
+
+    @factory_rule
+    def made(size: Any, *options: Any) -> Spec:
+        dtype, _, device, _ = options[-4:]
+        spec = fresh(size, dtype, device)
+        verify(spec.dtype)
+        return spec
+
+    return made
+
+
+def like(verify: Callable[[Dtype], None]) -> MetaRule:
+    """Return the rule of `(self, [generator], dtype, layout, device, pin_memory, memory_format)`."""
+
+    @rule
+    def made(self: Spec, *options: Any) -> Spec:
+        dtype, _, device, _, memory_format = options[-5:]
+        spec = like_spec(self, dtype, device, memory_format)
+        verify(spec.dtype)
+        return spec
+
+    return made
+
+
+def verify_uniform(dtype: Dtype) -> None:
+    """Check that uniforms in [0, 1) exist in `dtype`."""
+    check_uniform(dtype, 0.0, 1.0)
+
+
+def verify_normal(dtype: Dtype) -> None:
+    """Check that normals exist in `dtype`."""
+    check_normal(dtype, 1.0)
+
+
+rand, rand_like = sized(verify_uniform), like(verify_uniform)
+randn, randn_like = sized(verify_normal), like(verify_normal)
+
+
+@factory_rule
+def randint(high: int, size: Any, *options: Any) -> Outputs:
+    """`randint(high, size, ...)`; the kernel gets first value and count in place of `high`."""
+    dtype, _, device, _ = options[-4:]
+    spec = fresh(size, dtype or int64, device)
+    return Outputs(spec, values=(integer_range(spec.dtype, 0, high), size, *options))
+
+
+@factory_rule
+def randint_low(low: int, high: int, size: Any, *options: Any) -> Outputs:
+    """`randint(low, high, size, ...)`; the kernel gets first value and count in place of `low`."""
+    dtype, _, device, _ = options[-4:]
+    spec = fresh(size, dtype or int64, device)
+    return Outputs(spec, values=(integer_range(spec.dtype, low, high), high, size, *options))
+
+
+@rule
+def randint_like(self: Spec, high: int, *options: Any) -> Outputs:
+    """`randint_like(high)`; the kernel gets first value and count in place of `high`."""
+    dtype, _, device, _, memory_format = options[-5:]
+    spec = like_spec(self, dtype, device, memory_format)
+    return Outputs(spec, values=(self, integer_range(spec.dtype, 0, high), *options))
+
+
+@rule
+def randint_like_low(self: Spec, low: int, high: int, *options: Any) -> Outputs:
+    """`randint_like(low, high)`; the kernel gets first value and count in place of `low`."""
+    dtype, _, device, _, memory_format = options[-5:]
+    spec = like_spec(self, dtype, device, memory_format)
+    return Outputs(spec, values=(self, integer_range(spec.dtype, low, high), high, *options))
+
+
+@factory_rule
+def randperm(n: int, *options: Any) -> Spec:
+    """`randperm`: a permutation of `range(n)`."""
+    dtype, _, device, _ = options[-4:]
+    spec = fresh((n,), dtype or int64, device)
+    check_permutation(spec.dtype, n)
+    return spec
+
+
+@factory_rule
+def normal_sized(mean: float, std: float, size: Any, generator: Any, *options: Any) -> Spec:
+    """`normal(mean, std, size)`."""
+    dtype, _, device, _ = options
+    spec = fresh(size, dtype, device)
+    check_normal(spec.dtype, std)
+    return spec

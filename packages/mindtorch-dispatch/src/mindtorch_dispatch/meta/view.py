@@ -1,0 +1,349 @@
+"""Meta rules of views: new geometry over the same bytes. Views have no kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import view_strides
+
+from .checks import check, infer_size, shape_text, wrap_dim
+from .rule import View, meta_rule
+
+view_rule = meta_rule(view=True)
+
+
+def strided(self: Spec, shape: Any, stride: Any, offset: Any = 0) -> View:
+    """Return a view of `self` with another shape and strides."""
+    return View(Spec.of(self.dtype, self.device, tuple(shape), tuple(stride)), offset)
+
+
+@view_rule
+def alias(self: Spec) -> View:
+    """The same geometry."""
+    return View(self)
+
+
+@view_rule
+def view(self: Spec, size: Any) -> View:
+    """`view`: torch's rule on which shapes the strides allow."""
+    shape = infer_size(size, self.numel)
+    stride = view_strides(self.shape, self.stride, shape)
+    if stride is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    return strided(self, shape, stride)
+
+
+@view_rule
+def expand(self: Spec, size: Any, implicit: bool = False) -> View:
+    """`expand`: stretched dimensions get stride 0; -1 keeps the extent."""
+    size = tuple(size)
+    lead = len(size) - self.ndim
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({self.dtype.type_name}{{{shape_text(self.shape)}}}, size={shape_text(size)}): the number of sizes "
+            f"provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
+        )
+    shape, stride = [], []
+    for index, wanted in enumerate(size):
+        old = index - lead
+        if old < 0:
+            if wanted == -1:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {index}"
+                )
+            shape.append(wanted)
+            stride.append(0)
+            continue
+        have = self.shape[old]
+        if wanted in (-1, have):
+            shape.append(have)
+            stride.append(self.stride[old])
+            continue
+        if have != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({have}) at non-singleton "
+                f"dimension {index}.  Target sizes: {shape_text(size)}.  Tensor sizes: {shape_text(self.shape)}"
+            )
+        shape.append(wanted)
+        stride.append(0)
+    for index in range(lead - 1, -1, -1):
+        stride[index] = shape[index + 1] * stride[index + 1] if shape[index] == 1 and index + 1 < len(shape) else 0
+    return strided(self, shape, stride)
+
+
+@view_rule
+def permute(self: Spec, dims: Any) -> View:
+    """`permute`: dimensions in another order."""
+    dims = tuple(dims)
+    check(
+        len(dims) == self.ndim,
+        lambda: f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+        f"desired ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}",
+    )
+    order = [wrap_dim(dim, self.ndim) for dim in dims]
+    check(len(set(order)) == len(order), lambda: "permute(): duplicate dims are not allowed.")
+    return strided(self, [self.shape[d] for d in order], [self.stride[d] for d in order])
+
+
+@view_rule
+def transpose(self: Spec, dim0: int, dim1: int) -> View:
+    """`transpose`: two dimensions change places."""
+    dim0, dim1 = wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)
+    shape, stride = list(self.shape), list(self.stride)
+    if self.ndim:
+        shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
+        stride[dim0], stride[dim1] = stride[dim1], stride[dim0]
+    return strided(self, shape, stride)
+
+
+@view_rule
+def t(self: Spec) -> View:
+    """`t`: the transpose of a matrix, vectors and scalars unchanged."""
+    check(self.ndim <= 2, lambda: f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return strided(self, self.shape[::-1], self.stride[::-1])
+
+
+@view_rule
+def unsqueeze(self: Spec, dim: int) -> View:
+    """`unsqueeze`: a new dimension of extent 1."""
+    dim = wrap_dim(dim, self.ndim + 1)
+    step = self.shape[dim] * self.stride[dim] if dim < self.ndim else 1
+    return strided(self, (*self.shape[:dim], 1, *self.shape[dim:]), (*self.stride[:dim], step, *self.stride[dim:]))
+
+
+def _squeezed(self: Spec, dims: Any) -> View:
+    kept = [index for index in range(self.ndim) if not (index in dims and self.shape[index] == 1)]
+    return strided(self, [self.shape[i] for i in kept], [self.stride[i] for i in kept])
+
+
+@view_rule
+def squeeze(self: Spec) -> View:
+    """`squeeze`: every dimension of extent 1 goes."""
+    return _squeezed(self, range(self.ndim))
+
+
+@view_rule
+def squeeze_dim(self: Spec, dim: int) -> View:
+    """`squeeze(dim)`: goes when its extent is 1."""
+    return _squeezed(self, (wrap_dim(dim, self.ndim),))
+
+
+@view_rule
+def squeeze_dims(self: Spec, dim: Any) -> View:
+    """`squeeze(dims)`: those of extent 1 go."""
+    wrapped = [wrap_dim(one, self.ndim) for one in dim]
+    for one in wrapped:
+        check(wrapped.count(one) == 1, lambda one=one: f"dim {one} appears multiple times in the list of dims")
+    return _squeezed(self, wrapped)
+
+
+def select_key(self: Any, dim: Any = None, index: Any = None, *rest: Any) -> Any:
+    """Plan key of `select`: the index only moves the offset."""
+    if type(dim) is not int or type(index) is not int or rest:
+        return None
+    return dim
+
+
+@view_rule
+def select(self: Spec, dim: int, index: int) -> View:
+    """`select`: one position along a dimension."""
+    check(self.ndim > 0, lambda: "select() cannot be applied to a 0-dim tensor.", IndexError)
+    dim = wrap_dim(dim, self.ndim)
+    extent, step, shape = self.shape[dim], self.stride[dim], self.shape
+
+    def offset(base: Any, given: int, position: int) -> int:
+        if not -extent <= position < extent:
+            raise IndexError(
+                f"select(): index {position} out of range for tensor of size {shape_text(shape)} at dimension {dim}"
+            )
+        return (position + extent if position < 0 else position) * step
+
+    return View(
+        Spec.of(self.dtype, self.device, shape[:dim] + shape[dim + 1 :], self.stride[:dim] + self.stride[dim + 1 :]),
+        offset,
+    )
+
+
+def clamp_slice(extent: int, start: int | None, end: int | None) -> tuple[int, int]:
+    """Return `start` and `end` of a slice within [0, extent], negative ones counted from the end."""
+    start = 0 if start is None else start
+    end = extent if end is None else end
+    if start < 0:
+        start += extent
+    if end < 0:
+        end += extent
+    start = min(max(start, 0), extent)
+    return start, min(max(end, start), extent)
+
+
+def slice_key(self: Any, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+    """Plan key of `slice`: the length and step; where it starts only moves the offset."""
+    if type(dim) is not int or type(step) is not int or step <= 0:
+        return None
+    shape = self._sig.spec.shape
+    if not -len(shape) <= dim < len(shape):
+        return None
+    if (start is not None and type(start) is not int) or (end is not None and type(end) is not int):
+        return None
+    first, last = clamp_slice(shape[dim], start, end)
+    return dim, last - first, step, start is None, end is None
+
+
+@view_rule
+def slice_(self: Spec, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> View:
+    """`slice`: every step-th position of a range along a dimension."""
+    check(self.ndim > 0, lambda: "slice() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, self.ndim)
+    check(step > 0, lambda: "slice step must be positive")
+    extent, stride = self.shape[dim], self.stride[dim]
+    first, last = clamp_slice(extent, start, end)
+    length = (last - first + step - 1) // step
+    shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
+    strides = (*self.stride[:dim], stride * step, *self.stride[dim + 1 :])
+
+    def offset(base: Any, given: int, begin: int | None, end: int | None, step: int) -> int:
+        return clamp_slice(extent, begin, end)[0] * stride
+
+    return View(Spec.of(self.dtype, self.device, shape, strides), offset)
+
+
+@view_rule
+def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = None) -> View:
+    """`as_strided`: any geometry; the offset counts from the storage's start."""
+    check(
+        len(size) == len(stride), lambda: f"mismatch in length of strides and shape: {len(stride)} and {len(size)}"
+    )
+
+    def offset(base: Any, size: Any, stride: Any, wanted: int | None) -> int:
+        return 0 if wanted is None else wanted - base._offset
+
+    return strided(self, size, stride, offset)
+
+
+@view_rule
+def unbind(self: Spec, dim: int = 0) -> tuple[View, ...]:
+    """`unbind`: every position along a dimension."""
+    check(self.ndim > 0, lambda: "Dimension specified as 0 but tensor has no dimensions", IndexError)
+    dim = wrap_dim(dim, self.ndim)
+    shape, stride = self.shape[:dim] + self.shape[dim + 1 :], self.stride[:dim] + self.stride[dim + 1 :]
+    return tuple(strided(self, shape, stride, index * self.stride[dim]) for index in range(self.shape[dim]))
+
+
+def _pieces(self: Spec, dim: int, lengths: Any) -> list[View]:
+    found, start = [], 0
+    for length in lengths:
+        shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
+        found.append(strided(self, shape, self.stride, start * self.stride[dim]))
+        start += length
+    return found
+
+
+@view_rule
+def split(self: Spec, split_size: int, dim: int = 0) -> tuple[View, ...]:
+    """`split`: pieces of equal length, the last one shorter."""
+    check(self.ndim > 0, lambda: "split expects at least a 1-dimensional tensor")
+    check(
+        split_size >= 0, lambda: f"split expects split_size be non-negative, but got split_size={split_size}"
+    )
+    dim = wrap_dim(dim, self.ndim)
+    extent = self.shape[dim]
+    check(
+        split_size > 0 or extent == 0,
+        lambda: f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}",
+    )
+    lengths = [0] if extent == 0 else [min(split_size, extent - at) for at in range(0, extent, split_size)]
+    return tuple(_pieces(self, dim, lengths))
+
+
+@view_rule
+def split_with_sizes(self: Spec, split_sizes: Any, dim: int = 0) -> tuple[View, ...]:
+    """`split_with_sizes`: pieces of the given lengths, which must add up."""
+    check(self.ndim > 0, lambda: "split expects at least a 1-dimensional tensor")
+    dim = wrap_dim(dim, self.ndim)
+    check(
+        all(length >= 0 for length in split_sizes),
+        lambda: f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
+        f"{shape_text(split_sizes)}",
+    )
+    check(
+        sum(split_sizes) == self.shape[dim],
+        lambda: f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
+        f"dimension {dim}), but got split_sizes={shape_text(split_sizes)}",
+    )
+    return tuple(_pieces(self, dim, split_sizes))
+
+
+@view_rule
+def unfold(self: Spec, dimension: int, size: int, step: int) -> View:
+    """`unfold`: windows along a dimension, as a new last dimension."""
+    dim = wrap_dim(dimension, self.ndim)
+    extent = self.shape[dim] if self.ndim else 1
+    stride = self.stride[dim] if self.ndim else 1
+    check(size >= 0, lambda: f"size is {size} but must be >= 0")
+    check(
+        size <= extent,
+        lambda: f"maximum size for tensor at dimension {dim} is {extent} but size is {size}",
+    )
+    check(step > 0, lambda: f"step is {step} but must be > 0")
+    shape, strides = list(self.shape), list(self.stride)
+    if self.ndim:
+        shape[dim], strides[dim] = (extent - size) // step + 1, stride * step
+    return strided(self, [*shape, size], [*strides, stride])
+
+
+@view_rule
+def diagonal(self: Spec, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
+    """`diagonal`: a diagonal of two dimensions, as a new last dimension."""
+    first, second = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
+    check(
+        first != second, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}"
+    )
+    rows, columns = self.shape[first], self.shape[second]
+    length = max(min(rows, columns - offset), 0) if offset >= 0 else max(min(rows + offset, columns), 0)
+    start = 0
+    if length:
+        start = offset * self.stride[second] if offset >= 0 else -offset * self.stride[first]
+    kept = [index for index in range(self.ndim) if index not in (first, second)]
+    shape = [*(self.shape[i] for i in kept), length]
+    return strided(self, shape, [*(self.stride[i] for i in kept), self.stride[first] + self.stride[second]], start)
+
+
+@view_rule
+def view_dtype(self: Spec, dtype: Dtype) -> View:
+    """`view(dtype)`: the bytes read as another dtype; the last dimension changes with the item size."""
+    old, new = self.itemsize, dtype.itemsize
+    if old == new:
+        return View(self.with_(dtype=dtype))
+    check(
+        self.ndim > 0,
+        lambda: f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)",
+    )
+    check(
+        self.stride[-1] == 1,
+        lambda: f"self.stride(-1) must be 1 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element "
+        f"sizes), but got {self.stride[-1]}",
+    )
+    if old > new:
+        ratio = old // new
+        shape = (*self.shape[:-1], self.shape[-1] * ratio)
+        stride = (*(step * ratio for step in self.stride[:-1]), 1)
+    else:
+        ratio = new // old
+        check(
+            self.shape[-1] % ratio == 0,
+            lambda: f"self.size(-1) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
+            f"{dtype.scalar_name} (different element sizes), but got {self.shape[-1]}",
+        )
+        check(
+            all(step % ratio == 0 for step in self.stride[:-1]),
+            lambda: f"self.stride(0) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
+            f"{dtype.scalar_name} (different element sizes), but got {self.stride[0]}",
+        )
+        shape = (*self.shape[:-1], self.shape[-1] // ratio)
+        stride = (*(step // ratio for step in self.stride[:-1]), 1)
+    return View(Spec.of(dtype, self.device, shape, stride), lambda base, given: base._offset * old // new - base._offset)

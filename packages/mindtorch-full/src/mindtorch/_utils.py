@@ -1,0 +1,196 @@
+"""Functions that checkpoints and pickles name: what makes tensors and parameters again from their parts.
+
+They keep the module name they are importable by, so that plain pickles work in every process; `torch.save` writes
+them as members of `torch._utils`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from typing import Any
+
+import mindtorch
+from mindtorch.tensor.pickling import meta_tensor, state_of, tensor_over
+from mindtorch_storage.dtype import dtype as Dtype
+
+
+def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
+    """A tensor over a typed storage."""
+    return tensor_over(storage._untyped_storage, storage.dtype, storage_offset, size, stride)
+
+
+def _with_metadata(tensor: Any, metadata: Any) -> Any:
+    """Apply the lazy bits that torch saves beside the data; ours are values, not bits."""
+    if not metadata:
+        return tensor
+    unknown = set(metadata) - {"conj", "neg"}
+    if unknown:
+        raise RuntimeError(f"tensor metadata {sorted(unknown)} is not known")
+    with mindtorch.no_grad():
+        result = tensor.conj_physical() if metadata.get("conj") else tensor
+        result = result.neg() if metadata.get("neg") else result
+    return result.requires_grad_(tensor.requires_grad)
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Any:
+    """A tensor over a typed storage, as files of torch 0.4 and later describe it."""
+    tensor = tensor_over(storage._untyped_storage, storage.dtype, storage_offset, size, stride, requires_grad)
+    return _with_metadata(_with_hooks(tensor, backward_hooks), metadata)
+
+
+def _rebuild_tensor_v3(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: Dtype,
+    metadata: Any = None,
+) -> Any:
+    """A tensor over an untyped storage, for the types without a storage class of their own."""
+    tensor = tensor_over(storage.untyped(), dtype, storage_offset, size, stride, requires_grad)
+    return _with_metadata(_with_hooks(tensor, backward_hooks), metadata)
+
+
+def _with_hooks(tensor: Any, backward_hooks: Any) -> Any:
+    # Current files hold an empty dict here.
+    if backward_hooks:
+        tensor._backward_hooks = backward_hooks
+    return tensor
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> Any:
+    """A tensor without data."""
+    return meta_tensor(dtype, size, stride, requires_grad)
+
+
+def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Dtype, device: str, requires_grad: bool) -> Any:
+    """A tensor on a device whose storages are not saved."""
+    return data.to(dtype=dtype, device=_get_restore_location(device)).requires_grad_(requires_grad)
+
+
+def _rebuild_device_tensor_from_numpy(data: Any, dtype: Dtype, device: str, requires_grad: bool) -> Any:
+    """A tensor on a device, from files that hold its data as an array."""
+    tensor = mindtorch.from_numpy(data).to(dtype=dtype, device=_get_restore_location(device))
+    return tensor.requires_grad_(requires_grad)
+
+
+def _get_restore_location(device: str) -> Any:
+    """Where `map_location` of the running `torch.load` puts what was on `device`."""
+    map_location = mindtorch.serialization._serialization_tls.map_location
+    if map_location is None:
+        return device
+    if isinstance(map_location, dict):
+        return map_location.get(device, device)
+    if isinstance(map_location, str | mindtorch.device):
+        return map_location
+    raise RuntimeError(
+        f"Callable map_location not supported with _rebuild_wrapper_subclass or _rebuild_device_tensor_from_numpy"
+        f" but got {map_location!r}"
+    )
+
+
+def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
+    """A parameter over a tensor."""
+    return _with_hooks(mindtorch.nn.Parameter(data, requires_grad), backward_hooks)
+
+
+def _rebuild_parameter_with_state(data: Any, requires_grad: bool, backward_hooks: Any, state: Any) -> Any:
+    """A parameter over a tensor, with the attributes a program gave it."""
+    return _set_obj_state(_rebuild_parameter(data, requires_grad, backward_hooks), state)
+
+
+def _get_obj_state(obj: Any) -> Any:
+    """Attributes that a program gave a tensor or parameter."""
+    return state_of(obj)
+
+
+def _set_obj_state(obj: Any, state: Any) -> Any:
+    """Give an object the attributes that `_get_obj_state` found."""
+    if isinstance(state, tuple) and len(state) != 2:
+        raise RuntimeError(f"Invalid serialized state: {state}")
+    parts = state if isinstance(state, tuple) else (state,)
+    for part in parts:
+        for name, value in (part or {}).items():
+            setattr(obj, name, value)
+    return obj
+
+
+def _import_dotted_name(name: str) -> Any:
+    """The object with this dotted name."""
+    found: Any = importlib.import_module(name.partition(".")[0])
+    path = name.partition(".")[0]
+    for part in name.split(".")[1:]:
+        path = f"{path}.{part}"
+        if not hasattr(found, part):
+            importlib.import_module(path)
+        found = getattr(found, part)
+    return found
+
+
+def _element_size(dtype: Dtype) -> int:
+    """The bytes of one element."""
+    if not isinstance(dtype, Dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize
+
+
+def _flatten_dense_tensors(tensors: Any) -> Any:
+    """One flat tensor with the elements of all."""
+    return mindtorch.cat([tensor.contiguous().view(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
+    """Views of a flat tensor in the shapes of `tensors`."""
+    start, views = 0, []
+    for tensor in tensors:
+        count = tensor.numel()
+        views.append(flat.narrow(0, start, count).view_as(tensor))
+        start += count
+    return tuple(views)
+
+
+class KeyErrorMessage(str):
+    """A message whose line breaks survive the quoting that KeyError does."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception of a worker, in a form that crosses to the main process and is raised there."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        exc_info = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type = exc_info[0]
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+        self.where = where
+
+    def reraise(self) -> None:
+        """Raise the exception, with the worker's traceback in its message."""
+        message: str = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            message = KeyErrorMessage(message)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=message)
+        try:
+            exception = self.exc_type(message)
+        except TypeError:
+            # The constructor wants more than a message.
+            raise RuntimeError(message) from None
+        raise exception
+
+

@@ -1,0 +1,1 @@
+"""`torch.<name>` functions: those of the op table, and the few that are not plain ops."""

@@ -1,0 +1,124 @@
+"""Normalization by statistics of batch, sample, layer, group or neighbourhood."""
+
+import mindtorch
+from mindtorch._tensor import Tensor
+from mindtorch.ops_table import aten
+
+
+def _verify_batch_size(size: list[int]) -> None:
+    """Raise ValueError where a channel has a single value, whose variance means nothing."""
+    values = size[0]
+    for extent in size[2:]:
+        values *= extent
+    if values == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel by batch statistics (``training``) or by the running ones."""
+    if training:
+        _verify_batch_size(input.size())
+    cudnn = mindtorch.backends.cudnn.enabled
+    return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn)
+
+
+def _verify_spatial_size(size: list[int]) -> None:
+    """Raise ValueError where a sample's channel has a single value."""
+    values = 1
+    for extent in size[2:]:
+        values *= extent
+    if values == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel of each sample."""
+    if use_input_stats:
+        _verify_spatial_size(input.size())
+    cudnn = mindtorch.backends.cudnn.enabled
+    return aten.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn
+    )
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: list[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize over the last dimensions, ``normalized_shape``, then scale and shift."""
+    return aten.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Divide by the root mean square over the last dimensions, then scale."""
+    return aten.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Normalize each group of channels of each sample, then scale and shift each channel."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    shape = input.size()
+    # The check counts a group of channels as one channel of the batch.
+    _verify_batch_size([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
+    return aten.group_norm(input, num_groups, weight, bias, eps, mindtorch.backends.cudnn.enabled)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Divide by ``(k + alpha * mean of squares over size channels) ** beta``."""
+    dim = input.dim()
+    if dim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    squares = input.mul(input).unsqueeze(1)
+    before, after = size // 2, (size - 1) // 2
+    if dim == 3:
+        squares = aten.pad(squares, (0, 0, before, after))
+        mean = aten.avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
+    else:
+        shape = input.size()
+        squares = squares.view(shape[0], 1, shape[1], shape[2], -1)
+        squares = aten.pad(squares, (0, 0, 0, 0, before, after))
+        mean = aten.avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(shape)
+    return input / mean.mul(alpha).add(k).pow(beta)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """Divide by the p-norm over ``dim``, at least ``eps``."""
+    if out is None:
+        length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+        return input / length
+    length = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
+    return aten.div(input, length, out=out)

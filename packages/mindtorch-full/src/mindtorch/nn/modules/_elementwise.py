@@ -1,0 +1,343 @@
+"""Activations with parameters fixed at construction; public through ``nn.modules.activation``."""
+
+import warnings
+from typing import Any
+
+import mindtorch
+from mindtorch._tensor import Tensor
+from mindtorch.nn import functional as F
+from mindtorch.nn import init
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parameter import Parameter
+
+
+class _InplaceActivation(Module):
+    """An activation whose only option is to overwrite its input."""
+
+    inplace: bool
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Return ``inplace=True``, or nothing."""
+        return "inplace=True" if self.inplace else ""
+
+
+class Threshold(Module):
+    """Keeps values above ``threshold`` and replaces the others by ``value``."""
+
+    __constants__ = ["threshold", "value", "inplace"]
+    threshold: float
+    value: float
+    inplace: bool
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+
+
+class ReLU(_InplaceActivation):
+    """max(x, 0)."""
+
+    __constants__ = ["inplace"]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.relu(input, inplace=self.inplace)
+
+
+class RReLU(Module):
+    """Leaky ReLU whose slope is drawn between ``lower`` and ``upper`` while training."""
+
+    __constants__ = ["lower", "upper", "inplace"]
+    lower: float
+    upper: float
+    inplace: bool
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+
+
+class Hardtanh(Module):
+    """Clips to [``min_val``, ``max_val``]."""
+
+    __constants__ = ["min_val", "max_val", "inplace"]
+    min_val: float
+    max_val: float
+    inplace: bool
+
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        super().__init__()
+        if min_value is not None:
+            warnings.warn(
+                "keyword argument `min_value` is deprecated and rename to `min_val`", FutureWarning, stacklevel=2
+            )
+            min_val = min_value
+        if max_value is not None:
+            warnings.warn(
+                "keyword argument `max_value` is deprecated and rename to `max_val`", FutureWarning, stacklevel=2
+            )
+            max_val = max_value
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
+
+
+class ReLU6(Hardtanh):
+    """Clips to [0, 6]."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        """Return ``inplace=True``, or nothing."""
+        return "inplace=True" if self.inplace else ""
+
+
+class Hardsigmoid(Module):
+    """relu6(x + 3) / 6."""
+
+    __constants__ = ["inplace"]
+    inplace: bool
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.hardsigmoid(input, self.inplace)
+
+
+class SiLU(_InplaceActivation):
+    """x * sigmoid(x)."""
+
+    __constants__ = ["inplace"]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.silu(input, inplace=self.inplace)
+
+
+class Mish(_InplaceActivation):
+    """x * tanh(softplus(x))."""
+
+    __constants__ = ["inplace"]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.mish(input, inplace=self.inplace)
+
+
+class Hardswish(Module):
+    """x * relu6(x + 3) / 6."""
+
+    __constants__ = ["inplace"]
+    inplace: bool
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.hardswish(input, self.inplace)
+
+
+class _AlphaActivation(Module):
+    __constants__ = ["alpha", "inplace"]
+    alpha: float
+    inplace: bool
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class ELU(_AlphaActivation):
+    """x where positive, else alpha * (exp(x) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(_AlphaActivation):
+    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(_InplaceActivation):
+    """ELU scaled so that activations normalize themselves."""
+
+    __constants__ = ["inplace"]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.selu(input, self.inplace)
+
+
+class GELU(Module):
+    """x * Phi(x), with Phi exact or (``approximate="tanh"``) approximated."""
+
+    __constants__ = ["approximate"]
+    approximate: str
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"approximate={self.approximate!r}"
+
+
+class _LambdActivation(Module):
+    __constants__ = ["lambd"]
+    lambd: float
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"{self.lambd}"
+
+
+class Hardshrink(_LambdActivation):
+    """x where |x| > lambd, else 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.hardshrink(input, self.lambd)
+
+
+class Softshrink(_LambdActivation):
+    """x moved towards 0 by lambd."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.softshrink(input, self.lambd)
+
+
+class LeakyReLU(Module):
+    """x where positive, else negative_slope * x."""
+
+    __constants__ = ["inplace", "negative_slope"]
+    inplace: bool
+    negative_slope: float
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta, linear above ``threshold``."""
+
+    __constants__ = ["beta", "threshold"]
+    beta: float
+    threshold: float
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class PReLU(Module):
+    """Leaky ReLU with a learned slope, one or one per channel."""
+
+    __constants__ = ["num_parameters"]
+    num_parameters: int
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(mindtorch.empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set every slope to ``init``."""
+        init.constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """Return the number of slopes."""
+        return f"num_parameters={self.num_parameters}"

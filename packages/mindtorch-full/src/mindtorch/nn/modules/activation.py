@@ -1,0 +1,177 @@
+"""Activation layers and multi-head attention."""
+
+from mindtorch._naming import adopt
+from mindtorch._tensor import Tensor
+from mindtorch.nn import functional as F
+from mindtorch.nn.modules._elementwise import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    SiLU,
+    Softplus,
+    Softshrink,
+    Threshold,
+    _InplaceActivation,
+)
+from mindtorch.nn.modules._multihead import MultiheadAttention
+from mindtorch.nn.modules.module import Module
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "MultiheadAttention",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+    "_InplaceActivation",
+]
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return input.sigmoid()
+
+
+class Tanh(Module):
+    """tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return input.tanh()
+
+
+class GLU(Module):
+    """First half of ``dim`` times the sigmoid of the second."""
+
+    __constants__ = ["dim"]
+    dim: int
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor with ``dim`` halved."""
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Return the dimension."""
+        return f"dim={self.dim}"
+
+
+class LogSigmoid(Module):
+    """log(sigmoid(x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + |x|)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.tanhshrink(input)
+
+
+class _OverDim(Module):
+    """A normalization over one dimension."""
+
+    __constants__ = ["dim"]
+    dim: int | None
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if not hasattr(self, "dim"):
+            self.dim = None
+
+    def extra_repr(self) -> str:
+        """Return the dimension."""
+        return f"dim={self.dim}"
+
+
+class Softmin(_OverDim):
+    """exp(-x) normalized over ``dim``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+class Softmax(_OverDim):
+    """exp(x) normalized over ``dim``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_OverDim):
+    """log of :class:`Softmax`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the input's shape."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return F.softmax(input, -3, _stacklevel=5)
+
+
+adopt(globals())

@@ -1,0 +1,10 @@
+"""`aten`: the built-in operators by name, `aten.layer_norm(...)`, as the op table declares them."""
+
+import mindtorch_autograd.derivatives
+import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
+import mindtorch_dispatch.ops  # noqa: F401 (declares the rows)
+from mindtorch_dispatch.call import aten
+
+__all__ = ["aten"]
+
+DERIVATIVE_FAMILIES = mindtorch_autograd.derivatives.FAMILIES

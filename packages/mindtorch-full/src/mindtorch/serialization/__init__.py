@@ -1,0 +1,107 @@
+"""Saving and loading: `torch.save`, `torch.load` and what surrounds them."""
+
+import io
+import pickle
+import pickletools
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.serialization import _allowed, _files
+from mindtorch.serialization._allowed import (
+    StorageType,
+    add_safe_globals,
+    clear_safe_globals,
+    get_safe_globals,
+    safe_globals,
+)
+from mindtorch.serialization._archive_reader import ArchiveReader
+from mindtorch.serialization._legacy_loading import SourceChangeWarning
+from mindtorch.serialization._loading import UNSAFE_MESSAGE, is_archive, load
+from mindtorch.serialization._locations import (
+    default_restore_location,
+    location_tag,
+    register_package,
+    validate_cuda_device,
+    validate_hpu_device,
+)
+from mindtorch.serialization._restricted import python3_name
+from mindtorch.serialization._saving import DEFAULT_PROTOCOL, MAGIC_NUMBER, PROTOCOL_VERSION, save
+from mindtorch.serialization._settings import (
+    LoadEndianness,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+    skip_data,
+)
+from mindtorch.serialization._settings import thread_state as _serialization_tls
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import get_layout as _get_layout
+from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
+
+__all__ = [
+    "LoadEndianness",
+    "SourceChangeWarning",
+    "StorageType",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "default_restore_location",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "location_tag",
+    "normalize_storage_type",
+    "register_package",
+    "safe_globals",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
+    "validate_cuda_device",
+    "validate_hpu_device",
+]
+
+STORAGE = TypedStorage | UntypedStorage
+MAP_LOCATION = Callable[[STORAGE, str], STORAGE] | Device | str | dict[str, str] | None
+
+
+def normalize_storage_type(storage_type: type) -> type:
+    """The public class that stands for a storage class."""
+    return LEGACY_CLASSES.get(storage_type.__name__, storage_type)
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """The names in a checkpoint that `weights_only=True` refuses, found without running any of it."""
+    allowed = {**_allowed.default_globals(), **_allowed.user_globals()}
+    with _files.opened_for_reading(f) as stream:
+        if not is_archive(stream):
+            raise ValueError("Expected input to be a checkpoint returned by torch.save")
+        archive = ArchiveReader(stream)
+        if archive.has_record("constants.pkl"):
+            raise ValueError(
+                "Expected input to be a checkpoint returned by torch.save but got a torchscript checkpoint"
+            )
+        data = io.BytesIO(archive.get_record("data.pkl"))
+    found: dict[str, None] = {}
+    for operation, argument, _ in pickletools.genops(data):
+        if operation.name == "GLOBAL":
+            found[".".join(python3_name(*argument.split(" ", 1)))] = None
+        elif operation.name not in _KNOWN_OPERATIONS:
+            raise pickle.UnpicklingError(f"Unsupported operand {ord(operation.code)}")
+    return [name for name in found if name not in allowed]
+
+
+_KNOWN_OPERATIONS = frozenset(
+    "NEWOBJ REDUCE BUILD APPEND APPENDS SETITEM SETITEMS MARK TUPLE TUPLE1 TUPLE2 TUPLE3 NONE NEWFALSE NEWTRUE "
+    "EMPTY_TUPLE EMPTY_LIST EMPTY_DICT EMPTY_SET BINPERSID BININT BININT1 BININT2 BINFLOAT BINGET LONG_BINGET BINPUT "
+    "LONG_BINPUT BINUNICODE SHORT_BINSTRING LONG1 PROTO STOP".split()
+)
+
+adopt(globals())

@@ -1,0 +1,246 @@
+"""Reads the zip layout of torch checkpoints, checking every record that is read.
+
+Stricter than torch, which trusts tensor data: a wrong checksum or a short record is an error that names the record.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+_LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
+_LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
+_CENTRAL_HEADER = struct.Struct("<IHHHHHHIIIHHHHHII")
+_END = struct.Struct("<IHHHHIIH")
+_END64 = struct.Struct("<IQHHIIQQQQ")
+_STORED, _DEFLATED = 0, 8
+_MINIZ_TEXT = (
+    ". This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint "
+    "file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
+    "file was modified after saving."
+)
+_OLDEST_VERSION, _NEWEST_VERSION = 1, 10
+
+
+def _damaged(what: str, why: str) -> RuntimeError:
+    return RuntimeError(f"PytorchStreamReader failed {what}: {why}{_MINIZ_TEXT}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    header_offset: int
+    size: int
+    stored_size: int
+    checksum: int
+    method: int
+    flags: int
+
+
+class ArchiveReader:
+    """Random access to the records of an archive that begins at the stream's position."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._base = stream.tell()
+        self._length = stream.seek(0, os.SEEK_END) - self._base
+        directory = self._read_directory()
+        self._entries = self._without_archive_name(directory)
+        # Files written with checksums off carry zeros throughout.
+        self._has_checksums = any(entry.checksum for entry in self._entries.values())
+        self._check_version()
+
+    def _read_at(self, offset: int, size: int) -> bytes:
+        if offset < 0 or offset + size > self._length:
+            return b""
+        self._stream.seek(self._base + offset)
+        return self._stream.read(size)
+
+    def _find_directory(self) -> tuple[int, int, int]:
+        problem = "reading zip archive"
+        if self._length < _END.size:
+            raise _damaged(problem, "not a ZIP archive")
+        tail_size = min(self._length, _END.size + _LIMIT16)
+        tail = self._read_at(self._length - tail_size, tail_size)
+        found = tail.rfind(b"PK\x05\x06", 0, len(tail) - _END.size + 4)
+        if found < 0:
+            raise _damaged(problem, "failed finding central directory")
+        _, disk, start_disk, count_here, count, size, offset, _ = _END.unpack_from(tail, found)
+        end = self._length - tail_size + found
+        locator = self._read_at(end - 20, 20)
+        if len(locator) == 20 and locator.startswith(b"PK\x06\x07"):
+            end64 = self._read_at(struct.unpack("<IIQI", locator)[2], _END64.size)
+            if len(end64) == _END64.size and end64.startswith(b"PK\x06\x06"):
+                _, _, _, _, disk, start_disk, count_here, count, size, offset = _END64.unpack(end64)
+        if disk or start_disk or count_here != count:
+            raise _damaged(problem, "unsupported multidisk archive")
+        if offset + size > self._length or count * _CENTRAL_HEADER.size > size:
+            raise _damaged(problem, "invalid header or archive is corrupted")
+        return count, size, offset
+
+    def _read_directory(self) -> dict[str, _Entry]:
+        count, size, offset = self._find_directory()
+        data = self._read_at(offset, size)
+        entries: dict[str, _Entry] = {}
+        position = 0
+        for _ in range(count):
+            if position + _CENTRAL_HEADER.size > len(data) or data[position : position + 4] != b"PK\x01\x02":
+                raise _damaged("reading zip archive", "invalid header or archive is corrupted")
+            header = _CENTRAL_HEADER.unpack_from(data, position)
+            name_size, extra_size, comment_size = header[10:13]
+            name_start = position + _CENTRAL_HEADER.size
+            name = data[name_start : name_start + name_size].decode("utf-8", "replace")
+            extra = data[name_start + name_size : name_start + name_size + extra_size]
+            entries[name] = _entry(header, extra)
+            position = name_start + name_size + extra_size + comment_size
+        return entries
+
+    def _without_archive_name(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
+        prefix: str | None = None
+        result: dict[str, _Entry] = {}
+        for name, entry in entries.items():
+            folder, slash, rest = name.partition("/")
+            if prefix is None:
+                if not slash:
+                    raise RuntimeError(f"file in archive is not in a subdirectory: {name}")
+                prefix = folder
+            elif folder != prefix or not slash:
+                raise RuntimeError(f"file in archive is not in a subdirectory {prefix}/: {name}")
+            result[rest] = entry
+        return result
+
+    def _check_version(self) -> None:
+        name = "version" if self.has_record("version") else ".data/version"
+        if not self.has_record(name):
+            raise RuntimeError(
+                'Expected hasRecord("version") to be true, but got false.  (Could this error message be improved?  If '
+                "so, please report an enhancement request to PyTorch.)"
+            )
+        text = self.get_record(name).decode("utf-8", "replace")
+        try:
+            version = int(text)
+        except ValueError:
+            raise RuntimeError(f"Couldn't parse the version {text} as Long Long.") from None
+        if version < _OLDEST_VERSION:
+            raise RuntimeError(
+                f"Attempted to read a PyTorch file with version {version}, but the minimum supported version for "
+                f"reading is {_OLDEST_VERSION}. Your PyTorch script module file is too old. Please regenerate it with "
+                "latest version of PyTorch to mitigate this issue."
+            )
+        if version > _NEWEST_VERSION:
+            raise RuntimeError(
+                f"Attempted to read a PyTorch file with version {version}, but the maximum supported version for "
+                f"reading is {_NEWEST_VERSION}. The version of your PyTorch installation may be too old, please "
+                "upgrade PyTorch to latest version to mitigate this issue."
+            )
+
+    def has_record(self, name: str) -> bool:
+        """Whether the archive has this record."""
+        return name in self._entries
+
+    def get_all_records(self) -> list[str]:
+        """The names of all records."""
+        return list(self._entries)
+
+    def _entry_of(self, name: str) -> _Entry:
+        entry = self._entries.get(name)
+        if entry is None:
+            raise _damaged(f"locating file {name}", "file not found")
+        if entry.flags & 1:
+            raise _damaged(f"retrieving file meta-data for {name}", "unsupported encryption")
+        if entry.method not in (_STORED, _DEFLATED):
+            raise _damaged(f"retrieving file meta-data for {name}", "unsupported method")
+        return entry
+
+    def record_size(self, name: str) -> int:
+        """The length of a record's content."""
+        return self._entry_of(name).size
+
+    def is_stored(self, name: str) -> bool:
+        """Whether the record's bytes lie in the file as they are."""
+        return self._entry_of(name).method == _STORED
+
+    def record_offset(self, name: str) -> int:
+        """Where the record's bytes begin, from the start of the archive."""
+        entry = self._entry_of(name)
+        header = self._read_at(entry.header_offset, _LOCAL_HEADER.size)
+        if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
+            raise _damaged(f"reading file {name}", "invalid header or archive is corrupted")
+        name_size, extra_size = _LOCAL_HEADER.unpack(header)[9:11]
+        offset: int = entry.header_offset + _LOCAL_HEADER.size + name_size + extra_size
+        if offset + entry.stored_size > self._length:
+            raise _damaged(f"reading file {name}", "invalid header or archive is corrupted")
+        return offset
+
+    def get_record(self, name: str) -> bytes:
+        """A record's content, checked."""
+        content = np.empty(self.record_size(name), np.uint8)
+        self.read_into(name, content)
+        return content.tobytes()
+
+    def read_into(self, name: str, target: np.ndarray[Any, Any]) -> None:
+        """Read a record's content into a uint8 array of its length, and check it."""
+        entry = self._entry_of(name)
+        self._stream.seek(self._base + self.record_offset(name))
+        if entry.method == _STORED:
+            if entry.stored_size != entry.size or not _fill(self._stream, target):
+                raise _damaged(f"reading file {name}", "file read failed")
+        else:
+            content = _inflated(self._stream.read(entry.stored_size), entry.size)
+            if content is None:
+                raise _damaged(f"reading file {name}", "decompression failed or archive is corrupted")
+            target[:] = np.frombuffer(content, np.uint8)
+        if self._has_checksums and entry.checksum != zlib.crc32(target) and entry.size:
+            raise _damaged(f"reading file {name}", "CRC-32 check failed")
+
+
+def _entry(header: tuple[int, ...], extra: bytes) -> _Entry:
+    flags, method = header[3], header[4]
+    checksum, stored_size, size, offset = header[7], header[8], header[9], header[16]
+    wide = _zip64_fields(extra)
+    if size == _LIMIT32 and wide:
+        size = wide.pop(0)
+    if stored_size == _LIMIT32 and wide:
+        stored_size = wide.pop(0)
+    if offset == _LIMIT32 and wide:
+        offset = wide.pop(0)
+    return _Entry(offset, size, stored_size, checksum, method, flags)
+
+
+def _zip64_fields(extra: bytes) -> list[int]:
+    position = 0
+    while position + 4 <= len(extra):
+        kind, size = struct.unpack_from("<HH", extra, position)
+        if kind == 1:
+            body = extra[position + 4 : position + 4 + size]
+            return list(struct.unpack(f"<{len(body) // 8}Q", body[: len(body) // 8 * 8]))
+        position += 4 + size
+    return []
+
+
+def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> bool:
+    view = memoryview(target)
+    while len(view):
+        if hasattr(stream, "readinto"):
+            count = stream.readinto(view)
+        else:
+            piece = stream.read(len(view))
+            count = len(piece)
+            view[:count] = piece
+        if not count:
+            return False
+        view = view[count:]
+    return True
+
+
+def _inflated(data: bytes, size: int) -> bytes | None:
+    try:
+        # One byte more than announced shows a record that lies about its length, without inflating all of it.
+        content = zlib.decompressobj(-15).decompress(data, size + 1)
+    except zlib.error:
+        return None
+    return content if len(content) == size else None

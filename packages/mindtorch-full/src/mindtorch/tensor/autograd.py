@@ -1,0 +1,216 @@
+"""The autograd face of `Tensor`: requires_grad, grad, grad_fn, hooks, backward."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_autograd.backward import backward
+from mindtorch_autograd.graph import add_tensor_hook
+from mindtorch_autograd.hooks import add_hook
+from mindtorch_autograd.inplace import grad_fn
+from mindtorch_autograd.node import accumulator, meta_of
+from mindtorch_dispatch.state import state
+from mindtorch_storage.tensor_base import TensorBase
+
+_NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations."
+)
+
+
+class AutogradMixin(TensorBase):
+    """Autograd state of a tensor."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are computed for this tensor."""
+        return self._sig.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes."""
+        if requires_grad == self._sig.requires_grad:
+            return self
+        spec = self._sig.spec
+        if grad_fn(self) is not None:
+            suffix = (
+                ""
+                if requires_grad
+                else " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+            raise RuntimeError("you can only change requires_grad flags of leaf variables." + suffix)
+        if requires_grad and not (spec.dtype.is_floating_point or spec.dtype.is_complex):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if requires_grad and self._sig.inference and not state.mode.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self._sig = spec.tracked if requires_grad else spec.plain
+        return self
+
+    @property
+    def grad(self) -> Any:
+        """The accumulated gradient, or None."""
+        meta = self._meta
+        return None if meta is None else meta.grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is None:
+            if self._meta is not None:
+                self._meta.grad = None
+            return
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        have, want = value._sig.spec, self._sig.spec
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if have.dtype is not want.dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{have.dtype.type_name_short}' to a tensor with dtype "
+                f"'{want.dtype.type_name_short}'. Please ensure that the gradient and the tensor have the same dtype"
+                if hasattr(have.dtype, "type_name_short")
+                else f"assigned grad has data of a different type: {have.dtype} instead of {want.dtype}"
+            )
+        if have.device != want.device:
+            raise RuntimeError("assigned grad has data located on a different device")
+        if have.shape != want.shape:
+            raise RuntimeError("assigned grad has data of a different size")
+        meta_of(self).grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        if self._meta is not None:
+            self._meta.grad = None
+
+    @property
+    def _grad(self) -> Any:
+        return self.grad
+
+    @_grad.setter
+    def _grad(self, value: Any) -> None:
+        meta_of(self).grad = value
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made this tensor; None on leaves."""
+        return grad_fn(self)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for tensors that no recorded op made."""
+        return not self._sig.requires_grad or grad_fn(self) is None
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of `grad_fn` this tensor is."""
+        return self._output_nr
+
+    @property
+    def _version(self) -> int:
+        if self._sig.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._counter[0]
+
+    @property
+    def _base(self) -> Any:
+        return None if self._view is None else self._view.base
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    def is_inference(self) -> bool:
+        """True for tensors made in inference mode."""
+        return self._sig.inference
+
+    def detach_(self) -> Any:
+        """Cut this tensor from the graph, in place."""
+        if self._view is not None and self._sig.requires_grad:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+            )
+        self._grad_fn = None
+        self._output_nr = 0
+        self._sig = self._sig.spec.plain
+        return self
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Add the gradients of this tensor to the `.grad` of the leaves it depends on."""
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def _backward_hooks(self) -> Any:
+        return None if self._meta is None else self._meta.hooks
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: Any) -> None:
+        if hooks is not None or self._meta is not None:
+            meta_of(self).hooks = hooks
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call `hook(grad)` whenever this tensor's gradient is computed; what it returns replaces the gradient."""
+        if not self._sig.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        meta = meta_of(self)
+        if meta.hooks is None:
+            meta.hooks = OrderedDict()
+        if grad_fn(self) is None:
+            node = accumulator(self)
+            node.add_tensor_hook(0, meta.hooks)
+            meta.name = meta.name
+            self._meta = meta
+            return _keep(add_hook(meta.hooks, hook), node)
+        return add_tensor_hook(self, meta.hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        """Call `hook(self)` after a gradient was accumulated into this leaf."""
+        if not self._sig.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if grad_fn(self) is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        meta = meta_of(self)
+        if meta.post_accumulate_hooks is None:
+            meta.post_accumulate_hooks = OrderedDict()
+        return add_hook(meta.post_accumulate_hooks, hook)
+
+    def retain_grad(self) -> None:
+        """Let `.grad` of this non-leaf be populated too."""
+        if not self._sig.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if grad_fn(self) is None or (self._meta is not None and self._meta.retains_grad):
+            return
+        meta = meta_of(self)
+        meta.retains_grad = True
+
+        def keep(gradient: Any) -> None:
+            meta.grad = gradient if meta.grad is None else meta.grad + gradient
+
+        node = grad_fn(self)
+        retained: dict[int, Any] = {}
+        node.add_tensor_hook(self._output_nr, retained)
+        add_hook(retained, keep)
+
+    @property
+    def retains_grad(self) -> bool:
+        """True when `.grad` of this non-leaf is populated."""
+        return self._meta is not None and self._meta.retains_grad and grad_fn(self) is not None
+
+
+def _keep(handle: Any, node: Any) -> Any:
+    handle._node = node
+    return handle

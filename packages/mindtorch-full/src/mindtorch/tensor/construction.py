@@ -1,0 +1,179 @@
+"""Making tensors of Python data: `torch.tensor` and the legacy constructor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.executor import tensor_class
+from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.tensor_base import TensorBase, make_tensor
+
+
+def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
+    device = kwargs.pop("device", None)
+    if kwargs and set(kwargs) != {"data"}:
+        raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
+    args = args or tuple(kwargs.values())
+    made = _legacy(args, None if device is None else Device(device))
+    if cls is not tensor_class[0]:
+        made.__class__ = cls
+    return made
+
+
+def _legacy(args: tuple[Any, ...], device: Any) -> Any:
+    dtype = get_default_dtype()
+    if not args:
+        return aten.empty([0], dtype=dtype, device=device)
+    first = args[0]
+    if len(args) == 1 and isinstance(first, TensorBase):
+        return aten.alias(first)
+    if len(args) == 1 and isinstance(first, (UntypedStorage, TypedStorage)):
+        return aten.empty([0], dtype=dtype).set_(first)
+    if all(isinstance(arg, int) for arg in args):
+        return aten.empty(list(args), dtype=dtype, device=device)
+    if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
+        return aten.empty(list(first), dtype=dtype, device=device)
+    if len(args) == 1 and isinstance(first, (Sequence, np.ndarray)):
+        return tensor(first, dtype=dtype, device=device)
+    raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+
+
+def _check_nesting(data: Any) -> None:
+    """Raise torch's errors for ragged nesting and for what is no number."""
+    if not isinstance(data, (list, tuple)):
+        return
+    shape: list[int] = []
+    level = data
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    _check_level(data, shape, 0)
+
+
+def _check_level(data: Any, shape: list[int], depth: int) -> None:
+    if depth >= len(shape):
+        if isinstance(data, (list, tuple)):
+            raise TypeError(f"must be real number, not {type(data).__name__}")
+        return
+    if not isinstance(data, (list, tuple, np.ndarray, TensorBase)):
+        if isinstance(data, str) or not hasattr(data, "__len__"):
+            raise TypeError(f"not a sequence: {type(data).__name__}")
+        return
+    if len(data) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
+    for item in data:
+        _check_level(item, shape, depth + 1)
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return data
+
+
+def _leaves(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from _leaves(item)
+    else:
+        yield data
+
+
+def infer_dtype(data: Any) -> Any:
+    """Return the dtype torch infers for nested Python data."""
+    kinds: set[Any] = set()
+    for leaf in _leaves(data):
+        if isinstance(leaf, TensorBase):
+            kinds.add(leaf.dtype)
+        elif isinstance(leaf, np.ndarray | np.generic):
+            kinds.add(dtypes.from_numpy(leaf.dtype))
+        elif isinstance(leaf, bool):
+            kinds.add(dtypes.bool)
+        elif isinstance(leaf, int):
+            kinds.add(dtypes.int64)
+        elif isinstance(leaf, float):
+            kinds.add(get_default_dtype())
+        elif isinstance(leaf, complex):
+            kinds.add(get_default_dtype().to_complex())
+        elif hasattr(leaf, "__index__"):
+            kinds.add(dtypes.int64)
+        elif hasattr(leaf, "__float__"):
+            kinds.add(get_default_dtype())
+        else:
+            raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
+    if not kinds:
+        return get_default_dtype()
+    return max(kinds, key=lambda dtype: (dtype.is_complex, dtype.is_floating_point, dtype is not dtypes.bool, dtype.itemsize))
+
+
+def _to_array(data: Any, dtype: Any) -> Any:
+    if isinstance(data, np.ndarray):
+        array = data
+    elif isinstance(data, np.generic):
+        array = np.asarray(data)
+    else:
+        if isinstance(data, (list, tuple)):
+            _check_nesting(data)
+            leaf = _first_leaf(data)
+            if isinstance(leaf, (TensorBase, np.ndarray)):
+                data = _plain_nesting(data)
+        try:
+            array = _typed_array(data, dtype)
+        except (TypeError, ValueError):
+            raise
+    return array
+
+
+def _plain_nesting(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain_nesting(item) for item in data]
+    if isinstance(data, (TensorBase, np.ndarray)):
+        return data.tolist()
+    return data
+
+
+def _typed_array(data: Any, dtype: Any) -> Any:
+    if dtype.is_floating_point or dtype.is_complex:
+        return np.asarray(data, dtype=np.complex128 if dtype.is_complex else np.float64)
+    if dtype is dtypes.bool:
+        return np.asarray(data).astype(np.bool_)
+    array = np.asarray(data)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind == "O":
+        raise RuntimeError("Overflow when unpacking long long")
+    return array
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Any:
+    """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data."""
+    if isinstance(data, TensorBase):
+        made = data.detach().clone()  # type: ignore[attr-defined]
+        made = made.to(device or made.device, dtype or made.dtype)
+        return made.requires_grad_(requires_grad)
+    chosen = dtype or (
+        dtypes.from_numpy(data.dtype) if isinstance(data, (np.ndarray, np.generic)) else infer_dtype(data)
+    )
+    array = _to_array(data, chosen)
+    target = np.empty(array.shape, chosen.np)
+    np.copyto(target, array, casting="unsafe")
+    wanted = get_default_device() if device is None else Device(device)
+    made = make_tensor(
+        tensor_class[0], Spec.of(chosen, Device("cpu"), target.shape).plain, target, None, 0, [0]
+    )
+    if wanted.type != "cpu":
+        made = aten._to_copy(made, device=wanted)
+    return made.requires_grad_(True) if requires_grad else made

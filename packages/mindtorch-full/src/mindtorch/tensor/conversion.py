@@ -1,0 +1,131 @@
+"""`Tensor` to Python values and between dtypes and devices by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.tensor_base import TensorBase
+
+
+class ConversionMixin(TensorBase):
+    """Reading values out, and `float()`, `half()`, `cpu()` and the like."""
+
+    __slots__ = ()
+
+    def item(self) -> Any:
+        """Return the only element as a Python number; RuntimeError with torch's text for other counts."""
+        spec = self._sig.spec
+        if spec.numel != 1:
+            raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
+        if self._array is None:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        value = self._array.reshape(()).item()
+        return value if isinstance(value, (int, float, complex, bool)) else float(value)
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers (a number for 0-d)."""
+        if self._array is None:
+            raise RuntimeError("Cannot copy out of meta tensor; no data!")
+        array = self._array
+        if array.dtype.kind == "V" or not array.dtype.isbuiltin:
+            array = array.astype("float32")
+        return array.tolist()
+
+    def __bool__(self) -> bool:
+        numel = self._sig.spec.numel
+        if numel != 1:
+            what = "no values" if numel == 0 else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        if self._array is None:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        dtype = self._sig.spec.dtype
+        if self._sig.spec.numel != 1 or dtype.is_floating_point or dtype.is_complex:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        shape = self._sig.spec.shape
+        if not shape:
+            raise TypeError("len() of a 0-d tensor")
+        return shape[0]
+
+    def __iter__(self) -> Any:
+        if not self._sig.spec.shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(aten.unbind(self, 0))
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (TensorBase, int, float, complex)):
+            return bool(aten.any(aten.eq(self, element)).item())
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+
+    def cpu(self, memory_format: Any = None) -> Any:
+        """Return this tensor in host memory; itself when it is there already."""
+        return self.to(Device("cpu"), memory_format=memory_format)  # type: ignore[attr-defined]
+
+    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        """Raise torch's error of a build without CUDA."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    def npu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        """Return this tensor on an Ascend NPU."""
+        target = Device("npu", device) if isinstance(device, int) else Device(device or "npu")
+        return self.to(target, non_blocking=non_blocking)  # type: ignore[attr-defined]
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Return the type's name, or this tensor converted to `dtype` (a dtype, a name, a tensor type)."""
+        if dtype is None:
+            spec = self._sig.spec
+            return spec.dtype.type_name
+        if isinstance(dtype, str):
+            found = next((one for one in dtypes.ALL_DTYPES if one.type_name == dtype), None)
+            if found is None:
+                raise ValueError(f"invalid type: '{dtype}'")
+            dtype = found
+        elif isinstance(dtype, type) and hasattr(dtype, "dtype"):
+            dtype = dtype.dtype
+        return self.to(dtype)  # type: ignore[attr-defined]
+
+
+def _named_conversion(name: str, dtype: Any) -> Any:
+    def convert(self: Any, memory_format: Any = None) -> Any:
+        return self.to(dtype, memory_format=memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"Return this tensor as {dtype}; itself when it is that already."
+    return convert
+
+
+for _name, _dtype in {
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "half": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
+    "bool": dtypes.bool,
+    "byte": dtypes.uint8,
+    "char": dtypes.int8,
+    "short": dtypes.int16,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128,
+    "chalf": dtypes.complex32,
+}.items():
+    setattr(ConversionMixin, _name, _named_conversion(_name, _dtype))

@@ -1,0 +1,171 @@
+"""How tensors are pickled, unpickled and deep-copied, and how a tensor is laid over a storage.
+
+`reduce_ex`, `deepcopy` and `setstate` become methods of `Tensor`. The functions that a pickle names are in
+`mindtorch._utils`, where files of torch look for them.
+"""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+import operator
+from collections import OrderedDict
+from typing import Any
+
+import mindtorch
+from mindtorch.utils.hooks import warn_if_has_hooks
+from mindtorch_storage import strides
+from mindtorch_storage.device import intern_device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.size import Size
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
+
+_BASE_SLOTS = frozenset(TensorBase.__slots__)
+# State that a deep copy makes for itself.
+_NOT_LEAF = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+    "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001"
+)
+
+
+def _ints(values: Any) -> tuple[int, ...]:
+    return tuple(operator.index(value) for value in values)
+
+
+def _check_geometry(storage: UntypedStorage, dtype: Dtype, size: Any, stride: Any, offset: int) -> None:
+    """Refuse what a damaged or hostile file could ask for: numbers that reach outside the storage."""
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if len(size) != len(stride):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    if any(extent < 0 for extent in size):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if any(step < 0 for step in stride):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    needed = strides.memory_span(size, stride, offset) * dtype.itemsize
+    if needed > storage.nbytes():
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+            f"{dtype.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
+            f"{storage.nbytes()}"
+        )
+
+
+def tensor_over(
+    storage: UntypedStorage, dtype: Dtype, offset: int, size: Any, stride: Any, requires_grad: bool = False
+) -> Any:
+    """A leaf tensor that shows this part of a storage; RuntimeError when the storage does not hold it."""
+    offset, size, stride = operator.index(offset), _ints(size), _ints(stride)
+    _check_geometry(storage, dtype, size, stride, offset)
+    spec = Spec.of(dtype, storage.device, Size(size), stride)
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if storage.buffer is None:
+        array = None
+    else:
+        # An empty tensor may start past the end of its storage.
+        array = array_of_storage(storage, spec, offset if spec.numel else 0)
+    return make_tensor(mindtorch.Tensor, spec.tracked if requires_grad else spec.plain, array, storage, offset, [0])
+
+
+def state_of(obj: Any) -> Any:
+    """Attributes that a program gave a tensor or parameter, in the form of `object.__getstate__`; None for none."""
+    custom = type(obj).__getstate__
+    if custom is not object.__getstate__:
+        return custom(obj)
+    attributes = dict(getattr(obj, "__dict__", None) or {}) or None
+    slots = {name: getattr(obj, name) for name in _own_slots(obj) if hasattr(obj, name)}
+    return (attributes, slots) if slots else attributes
+
+
+def _own_slots(obj: Any) -> list[str]:
+    return [name for name in copyreg._slotnames(type(obj)) if name not in _BASE_SLOTS]  # type: ignore[attr-defined]
+
+
+def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
+    utils = mindtorch._utils
+    warn_if_has_hooks(tensor)
+    spec = tensor._sig.spec
+    size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
+    if spec.device.type == "meta":
+        return utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
+    storage = tensor._materialized_storage()
+    hooks: OrderedDict[Any, Any] = OrderedDict()
+    arguments = (tensor._offset, size, spec.stride, requires_grad, hooks)
+    try:
+        storage_class_name(spec.dtype)
+    except KeyError:
+        return utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype)
+    return utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
+
+
+def reduce_ex(self: Any, protocol: int) -> tuple[Any, ...]:
+    """`Tensor.__reduce_ex__`: the storage, the geometry, and what a program added to the tensor."""
+    state = state_of(self)
+    function, arguments = _rebuild_arguments(self)
+    if type(self) is mindtorch.Tensor and not state:
+        return function, arguments
+    return mindtorch._tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
+
+
+def setstate(self: Any, state: tuple[Any, ...]) -> None:
+    """`Tensor.__setstate__`: the forms that releases before 0.4 pickled."""
+    if not self.is_leaf:
+        raise RuntimeError("__setstate__ can be only called on leaf Tensors")
+    if len(state) == 4:
+        restore_from_legacy_state(self, state)
+        return
+    if len(state) == 5:
+        self.data = state[0]
+        state = (state[3], state[4], state[2])
+    self.requires_grad = state[0]
+
+
+def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
+    """Lay a tensor over `(storage, offset, size, stride)`."""
+    storage, offset, size, stride = state
+    dtype = storage.dtype if isinstance(storage, TypedStorage) else tensor._sig.spec.dtype
+    source = tensor_over(storage.untyped(), dtype, offset, size, stride)
+    tensor._sig, tensor._array, tensor._storage, tensor._offset = (
+        source._sig,
+        source._array,
+        source._storage,
+        source._offset,
+    )
+
+
+def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    """`Tensor.__deepcopy__`: a leaf over a copy of the storage; tensors that shared one share its copy."""
+    if not self.is_leaf:
+        raise RuntimeError(_NOT_LEAF)
+    if id(self) in memo:
+        return memo[id(self)]
+    sig = self._sig
+    if sig.spec.device.type == "meta":
+        storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
+    else:
+        storage = copy.deepcopy(self._materialized_storage(), memo)
+        array = None
+        if storage.buffer is not None:
+            array = array_of_storage(storage, sig.spec, self._offset if sig.spec.numel else 0)
+    new = make_tensor(type(self), sig, array, storage, self._offset, [0])
+    memo[id(self)] = new
+    if self.grad is not None:
+        new.grad = copy.deepcopy(self.grad, memo)
+    for name in _own_slots(self):
+        if hasattr(self, name):
+            setattr(new, name, copy.deepcopy(getattr(self, name), memo))
+    if getattr(self, "__dict__", None):
+        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return new
+
+
+def meta_tensor(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> Any:
+    """A tensor on `meta` with these strides."""
+    spec = Spec.of(dtype, intern_device("meta"), Size(size), _ints(stride))
+    nbytes = strides.memory_span(spec.shape, spec.stride) * dtype.itemsize
+    storage = UntypedStorage(nbytes, device="meta")
+    return make_tensor(mindtorch.Tensor, spec.tracked if requires_grad else spec.plain, None, storage, 0, [0])

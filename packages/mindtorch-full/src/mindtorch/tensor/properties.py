@@ -1,0 +1,282 @@
+"""What a tensor says about itself: geometry, layout, memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.executor import rebind_geometry
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import TypedStorage
+from mindtorch_storage.strides import (
+    channels_last_3d_strides,
+    channels_last_strides,
+    contiguous_strides,
+    is_channels_last_3d_contiguous,
+    is_channels_last_contiguous,
+    is_non_overlapping_and_dense,
+)
+from mindtorch_storage.tensor_base import TensorBase
+
+
+def _flag(value: bool, doc: str) -> Any:
+    return property(lambda self: value, doc=doc)
+
+
+class PropertiesMixin(TensorBase):
+    """Geometry and memory of a tensor."""
+
+    __slots__ = ()
+
+    is_sparse = _flag(False, "Always False: sparse layouts are not offered.")
+    is_sparse_csr = _flag(False, "Always False.")
+    is_quantized = _flag(False, "Always False.")
+    is_nested = _flag(False, "Always False.")
+    is_mkldnn = _flag(False, "Always False.")
+    is_cuda = _flag(False, "Always False.")
+    is_mps = _flag(False, "Always False.")
+    is_xpu = _flag(False, "Always False.")
+    is_xla = _flag(False, "Always False.")
+    is_ipu = _flag(False, "Always False.")
+    is_hpu = _flag(False, "Always False.")
+    is_mtia = _flag(False, "Always False.")
+    is_maia = _flag(False, "Always False.")
+    is_vulkan = _flag(False, "Always False.")
+    is_ort = _flag(False, "Always False.")
+
+    @property
+    def is_cpu(self) -> bool:
+        """True for tensors in host memory."""
+        return self._sig.spec.device.type == "cpu"
+
+    @property
+    def is_npu(self) -> bool:
+        """True for tensors on an Ascend NPU."""
+        return self._sig.spec.device.type == "npu"
+
+    @property
+    def is_meta(self) -> bool:
+        """True for tensors without data."""
+        return self._sig.spec.device.type == "meta"
+
+    @property
+    def layout(self) -> Any:
+        """`torch.strided`."""
+        return self._sig.spec.layout
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._sig.spec.ndim
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._sig.spec.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._sig.spec.nbytes
+
+    @property
+    def name(self) -> Any:
+        """The variable's name, None unless set."""
+        return None if self._meta is None else self._meta.name
+
+    @property
+    def names(self) -> tuple[None, ...]:
+        """Dimension names: named tensors are not offered, so None for each."""
+        return (None,) * self._sig.spec.ndim
+
+    def has_names(self) -> bool:
+        """Always False."""
+        return False
+
+    def size(self, dim: Any = None) -> Any:
+        """Return the shape, or one extent."""
+        shape = self._sig.spec.shape
+        if dim is None:
+            return shape
+        if not isinstance(dim, int):
+            raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+        if not -len(shape) <= dim < max(len(shape), 1) or not shape:
+            low, high = (-len(shape), len(shape) - 1) if shape else (-1, 0)
+            if shape or not -1 <= dim <= 0:
+                raise IndexError(
+                    f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
+                )
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return shape[dim]
+
+    def stride(self, dim: Any = None) -> Any:
+        """Return the strides in elements, or one of them."""
+        stride = self._sig.spec.stride
+        if dim is None:
+            return stride
+        if not -len(stride) <= dim < len(stride):
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-len(stride)}, {len(stride) - 1}], but got {dim})"
+                if stride
+                else f"Dimension specified as {dim} but tensor has no dimensions"
+            )
+        return stride[dim]
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return self._sig.spec.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return self._sig.spec.numel
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Return the bytes of one element."""
+        return self._sig.spec.itemsize
+
+    def storage_offset(self) -> int:
+        """Return how many elements lie between the storage's start and this tensor's first element."""
+        return self._offset
+
+    def untyped_storage(self) -> Any:
+        """Return the bytes under this tensor."""
+        return self._materialized_storage()
+
+    def storage(self) -> Any:
+        """Return the storage as a typed one (deprecated by torch)."""
+        return TypedStorage(wrap_storage=self._materialized_storage(), dtype=self.dtype, _internal=True)
+
+    _typed_storage = storage
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element; 0 for empty and meta tensors."""
+        spec = self._sig.spec
+        if spec.numel == 0 or spec.device.type == "meta":
+            return 0
+        return self._materialized_storage().data_ptr() + self._offset * spec.itemsize
+
+    def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
+        """Return whether the strides are those of `memory_format`."""
+        spec = self._sig.spec
+        if memory_format is channels_last:
+            return is_channels_last_contiguous(spec.shape, spec.stride)
+        if memory_format is channels_last_3d:
+            return is_channels_last_3d_contiguous(spec.shape, spec.stride)
+        return spec.is_contiguous
+
+    def is_non_overlapping_and_dense(self) -> bool:
+        """Return whether the elements fill one block of memory, in any order."""
+        return is_non_overlapping_and_dense(self._sig.spec.shape, self._sig.spec.stride)
+
+    def dim_order(self) -> tuple[int, ...]:
+        """Return the dimensions from the outermost to the innermost stride."""
+        stride = self._sig.spec.stride
+        return tuple(sorted(range(len(stride)), key=lambda index: -stride[index]))
+
+    def is_floating_point(self) -> bool:
+        """Return whether the dtype is a floating-point one."""
+        return self._sig.spec.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Return whether the dtype is complex."""
+        return self._sig.spec.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Return whether the dtype is signed."""
+        return self._sig.spec.dtype.is_signed
+
+    def is_conj(self) -> bool:
+        """Always False: conjugation is done at once."""
+        return False
+
+    def is_neg(self) -> bool:
+        """Always False: negation is done at once."""
+        return False
+
+    def resolve_conj(self) -> Any:
+        """Return self."""
+        return self
+
+    resolve_neg = resolve_conj
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Return whether the memory is pinned."""
+        return self._materialized_storage().is_pinned() if self._array is not None else False
+
+    def is_shared(self) -> bool:
+        """Return whether the memory is shared between processes."""
+        return self._materialized_storage().is_shared()
+
+    def share_memory_(self) -> Any:
+        """Move the storage to shared memory and return self."""
+        storage = self._materialized_storage()
+        storage.share_memory_()
+        rebind_geometry(self, self._sig.spec, storage, self._offset)
+        return self
+
+    def get_device(self) -> int:
+        """Return the device's index, -1 for the CPU."""
+        index = self._sig.spec.device.index
+        return -1 if index is None else index
+
+    @property
+    def data(self) -> Any:
+        """A tensor over the same bytes without history and with a version counter of its own."""
+        made = self.detach()  # type: ignore[attr-defined]
+        made._counter = [0]
+        return made
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._array, self._storage, self._offset = value._array, value._materialized_storage(), value._offset
+        spec = value._sig.spec
+        self._sig = spec.tracked if self._sig.requires_grad else spec.plain
+
+    def set_data(self, value: Any) -> None:
+        """Set `.data`."""
+        self.data = value
+
+    def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
+        spec = Spec.of(self.dtype, self.device, tuple(size), tuple(stride))
+        rebind_geometry(self, spec, storage, offset)
+        self._counter[0] += 1
+        return self
+
+    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Any:
+        """Point this tensor at another storage or at another tensor's bytes, and return it."""
+        if source is None:
+            return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
+        if isinstance(source, TensorBase):
+            spec = source._sig.spec
+            return self._set_storage(source._materialized_storage(), source._offset, spec.shape, spec.stride)
+        storage = source.untyped() if hasattr(source, "untyped") else source
+        if size is None:
+            size = (storage.nbytes() // self.itemsize - storage_offset,)
+        return self._set_storage(storage, storage_offset, size, stride or contiguous_strides(tuple(size)))
+
+    def resize_(self, *size: Any, memory_format: Any = None) -> Any:
+        """Give this tensor another shape, growing its storage when needed; new elements are undefined."""
+        shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        if self._sig.requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
+        stride = contiguous_strides(shape)
+        if memory_format is channels_last:
+            stride = channels_last_strides(shape)
+        elif memory_format is channels_last_3d:
+            stride = channels_last_3d_strides(shape)
+        spec = Spec.of(self.dtype, self.device, shape, tuple(stride))
+        storage = self._materialized_storage()
+        needed = self._offset * spec.itemsize + spec.nbytes
+        if storage.nbytes() < needed:
+            storage.resize_(needed)
+        rebind_geometry(self, spec, storage, self._offset)
+        return self
+
+    def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
+        """`resize_` to the other tensor's shape."""
+        return self.resize_(tuple(other.shape), memory_format=memory_format)

@@ -1,0 +1,207 @@
+"""`Tensor`: the mixins and the methods of the op table, assembled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch import overrides
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.call import method as method_of
+from mindtorch_dispatch.call import operator as operator_of
+from mindtorch_dispatch.executor import set_tensor_class
+from mindtorch_dispatch.state import mode_set
+from mindtorch_dispatch.table import find_packet, packets
+
+from . import construction, indexing, printing
+from .autograd import AutogradMixin
+from .conversion import ConversionMixin
+from .properties import PropertiesMixin
+
+OPERATORS = {
+    "__add__": "add",
+    "__sub__": "sub",
+    "__mul__": "mul",
+    "__truediv__": "div",
+    "__mod__": "remainder",
+    "__matmul__": "matmul",
+    "__pow__": "pow",
+    "__floordiv__": "floor_divide",
+    "__and__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "__lt__": "lt",
+    "__le__": "le",
+    "__gt__": "gt",
+    "__ge__": "ge",
+    "__radd__": "add",
+    "__rmul__": "mul",
+    "__rand__": "bitwise_and",
+    "__ror__": "bitwise_or",
+    "__rxor__": "bitwise_xor",
+    "__neg__": "neg",
+    "__abs__": "abs",
+    "__invert__": "bitwise_not",
+    "__iadd__": "add_",
+    "__isub__": "sub_",
+    "__imul__": "mul_",
+    "__itruediv__": "div_",
+    "__ifloordiv__": "floor_divide_",
+    "__ipow__": "pow_",
+    "__imod__": "remainder_",
+    "__iand__": "bitwise_and_",
+    "__ior__": "bitwise_or_",
+    "__ixor__": "bitwise_xor_",
+    "__ilshift__": "bitwise_left_shift_",
+    "__irshift__": "bitwise_right_shift_",
+}
+"""Python's operator methods and the ops behind them."""
+
+
+def _refuses(value: Any) -> bool:
+    return not isinstance(value, (AutogradMixin, int, float, complex))
+
+
+class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin):
+    """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
+
+    __module__ = "torch"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """`torch.Tensor(2, 3)`, `torch.Tensor([1., 2.])`: the legacy constructor, in the default dtype."""
+        return construction.legacy_new(cls, args, kwargs)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by `__new__`."""
+
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __hash__ = object.__hash__
+    __array_priority__ = 1000
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return printing.tensor_text(self, tensor_contents)
+
+    def __format__(self, format_spec: str) -> str:
+        if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+            return self.item().__format__(format_spec)
+        return object.__format__(self, format_spec)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(object.__dir__(self)))
+
+    def __rsub__(self, other: Any) -> Any:
+        return NotImplemented if _refuses(other) else aten.rsub(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return NotImplemented if _refuses(other) else self.reciprocal() * other  # type: ignore[attr-defined]
+
+    __div__ = __rdiv__ = __rtruediv__
+
+    def __rpow__(self, other: Any) -> Any:
+        return NotImplemented if _refuses(other) else aten.pow(other, self)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return NotImplemented if _refuses(other) else aten.floor_divide(other, self)
+
+    def __rmod__(self, other: Any) -> Any:
+        return NotImplemented if _refuses(other) else aten.remainder(other, self)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return NotImplemented if not isinstance(other, AutogradMixin) else aten.matmul(other, self)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return aten.bitwise_left_shift(other, self)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return aten.bitwise_right_shift(other, self)
+
+    def __pos__(self) -> Any:
+        return aten.positive(self)
+
+    @property
+    def T(self) -> Any:  # noqa: N802 (torch's name)
+        """All dimensions in reverse order."""
+        return aten.numpy_T(self)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        """The last two dimensions exchanged."""
+        return aten.mT(self)
+
+    @property
+    def H(self) -> Any:  # noqa: N802
+        """The conjugate transpose of a matrix."""
+        if self.dim() not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor."
+                + (" For batches of matrices, consider using tensor.mH" if self.dim() > 2 else "")
+            )
+        return self.mH if self.dim() else self
+
+    @property
+    def mH(self) -> Any:  # noqa: N802
+        """The conjugate transpose of the last two dimensions."""
+        return aten.mT(self).conj()
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return aten.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return aten.imag(self)
+
+    def split(self, split_size: Any, dim: int = 0) -> Any:
+        """Return pieces of the given length, or of the given lengths, along `dim`."""
+        if isinstance(split_size, (list, tuple)):
+            return aten.split_with_sizes(self, list(split_size), dim)
+        return aten.split(self, int(split_size), dim)
+
+    def as_subclass(self, cls: type) -> Any:
+        """Return this tensor as an instance of `cls`, sharing memory and history."""
+        made = aten.alias(self)
+        made.__class__ = cls
+        return made
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run `func` with overrides off and return its tensors as `cls`."""
+        if not all(issubclass(cls, kind) for kind in types):
+            return NotImplemented
+        with without_overrides():
+            result = func(*args, **(kwargs or {}))
+        return _as_class(result, cls)
+
+
+def without_overrides() -> Any:
+    """Context: subclasses do not override calls."""
+    return mode_set(function_modes=(overrides.DISABLED,))
+
+
+def _as_class(result: Any, cls: type) -> Any:
+    if isinstance(result, Tensor) and type(result) is Tensor and cls is not Tensor:
+        return result.as_subclass(cls)
+    if isinstance(result, (list, tuple)) and type(result) in (list, tuple):
+        return type(result)(_as_class(item, cls) for item in result)
+    return result
+
+
+def bind_operators() -> None:
+    """Give `Tensor` its operators and every method of the op table."""
+    for dunder, name in OPERATORS.items():
+        if find_packet(name) is not None:
+            setattr(Tensor, dunder, operator_of(name))
+    for name, packet in list(packets.items()):
+        if packet.offers("method") and "::" not in name and name not in Tensor.__dict__:
+            setattr(Tensor, name, method_of(name))
+        if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
+            setattr(Tensor, f"{name}_", method_of(f"{name}_"))
+    set_tensor_class(Tensor)
+    overrides.default_owner[0] = Tensor
+    overrides.default_plain.add(Tensor)
