@@ -113,6 +113,8 @@ def checkout_tree(given: Path) -> Tree:
         _stand_in("configuration_kwargs", tests / "utils" / "test_configuration_utils.py")
     _lay_sdist_tests(tests)
     _stand_in("export_mixins", tests / "exporters" / "test_export.py")
+    for mixin in ("fsdp", "tensor_parallel"):
+        _stand_in("distributed_mixins", tests / f"test_{mixin}_mixin.py")
     _finish(root)
     files = {model: tests / "models" / model / f"test_modeling_{model}.py" for model in MODELS}
     return Tree(root, "checkout", {model: path for model, path in files.items() if path.exists()})
