@@ -77,3 +77,59 @@ def test_out_forms_are_torchs(schemas):
             different.append(expected)
     assert checked > 900
     assert len(different) <= _OWN_OUT_FORMS
+
+
+WRONG = [
+    "",
+    "foo",
+    "foo(",
+    "foo()",
+    "foo() -> ",
+    "foo(Tensor) -> Tensor",
+    "foo(Tensor x=) -> Tensor",
+    "foo(Bar x) -> Tensor",
+    "foo(Tensor x) -> Bar",
+    "foo(Tensor x -> Tensor",
+    "foo(Tensor x) -> (Tensor",
+    "foo(int x=abc) -> Tensor",
+    "foo(int x=-a) -> int",
+    "foo(str s='abc) -> int",
+    "foo(int[] x=1) -> int",
+    "foo(int[] x=None) -> int",
+    "foo(int[] x=[1,) -> int",
+    "foo(int[2] x=[1,a]) -> int",
+    "foo(Tensor[] x=[]) -> int",
+    "foo(Tensor(a x) -> Tensor",
+    "foo(Tensor(a!x) -> int",
+    "foo(Tensor() x) -> int",
+    "foo(int[x] a) -> Tensor",
+    "foo(int[2 a) -> int",
+    "foo(Dict(str x) -> int",
+    "1foo(int a) -> int",
+    "foo.(int a)->int",
+    "a::b::c(int a) -> int",
+    "aten::foo.bar.baz(Tensor x) -> int",
+    "foo(Tensor x,) -> Tensor",
+    "foo(Tensor x, int ) -> int",
+    "foo(Tensor x y) -> int",
+    "foo(Tensor x; int y) -> int",
+    "foo(Tensor 1x) -> int",
+    "foo(Tensor x) Tensor",
+    "foo(Tensor x) - > Tensor",
+    "foo(Tensor x) -> Tensor, Tensor",
+    "foo(..., Tensor x) -> int",
+]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_mistakes_are_told_in_torchs_words(text):
+    with pytest.raises(RuntimeError) as theirs:
+        torch._C.parse_schema(text)
+    with pytest.raises(RuntimeError) as ours:
+        parse_schema(text, strict=True)
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_the_diagnosis_finds_nothing_wrong_with_right_schemas(schemas):
+    for text in schemas.values():
+        parse_schema(text, strict=True)

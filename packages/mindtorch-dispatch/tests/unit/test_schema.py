@@ -133,8 +133,22 @@ def test_values_are_immutable_and_travel():
         "f(Tensor x, ) -> Tensor",
         "a::b::c(int x) -> int",
         "f(int x) -> int extra words",
+        "f(Bar x) -> int",
     ],
 )
 def test_not_a_signature(text):
-    with pytest.raises(SchemaError):
-        parse_schema(text)
+    with pytest.raises(RuntimeError) as caught:
+        parse_schema(text, strict=True)
+    assert type(caught.value) is RuntimeError
+
+
+def test_the_marker_stands_under_the_mistake():
+    with pytest.raises(RuntimeError) as caught:
+        parse_schema("f(Tensor x y) -> int")
+    assert str(caught.value) == ("expected ) but found 'ident' here:\nf(Tensor x y) -> int\n           ~ <--- HERE\n")
+
+
+def test_defaults_come_last():
+    with pytest.raises(RuntimeError, match=r"follows default argument\. Parameter y in"):
+        parse_schema("f(int x=1, int y) -> int")
+    parse_schema("f(int x=1, *, int y) -> int")
