@@ -42,9 +42,8 @@ class Generator:
     engine: Engine
     lock: threading.Lock
 
-    def __new__(cls, device: object = None) -> Generator:
-        if device is not None:
-            _check_device(device)
+    def __new__(cls, *args: object, **kwargs: object) -> Generator:
+        _check_device(_device_argument(args, kwargs))
         self = object.__new__(cls)
         self.engine = Engine(_INITIAL_SEED)
         self.lock = threading.Lock()
@@ -163,8 +162,24 @@ def _unpack_seed(value: Any, caller: str) -> int:
     return value % _WIDTH
 
 
-def _check_device(device: object) -> None:
-    kind = Device(device).type
+def _device_argument(args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """Return the one argument of `Generator(device="cpu")`; torch's errors for others."""
+    if len(args) > 1:
+        raise TypeError(f"Generator() takes from 0 to 1 positional arguments but {len(args)} were given")
+    for name in kwargs:
+        if name != "device":
+            raise TypeError(f"Generator() got an unexpected keyword argument '{name}'")
+    if args and kwargs:
+        raise TypeError("Generator() got multiple values for argument 'device'")
+    given = args[0] if args else kwargs.get("device")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int, Device))):
+        where = " (position 1)" if args else ""
+        raise TypeError(f"Generator(): argument 'device'{where} must be torch.device, not {type(given).__name__}")
+    return given
+
+
+def _check_device(device: Any) -> None:
+    kind = "cpu" if device is None else Device(device).type
     if kind == "cpu":
         return
     if kind in _ABSENT_ACCELERATORS:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.random_checks import number
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
 from mindtorch_storage.strides import broadcast_shapes
-
-from ..call import aten
-from ..meta.checks import check
-from ..meta.random_checks import number
 
 _SELU_ALPHA = 1.7580993408473766
 
@@ -56,7 +55,10 @@ def _feature_noise(input: Any) -> Any:
 
 
 def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bool) -> Callable[..., Any]:
-    """Return a dropout that applies its noise with `multiply`; `feature` drops whole channels, `alpha` keeps moments."""
+    """Return a dropout that applies its noise with `multiply`.
+
+    `feature` drops whole channels; `alpha` keeps mean and variance of what a SELU gives.
+    """
 
     def drop(input: Any, p: float, train: bool) -> Any:
         check(0 <= p <= 1, lambda: f"dropout probability has to be between 0 and 1, but got {number(p)}")

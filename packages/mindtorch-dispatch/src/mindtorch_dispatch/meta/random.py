@@ -8,15 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_storage.dtype import bfloat16, float32, float64, int64
-from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes
-
-from .checks import check
-from .factory import fresh, like_spec
-from .random_checks import (
+from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.factory import fresh, like_spec
+from mindtorch_dispatch.meta.random_checks import (
     CPP_NAMES,
     INTEGERS,
     REAL_FLOATS,
@@ -29,7 +23,12 @@ from .random_checks import (
     not_implemented,
     number,
 )
-from .rule import MetaRule, Outputs, meta_rule
+from mindtorch_dispatch.meta.rule import MetaRule, Outputs, meta_rule
+from mindtorch_storage.dtype import bfloat16, float32, float64, int64
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes
 
 rule = meta_rule()
 factory_rule = meta_rule(out=True)

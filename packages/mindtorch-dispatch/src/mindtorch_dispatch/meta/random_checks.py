@@ -7,6 +7,7 @@ import warnings
 import ml_dtypes
 import numpy as np
 
+from mindtorch_dispatch.meta.checks import check, shape_text
 from mindtorch_storage.dtype import (
     bfloat16,
     complex64,
@@ -26,8 +27,6 @@ from mindtorch_storage.dtype import (
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
-
-from .checks import check, shape_text
 
 REAL_FLOATS = (float32, float64, float16, bfloat16)
 INTEGERS = (int64, int32, int16, int8, uint8)
