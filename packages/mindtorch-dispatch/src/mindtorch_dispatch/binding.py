@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import ArgumentParser, Parsed
-from .arguments.signature import python_signature
+from .arguments.overload import bind_overload as bind_schema
 from .routing import Bound
 from .table import OpRow, Packet
 
@@ -31,11 +31,7 @@ def bind_packet(packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dic
 def bind_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     """Return the call bound to one overload by its schema; torch's error when it does not fit."""
     out = kwargs.pop("out", None) if row.out else None
-    if "self" in kwargs:
-        kwargs["input"] = kwargs.pop("self")
-    signature = python_signature(row.packet, 0, row.schema, None, method=False)
-    bound_parameters = signature.bind(args, kwargs, True)
-    parsed = signature.finish(bound_parameters, kwargs, len(args), None)
+    parsed = bind_schema(row.schema, args, kwargs)
     bound = _bound(row, parsed, (*args, *kwargs.values()))
     if out is not None:
         bound.out, bound.out_source = out, len(bound.flat)
