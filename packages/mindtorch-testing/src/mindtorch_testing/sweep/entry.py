@@ -94,6 +94,7 @@ class EntryRunner:
         self.target = target
         self.limits = limits
         self.rebind = Rebinder(target)
+        self._target_seed = getattr(target, "manual_seed", None)
 
     def run(self, info: OpInfo) -> EntryResult:
         """Judge all fields of one entry; failures become reasons, never exceptions."""
@@ -138,7 +139,8 @@ class EntryRunner:
         return fn(*args, **kwargs)
 
     def _on_target(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        self.target.manual_seed(SEED)
+        if self._target_seed is not None:
+            self._target_seed(SEED)
         return fn(*args, **kwargs)
 
     def _inputs(self, sample: SampleInput, converter: Converter) -> tuple[Any, Any]:

@@ -26,8 +26,14 @@ def reasons(results: dict[str, dict[str, Any]], field: str, limit: int, names: i
             key = reason_key(outcome.get("reason", ""))
             groups[key].append(name)
             places.setdefault(key, outcome.get("where", ""))
+    absent = {key: groups.pop(key) for key in list(groups) if key.startswith("missing ")}
     ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    lines = [f"{field}: {sum(map(len, groups.values()))} entries do not pass, {len(groups)} different reasons"]
+    count = sum(map(len, groups.values())) + sum(map(len, absent.values()))
+    lines = [f"{field}: {count} entries do not pass, {len(groups)} different reasons and {len(absent)} missing names"]
+    if absent:
+        ordered = sorted(absent, key=lambda key: (-len(absent[key]), key))
+        shown = (f"{key.removeprefix('missing torch.')}×{len(absent[key])}" for key in ordered)
+        lines.append(f"{sum(map(len, absent.values())):4}  missing in torch.: {' '.join(shown).replace('×1', '')}")
     for key, stopped in ranked[:limit]:
         more = f" … +{len(stopped) - names}" if len(stopped) > names else ""
         place = f"   [{places[key]}]" if places[key] else ""
