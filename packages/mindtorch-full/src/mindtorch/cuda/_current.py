@@ -1,0 +1,47 @@
+"""The current stream, and blocks that choose it."""
+
+from typing import Any
+
+from mindtorch._absent import DeviceLike
+from mindtorch.cuda._lazy import refuse
+from mindtorch.cuda.streams import Stream
+
+
+class StreamContext:
+    """Context manager that selects a stream. Without a CUDA device it does nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.idx = -1
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        return None
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """Return a context manager that selects ``stream``."""
+    return StreamContext(stream)
+
+
+def set_stream(stream: Stream) -> None:
+    """Select a stream; None selects nothing, and there is no stream to select."""
+    if stream is not None:
+        raise AttributeError(f"{type(stream).__name__!r} object has no attribute 'stream_id'")
+
+
+def current_stream(device: DeviceLike = None) -> Stream:
+    """Return the current stream; raises, there is none."""
+    refuse()
+
+
+def default_stream(device: DeviceLike = None) -> Stream:
+    """Return the default stream; raises, there is none."""
+    refuse()
+
+
+def get_stream_from_external(data_ptr: int, device: DeviceLike = None) -> Stream:
+    """Return a stream made by another library; raises, there is none."""
+    refuse()

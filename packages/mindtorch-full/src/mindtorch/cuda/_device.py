@@ -1,0 +1,144 @@
+"""Choosing a CUDA device and asking about it."""
+
+from typing import Any, NoReturn
+
+from mindtorch._absent import DeviceLike, no_binding
+from mindtorch.cuda._lazy import _get_device_index, refuse
+
+_NO_NVML = "nvidia-ml-py does not seem to be installed or it can't be imported."
+
+
+def _exchange_device(device: int) -> int:
+    if device < 0:
+        return -1
+    raise RuntimeError("PyTorch was compiled without CUDA support")
+
+
+_maybe_exchange_device = _exchange_device
+
+
+class device:
+    """Context manager that selects a device. A negative index selects none; everything else raises on entry."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = _get_device_index(device, optional=True)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = _exchange_device(self.idx)
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> bool:
+        self.idx = _maybe_exchange_device(self.prev_idx)
+        return False
+
+
+class device_of(device):
+    """Context manager that selects the device of a tensor or storage; without effect for one on the CPU."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
+
+
+def set_device(device: DeviceLike) -> None:
+    """Select the current device; a negative index selects none."""
+    if _get_device_index(device) >= 0:
+        no_binding("_cuda_setDevice")
+
+
+def current_device() -> int:
+    """Return the index of the current device; raises, there is none."""
+    refuse()
+
+
+def get_device_name(device: DeviceLike = None) -> str:
+    """Return the name of a device; raises, there is none."""
+    refuse()
+
+
+def get_device_capability(device: DeviceLike = None) -> tuple[int, int]:
+    """Return the compute capability of a device; raises, there is none."""
+    refuse()
+
+
+def get_device_properties(device: DeviceLike = None) -> NoReturn:
+    """Return the properties of a device; raises, there is none."""
+    refuse()
+
+
+def can_device_access_peer(device: DeviceLike, peer_device: DeviceLike) -> bool:
+    """Return whether one device reaches another's memory; raises, there is none."""
+    refuse()
+
+
+def get_arch_list() -> list[str]:
+    """Return the architectures this library was compiled for: none."""
+    return []
+
+
+def get_gencode_flags() -> str:
+    """Return the compiler's flags for them: none."""
+    return ""
+
+
+def synchronize(device: DeviceLike = None) -> None:
+    """Wait for a device; raises, there is none."""
+    refuse()
+
+
+def ipc_collect() -> None:
+    """Release memory shared between processes; raises, there is none."""
+    refuse()
+
+
+def current_blas_handle() -> NoReturn:
+    """Return the handle of the device's BLAS; raises, there is none."""
+    refuse()
+
+
+def current_solver_handle() -> NoReturn:
+    """Return the handle of the device's solver; raises, there is none."""
+    refuse()
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Choose what happens on a synchronising operation; raises, there is no device."""
+    refuse()
+
+
+def get_sync_debug_mode() -> int:
+    """Return what happens on a synchronising operation; raises, there is no device."""
+    refuse()
+
+
+def utilization(device: DeviceLike = None) -> int:
+    """Return how busy a device is; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def memory_usage(device: DeviceLike = None) -> int:
+    """Return how busy a device's memory is; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def device_memory_used(device: DeviceLike = None) -> int:
+    """Return the bytes in use on a device; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def temperature(device: DeviceLike = None) -> int:
+    """Return a device's temperature; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def power_draw(device: DeviceLike = None) -> int:
+    """Return a device's power; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def clock_rate(device: DeviceLike = None) -> int:
+    """Return a device's clock; raises, the vendor's package is missing."""
+    raise ModuleNotFoundError(_NO_NVML)
+
+
+def _sleep(cycles: int) -> None:
+    no_binding("_cuda_sleep")

@@ -1,0 +1,267 @@
+"""Memory of CUDA devices: the statistics of nothing, and functions that need a device and raise."""
+
+import collections
+import ctypes
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from mindtorch._absent import DeviceLike, dummy_base, no_binding
+from mindtorch._naming import adopt
+from mindtorch.cuda._lazy import refuse
+
+__all__ = [
+    "CUDAPluggableAllocator",
+    "MemPool",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "caching_allocator_disabled",
+    "caching_allocator_enable",
+    "change_current_allocator",
+    "empty_cache",
+    "get_allocator_backend",
+    "get_per_process_memory_fraction",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
+    "list_gpu_processes",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
+    "reset_peak_memory_stats",
+    "set_per_process_memory_fraction",
+    "use_mem_pool",
+]
+
+_MemPool = dummy_base("_MemPool")
+
+
+class MemPool(_MemPool):
+    """A private pool of device memory; making one raises."""
+
+    def __new__(cls, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False) -> NoReturn:
+        return super().__new__(cls)
+
+
+class _CUDAAllocator:
+    """An allocator of device memory."""
+
+    def __init__(self, allocator: Any) -> None:
+        self._allocator = allocator
+
+    def allocator(self) -> Any:
+        """Return the native allocator."""
+        return self._allocator
+
+
+class CUDAPluggableAllocator(_CUDAAllocator):
+    """An allocator from a shared library; making one loads the library, then raises."""
+
+    def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
+        library = ctypes.CDLL(path_to_so_file)
+        for name in (alloc_fn_name, free_fn_name):
+            if ctypes.cast(getattr(library, name), ctypes.c_void_p).value is None:
+                raise RuntimeError(f"{path_to_so_file} has no function {name}")
+        no_binding("_cuda_customAllocator")
+
+
+def caching_allocator_alloc(size: int, device: DeviceLike = None, stream: Any = None) -> int:
+    """Allocate device memory; raises, there is no device."""
+    refuse()
+
+
+def caching_allocator_delete(mem_ptr: int) -> None:
+    """Free what `caching_allocator_alloc` returned; raises, there is none."""
+    no_binding("_cuda_cudaCachingAllocator_raw_delete")
+
+
+def caching_allocator_enable(value: bool = True) -> None:
+    """Turn caching of device memory on or off; without a device there is none to turn."""
+
+
+@contextmanager
+def caching_allocator_disabled() -> Iterator[None]:
+    """Context manager that turns caching off; raises on entry."""
+    no_binding("_cuda_cudaCachingAllocator_is_enabled")
+    yield
+
+
+def change_current_allocator(allocator: _CUDAAllocator) -> None:
+    """Choose another allocator; raises, there is none to change."""
+    no_binding("_cuda_changeCurrentAllocator")
+
+
+def get_allocator_backend() -> str:
+    """Return the name of the active allocator; raises, there is none."""
+    no_binding("_cuda_getAllocatorBackend")
+
+
+def set_per_process_memory_fraction(fraction: float, device: DeviceLike = None) -> None:
+    """Limit this process's share of a device's memory; raises, there is no device."""
+    refuse()
+
+
+def get_per_process_memory_fraction(device: DeviceLike = None) -> float:
+    """Return this process's share of a device's memory; raises, there is no device."""
+    refuse()
+
+
+def empty_cache() -> None:
+    """Give cached memory back to the devices; there is none."""
+
+
+def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
+    """Return the statistics of the allocator: empty."""
+    return collections.OrderedDict()
+
+
+def memory_stats_as_nested_dict(device: DeviceLike = None) -> dict[str, Any]:
+    """Return the statistics of the allocator as nested dictionaries: empty."""
+    return {}
+
+
+def host_memory_stats() -> dict[str, Any]:
+    """Return the statistics of pinned memory: empty."""
+    return collections.OrderedDict()
+
+
+def host_memory_stats_as_nested_dict() -> dict[str, Any]:
+    """Return the statistics of pinned memory as nested dictionaries: empty."""
+    return {}
+
+
+def reset_accumulated_memory_stats(device: DeviceLike = None) -> None:
+    """Reset counters; raises, there are none."""
+    no_binding("_cuda_resetAccumulatedMemoryStats")
+
+
+def reset_peak_memory_stats(device: DeviceLike = None) -> None:
+    """Reset peaks; raises, there are none."""
+    no_binding("_cuda_resetPeakMemoryStats")
+
+
+def reset_accumulated_host_memory_stats() -> None:
+    """Reset counters of pinned memory; raises, there are none."""
+    no_binding("_cuda_resetAccumulatedHostMemoryStats")
+
+
+def reset_peak_host_memory_stats() -> None:
+    """Reset peaks of pinned memory; raises, there are none."""
+    no_binding("_cuda_resetPeakHostMemoryStats")
+
+
+def reset_max_memory_allocated(device: DeviceLike = None) -> None:
+    """Reset peaks, under an old name."""
+    _warn_reset("reset_max_memory_allocated")
+    reset_peak_memory_stats(device)
+
+
+def reset_max_memory_cached(device: DeviceLike = None) -> None:
+    """Reset peaks, under an old name."""
+    _warn_reset("reset_max_memory_cached")
+    reset_peak_memory_stats(device)
+
+
+def _warn_reset(name: str) -> None:
+    warnings.warn(
+        f"torch.cuda.{name} now calls torch.cuda.reset_peak_memory_stats, which resets /all/ peak memory stats.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def memory_allocated(device: DeviceLike = None) -> int:
+    """Return the bytes that tensors take: 0."""
+    return 0
+
+
+def max_memory_allocated(device: DeviceLike = None) -> int:
+    """Return the most bytes that tensors took: 0."""
+    return 0
+
+
+def memory_reserved(device: DeviceLike = None) -> int:
+    """Return the bytes that the allocator holds: 0."""
+    return 0
+
+
+def max_memory_reserved(device: DeviceLike = None) -> int:
+    """Return the most bytes that the allocator held: 0."""
+    return 0
+
+
+def memory_cached(device: DeviceLike = None) -> int:
+    """Return :func:`memory_reserved`, under an old name."""
+    warnings.warn(
+        "`torch.cuda.memory_cached` has been renamed to `torch.cuda.memory_reserved`", FutureWarning, stacklevel=2
+    )
+    return 0
+
+
+def max_memory_cached(device: DeviceLike = None) -> int:
+    """Return :func:`max_memory_reserved`, under an old name."""
+    warnings.warn(
+        "`torch.cuda.max_memory_cached` has been renamed to `torch.cuda.max_memory_reserved`",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return 0
+
+
+def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> NoReturn:
+    """Return the allocator's blocks; raises, there is none."""
+    no_binding("_cuda_memorySnapshot")
+
+
+def memory_summary(device: DeviceLike = None, abbreviated: bool = False) -> str:
+    """Return the statistics as a table; raises, as they are empty."""
+    raise KeyError("allocated_bytes.all.current")
+
+
+def list_gpu_processes(device: DeviceLike = None) -> str:
+    """Return the processes on a device as text: that the vendor's package is missing."""
+    return "pynvml module not found, please install nvidia-ml-py"
+
+
+def mem_get_info(device: DeviceLike = None) -> tuple[int, int]:
+    """Return free and total bytes of a device; raises, there is none."""
+    refuse()
+
+
+@contextmanager
+def use_mem_pool(pool: MemPool, device: DeviceLike = None) -> Iterator[None]:
+    """Context manager that allocates from ``pool``; raises on entry."""
+    refuse()
+    yield
+
+
+def _record_memory_history(enabled: Any = "all", *args: Any, **kwargs: Any) -> None:
+    no_binding("_cuda_record_memory_history")
+
+
+def _snapshot(device: DeviceLike = None, augment_with_fx_traces: bool = False) -> NoReturn:
+    no_binding("_cuda_memorySnapshot")
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    no_binding("_cuda_memorySnapshot")
+
+
+def _get_current_allocator() -> NoReturn:
+    no_binding("_cuda_getAllocator")
+
+
+adopt(globals())
