@@ -1,6 +1,7 @@
 """Activation functions; those without options are bound straight to their ops by the package."""
 
 import warnings
+from typing import Any
 
 import mindtorch
 from mindtorch._tensor import Tensor
@@ -119,7 +120,7 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: mindtorch.dtype | None = None) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Return exp(-x) normalized over ``dim``; ``dtype`` casts the input first."""
     if dim is None:
         dim = _get_softmax_dim("softmin", input.dim(), _stacklevel)
@@ -127,7 +128,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return negated.softmax(dim) if dtype is None else negated.softmax(dim, dtype=dtype)
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: mindtorch.dtype | None = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Return exp(x) normalized over ``dim``; ``dtype`` casts the input first."""
     if dim is None:
         dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
@@ -135,7 +136,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: mindtorch.dtype | None = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """Return the logarithm of :func:`softmax`."""
     if dim is None:

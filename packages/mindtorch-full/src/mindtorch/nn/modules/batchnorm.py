@@ -105,7 +105,7 @@ class _NormBase(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        version = local_metadata.get("version", None)
+        version = local_metadata.get("version")
         if (version is None or version < 2) and self.track_running_stats:
             # num_batches_tracked came with version 2.
             key = prefix + "num_batches_tracked"

@@ -63,7 +63,7 @@ class _InstanceNorm(_NormBase):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        version = local_metadata.get("version", None)
+        version = local_metadata.get("version")
         if version is None and not self.track_running_stats:
             # Old checkpoints hold running statistics even where they are not tracked.
             keys = [prefix + name for name in ("running_mean", "running_var") if prefix + name in state_dict]
