@@ -122,7 +122,7 @@ def third_party(wheelhouse: Path, found: dict[str, Member]) -> None:
             (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
             lines = archive.read(metadata).decode().splitlines()
         requires = [x.removeprefix("Requires-Dist: ") for x in lines if x.startswith("Requires-Dist: ")]
-        needed |= {r.split(";")[0].strip() for r in requires if not r.startswith(workspace.PREFIX)}
+        needed |= {r for r in requires if "extra ==" not in r and not r.startswith(workspace.PREFIX)}
     if needed:
         run(*PIP, "download", "--quiet", "--dest", wheelhouse, *sorted(needed))
 

@@ -12,6 +12,7 @@ import affected
 import budgets
 import members as workspace
 import public_surface
+import type_errors
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMBERS = workspace.load()
@@ -33,7 +34,7 @@ def test_member_is_complete(name):
         assert (member.folder / required).exists(), required
     assert (member.source / "py.typed").exists()
     assert (member.folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-    assert importlib.import_module(member.import_name).__version__ == member.version
+    assert importlib.import_module(f"{member.import_name}.__about__").__version__ == member.version
 
 
 @pytest.mark.parametrize("name", MEMBERS)
@@ -124,6 +125,13 @@ def test_budget_exceptions_only_shrink(tmp_path):
     (tree / "size_budget.toml").write_text('[files]\n"packages/a/src/a/x.py" = 451\n')
     (grown,) = budgets.since(tree, "HEAD")
     assert "grew from 450" in grown
+
+
+def test_type_errors_only_become_fewer():
+    found = {"a.py": ["a.py:1: error: x", "a.py:2: error: y"], "b.py": ["b.py:1: error: z"]}
+    assert type_errors.compare(found, {"a.py": 2, "b.py": 1}) == []
+    assert "more than needed" in type_errors.compare(found, {"a.py": 3, "b.py": 1})[0]
+    assert type_errors.compare(found, {"a.py": 2}) == ["b.py:1: error: z", "b.py: 1 type errors, 0 allowed"]
 
 
 def run_tool(*arguments: str) -> subprocess.CompletedProcess[str]:
