@@ -20,17 +20,25 @@ SNAPSHOT = "tests/contract/public_surface.txt"
 ORACLE = "torch"
 
 
+class Unshown:
+    """Stands for any default."""
+
+    def __repr__(self) -> str:
+        return ""
+
+
 def parameters(value: object) -> str:
     """The parameters of `value`, or `(...)` where Python cannot tell."""
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return "(...)"
-    shown = []
-    for parameter in signature.parameters.values():
-        text = str(parameter.replace(annotation=inspect.Parameter.empty, default=inspect.Parameter.empty))
-        shown.append(text if parameter.default is inspect.Parameter.empty else f"{text}=")
-    return f"({', '.join(shown)})"
+    empty = inspect.Parameter.empty
+    shown = [
+        p.replace(annotation=empty, default=empty if p.default is empty else Unshown())
+        for p in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=shown, return_annotation=empty))
 
 
 def line(name: str, value: object) -> str:
