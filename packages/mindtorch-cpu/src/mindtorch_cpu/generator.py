@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -118,7 +119,8 @@ class Generator:
         raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.device,), (self.initial_seed(), None, self.get_state())
+        known = getattr(sys.modules.get("torch"), "Generator", None) is type(self)
+        return type(self) if known else _rebuild, (self.device,), (self.initial_seed(), None, self.get_state())
 
     def __setstate__(self, state: tuple[int, int | None, Any]) -> None:
         seed, _, bytes_tensor = state
@@ -145,6 +147,11 @@ def set_state_tensors(wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]) 
     """Install the conversion of a uint8 array to a byte tensor, and of a checked byte tensor to an array."""
     _Tensors.wrap = staticmethod(wrap)  # type: ignore[method-assign,assignment]
     _Tensors.unwrap = staticmethod(unwrap)  # type: ignore[method-assign,assignment]
+
+
+def _rebuild(device: Device) -> Generator:
+    """Stand in for the class in pickles of processes where no module `torch` has it."""
+    return Generator(device)
 
 
 def _entropy() -> int:

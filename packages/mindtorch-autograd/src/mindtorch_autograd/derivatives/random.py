@@ -17,6 +17,11 @@ derivative("bernoulli_.float", self=_zeros, node="BernoulliBackward2")
 derivative("bernoulli", self=_zeros)
 derivative("poisson", self=_zeros)
 derivative("multinomial", NON_DIFFERENTIABLE)
+derivative(
+    "rand_like rand_like.generator randn_like randn_like.generator randint_like randint_like.low_dtype "
+    "randint_like.generator randint_like.low_generator_dtype",
+    NON_DIFFERENTIABLE,
+)
 derivative("normal.Tensor_float", mean=_zeros, node="NormalBackward1")
 derivative("normal.float_Tensor", std=_zeros, node="NormalBackward2")
 derivative("normal.Tensor_Tensor", mean=_zeros, std=_zeros, node="NormalBackward3")

@@ -94,13 +94,13 @@ def random_from(out: Any, self: Any, first: int, count: int | None, generator: A
         random.random_below(_source(generator), out, first, count)
 
 
-@kernel("bernoulli_.float", upcast=False)
+@kernel("bernoulli_.float", "bernoulli.p", upcast=False)
 def bernoulli_float_(out: Any, self: Any, p: float, generator: Any) -> None:
     """Ones with probability `p`."""
     random.bernoulli(_source(generator), out, p)
 
 
-@kernel("bernoulli_.Tensor", upcast=False)
+@kernel("bernoulli_.Tensor", "bernoulli.Tensor", upcast=False)
 def bernoulli_tensor_(out: Any, self: Any, p: Any, generator: Any) -> None:
     """Ones with elementwise probabilities."""
     random.bernoulli_each(_source(generator), out, p)

@@ -19,8 +19,7 @@ def multinomial(generator: Generator, out: Any, weights: Any, replacement: bool)
     """Fill the int64 `out` of shape (..., samples) with categories drawn by `weights` of shape (..., categories)."""
     if out.size == 0:
         return
-    rows = weights.reshape(-1, weights.shape[-1])
-    target = out.reshape(-1, out.shape[-1])
+    rows, target = np.atleast_2d(weights), np.atleast_2d(out)
     if replacement and target.shape[1] > 1:
         _with_replacement(generator, target, rows)
     else:
@@ -29,6 +28,10 @@ def multinomial(generator: Generator, out: Any, weights: Any, replacement: bool)
 
 def _race(generator: Generator, out: Any, weights: Any) -> None:
     """The first arrivals of exponential clocks that run as fast as the weights: a draw without replacement."""
+    if weights.shape[1] == 0:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     wide = weights.astype(np.float64 if weights.dtype.itemsize == 8 else np.float32)
     if not (np.isfinite(wide).all() and (wide >= 0).all()):
         raise RuntimeError(_WEIGHTS)
@@ -48,7 +51,7 @@ def _race(generator: Generator, out: Any, weights: Any) -> None:
 def _with_replacement(generator: Generator, out: Any, weights: Any) -> None:
     wide = weights.astype(np.float64 if weights.dtype.itemsize == 8 else np.float32)
     sums = np.cumsum(wide, axis=-1, dtype=wide.dtype)
-    for row, total in zip(wide, sums[:, -1:], strict=True):
+    for row, total in zip(wide, wide.sum(-1), strict=True):
         _check_row(row, total)
     sums /= sums[:, -1:]
     sums[:, -1] = 1
@@ -60,12 +63,12 @@ def _with_replacement(generator: Generator, out: Any, weights: Any) -> None:
 
 def _check_row(weights: Any, total: Any) -> None:
     """Raise what torch raises for the first bad weight of a row; not-a-number is "below zero" there."""
-    if weights.size and np.isfinite(total).all() and total > 0 and (weights >= 0).all():
+    if np.isfinite(total) and total > 0 and (weights >= 0).all():
         return
     for weight in weights:
         if not weight >= 0:
             raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
         if not np.isfinite(weight):
             raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
-    if not (weights.size and total > 0):
+    if not total > 0:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

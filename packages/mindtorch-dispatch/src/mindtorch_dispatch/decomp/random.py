@@ -16,15 +16,10 @@ from mindtorch_storage.strides import broadcast_shapes
 _SELU_ALPHA = 1.7580993408473766
 
 
-def bernoulli_p(self: Any, p: Any, generator: Any) -> Any:
-    """Ones with probability `p`, in the geometry and dtype of `self`."""
-    return aten.bernoulli_(aten.empty_like(self, memory_format=_CONTIGUOUS), p, generator=generator)
-
-
 def _check_std(std: Any) -> None:
     check(not std.dtype.is_complex, lambda: "normal expects standard deviation to be non-complex")
-    if std.device.type != "meta" and std.numel():
-        check(aten.item(aten.ge(aten.min(std), 0)), lambda: "normal expects all elements of std >= 0.0")
+    if std.device.type != "meta" and std._sig.spec.numel:
+        check(aten.ge(aten.min(std), 0).item(), lambda: "normal expects all elements of std >= 0.0")
 
 
 def normal_mean(mean: Any, std: float, generator: Any) -> Any:
@@ -49,8 +44,8 @@ def normal_tensors(mean: Any, std: Any, generator: Any) -> Any:
 
 
 def _feature_noise(input: Any) -> Any:
-    check(input.dim() >= 2, lambda: "Feature dropout requires at least 2 dimensions in the input")
-    shape = (*input.shape[:2], *([1] * (input.dim() - 2)))
+    check(len(input.shape) >= 2, lambda: "Feature dropout requires at least 2 dimensions in the input")
+    shape = (*input.shape[:2], *([1] * (len(input.shape) - 2)))
     return aten.empty(shape, dtype=input.dtype, device=input.device)
 
 
@@ -62,7 +57,7 @@ def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bo
 
     def drop(input: Any, p: float, train: bool) -> Any:
         check(0 <= p <= 1, lambda: f"dropout probability has to be between 0 and 1, but got {number(p)}")
-        if p == 0 or not train or input.numel() == 0:
+        if p == 0 or not train or input._sig.spec.numel == 0:
             return input
         if p == 1:
             return multiply(input, aten.zeros((), dtype=input.dtype, device=input.device))
@@ -98,7 +93,7 @@ feature_alpha_dropout_ = _dropout_of(_product_in_place, feature=True, alpha=True
 
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
     """Dropout that returns its mask too."""
-    if input.numel() == 0:
+    if input._sig.spec.numel == 0:
         return input, aten.empty_like(input)
     if train is False:
         return aten.clone(input), aten.ones_like(input, dtype=bool_dtype)

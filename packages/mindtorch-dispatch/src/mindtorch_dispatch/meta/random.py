@@ -162,6 +162,18 @@ def bernoulli(self: Spec, generator: Any) -> Spec:
     return _dense(self)
 
 
+@rule
+def bernoulli_p(self: Spec, p: float, generator: Any) -> Spec:
+    """`bernoulli(p)`: one probability, result of the geometry's dtype."""
+    return _dense(bernoulli_float_(self, p, generator))
+
+
+@rule
+def bernoulli_tensor(self: Spec, p: Spec, generator: Any) -> Spec:
+    """`bernoulli.Tensor`: elementwise probabilities, result of the dtype of `self`."""
+    return _dense(bernoulli_tensor_(self, p, generator))
+
+
 def _elementwise_rule(kernel: str) -> MetaRule:
     @rule
     def elementwise(self: Spec, generator: Any) -> Spec:

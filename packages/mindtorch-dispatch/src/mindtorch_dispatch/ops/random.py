@@ -130,8 +130,8 @@ op(f"randperm.generator(SymInt n, *, Generator? generator, {_LONG}) -> Tensor", 
 
 # Distributions with tensor parameters.
 op(f"bernoulli(Tensor self, *, {_GENERATOR}) -> Tensor", rules.bernoulli, out=True)
-op(f"bernoulli.p(Tensor self, float p, *, {_GENERATOR}) -> Tensor", composite=composed.bernoulli_p)
-op(f"bernoulli.Tensor(Tensor self, Tensor p, *, {_GENERATOR}) -> Tensor", composite=composed.bernoulli_p, variants="")
+op(f"bernoulli.p(Tensor self, float p, *, {_GENERATOR}) -> Tensor", rules.bernoulli_p, static=("p",))
+op(f"bernoulli.Tensor(Tensor self, Tensor p, *, {_GENERATOR}) -> Tensor", rules.bernoulli_tensor, variants="")
 op(f"poisson(Tensor self, {_GENERATOR}) -> Tensor", rules.poisson, variants="function")
 op(f"binomial(Tensor count, Tensor prob, {_GENERATOR}) -> Tensor", rules.binomial, variants="function")
 op(f"_standard_gamma(Tensor self, {_GENERATOR}) -> Tensor", rules.standard_gamma, variants="function")
