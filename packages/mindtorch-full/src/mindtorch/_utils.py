@@ -11,9 +11,13 @@ import sys
 import traceback
 from typing import Any
 
+import numpy as np
+
 import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, state_of, tensor_over
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage import UntypedStorage
+from mindtorch_storage.strides import contiguous_strides
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
@@ -22,16 +26,34 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
 
 
 def _with_metadata(tensor: Any, metadata: Any) -> Any:
-    """Apply the lazy bits that torch saves beside the data; ours are values, not bits."""
+    """Apply the lazy bits that torch saves beside the data: ours are values, so the result has memory of its own."""
     if not metadata:
         return tensor
     unknown = set(metadata) - {"conj", "neg"}
     if unknown:
         raise RuntimeError(f"tensor metadata {sorted(unknown)} is not known")
-    with mindtorch.no_grad():
-        result = tensor.conj_physical() if metadata.get("conj") else tensor
-        result = result.neg() if metadata.get("neg") else result
-    return result.requires_grad_(tensor.requires_grad)
+    spec = tensor._sig.spec
+    storage = UntypedStorage(spec.nbytes, device=spec.device)
+    result = tensor_over(storage, spec.dtype, 0, spec.shape, contiguous_strides(spec.shape), tensor._sig.requires_grad)
+    actions = mindtorch.serialization._serialization_tls.after_data
+    if actions is None:
+        _fill_with(result, tensor, metadata)
+    else:
+        # The older format brings the data after the objects.
+        actions.append(lambda: _fill_with(result, tensor, metadata))
+    return result
+
+
+def _fill_with(result: Any, source: Any, metadata: dict[str, bool]) -> None:
+    target, values = result._array, source._array
+    if target is None:
+        return
+    target[...] = values
+    if metadata.get("conj"):
+        parts = target["imag"] if target.dtype.names else target.imag
+        np.negative(parts, out=parts)
+    if metadata.get("neg"):
+        np.negative(target, out=target)
 
 
 def _rebuild_tensor_v2(
@@ -192,5 +214,3 @@ class ExceptionWrapper:
             # The constructor wants more than a message.
             raise RuntimeError(message) from None
         raise exception
-
-

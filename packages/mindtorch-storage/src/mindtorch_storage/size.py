@@ -7,6 +7,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
+from mindtorch_storage._pickling import is_importable_as
+
 _new = tuple.__new__
 _LOWEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -54,7 +56,11 @@ class Size(tuple[int, ...]):
     __rmul__ = __mul__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Size, (tuple(self),)
+        return (Size if is_importable_as("torch", "Size", Size) else _restored), (tuple(self),)
+
+
+def _restored(items: tuple[int, ...]) -> Size:
+    return Size(items)
 
 
 def _converted(items: tuple[Any, ...], first: int) -> list[int]:

@@ -85,6 +85,15 @@ def test_backends_bring_their_own_memory() -> None:
         filename = None
         nbytes = 8
 
+        def __init__(self) -> None:
+            self.device_bytes = np.zeros(8, np.uint8)
+
+        def read(self) -> np.ndarray:
+            return self.device_bytes.copy()
+
+        def write(self, data: np.ndarray) -> None:
+            self.device_bytes[:] = data
+
         def pointer(self) -> int:
             return 4096
 
@@ -92,6 +101,8 @@ def test_backends_bring_their_own_memory() -> None:
     try:
         storage = UntypedStorage(8, device="npu:1")
         assert (storage.data_ptr(), storage.nbytes(), storage.device) == (4096, 8, device("npu:1"))
+        storage.copy_(UntypedStorage(range(8)))
+        assert storage.clone().cpu().tolist() == list(range(8))
     finally:
         untyped._Hooks.allocators.pop("npu")
 

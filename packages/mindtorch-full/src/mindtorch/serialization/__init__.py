@@ -43,9 +43,17 @@ from mindtorch_storage.layout import get_layout as _get_layout
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
 __all__ = [
+    "DEFAULT_PROTOCOL",
+    "MAGIC_NUMBER",
+    "MAP_LOCATION",
+    "PROTOCOL_VERSION",
+    "STORAGE",
+    "UNSAFE_MESSAGE",
     "LoadEndianness",
     "SourceChangeWarning",
     "StorageType",
+    "_get_layout",
+    "_serialization_tls",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",
@@ -79,7 +87,7 @@ def normalize_storage_type(storage_type: type) -> type:
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a checkpoint that `weights_only=True` refuses, found without running any of it."""
-    allowed = {**_allowed.default_globals(), **_allowed.user_globals()}
+    allowed = {*_allowed.DEFAULT_NAMES, *_allowed.user_globals()}
     with _files.opened_for_reading(f) as stream:
         if not is_archive(stream):
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
@@ -99,9 +107,12 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
 
 _KNOWN_OPERATIONS = frozenset(
-    "NEWOBJ REDUCE BUILD APPEND APPENDS SETITEM SETITEMS MARK TUPLE TUPLE1 TUPLE2 TUPLE3 NONE NEWFALSE NEWTRUE "
-    "EMPTY_TUPLE EMPTY_LIST EMPTY_DICT EMPTY_SET BINPERSID BININT BININT1 BININT2 BINFLOAT BINGET LONG_BINGET BINPUT "
-    "LONG_BINPUT BINUNICODE SHORT_BINSTRING LONG1 PROTO STOP".split()
-)
+    (
+        "NEWOBJ", "REDUCE", "BUILD", "APPEND", "APPENDS", "SETITEM", "SETITEMS", "MARK", "TUPLE", "TUPLE1", "TUPLE2",
+        "TUPLE3", "NONE", "NEWFALSE", "NEWTRUE", "EMPTY_TUPLE", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET", "BINPERSID",
+        "BININT", "BININT1", "BININT2", "BINFLOAT", "BINGET", "LONG_BINGET", "BINPUT", "LONG_BINPUT", "BINUNICODE",
+        "SHORT_BINSTRING", "LONG1", "PROTO", "STOP",
+    )
+)  # fmt: skip
 
 adopt(globals())

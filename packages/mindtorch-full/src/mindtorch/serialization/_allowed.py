@@ -5,7 +5,6 @@ from __future__ import annotations
 from _codecs import encode
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from mindtorch.serialization import _names
@@ -51,29 +50,38 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-@cache
-def default_globals() -> dict[str, Any]:
-    """Names that are always allowed, with the objects of ours that they mean."""
-    allowed: dict[str, Any] = {
-        "collections.OrderedDict": OrderedDict,
-        "collections.Counter": Counter,
-        "torch.nn.parameter.Parameter": _names.resolve("torch.nn", "Parameter"),
-        "torch.serialization._get_layout": get_layout,
-        "torch.Size": Size,
-        "torch.Tensor": _names.resolve("torch._tensor", "Tensor"),
-        "torch.device": Device,
-        "_codecs.encode": encode,
-        "builtins.bytearray": bytearray,
-        "builtins.set": set,
-        "builtins.complex": complex,
-        "torch.storage.TypedStorage": TypedStorage,
-        "torch.storage.UntypedStorage": UntypedStorage,
-        "torch._tensor._rebuild_from_type_v2": _names.resolve("torch._tensor", "_rebuild_from_type_v2"),
-    }
-    allowed.update({repr(dtype): dtype for dtype in ALL_DTYPES})
-    allowed.update({f"torch.{name}": StorageType(name) for name in LEGACY_CLASSES})
-    allowed.update({f"torch._utils.{name}": _names.resolve("torch._utils", name) for name in _REBUILD_FUNCTIONS})
-    return allowed
+# Looked up when a file first names them, so that loading tensors alone does not import the module system.
+_BY_NAME = {
+    "torch.nn.parameter.Parameter": ("torch.nn.parameter", "Parameter"),
+    "torch.Tensor": ("torch._tensor", "Tensor"),
+    "torch._tensor._rebuild_from_type_v2": ("torch._tensor", "_rebuild_from_type_v2"),
+    **{f"torch._utils.{name}": ("torch._utils", name) for name in _REBUILD_FUNCTIONS},
+}
+_KNOWN: dict[str, Any] = {
+    "collections.OrderedDict": OrderedDict,
+    "collections.Counter": Counter,
+    "torch.serialization._get_layout": get_layout,
+    "torch.Size": Size,
+    "torch.device": Device,
+    "_codecs.encode": encode,
+    "builtins.bytearray": bytearray,
+    "builtins.set": set,
+    "builtins.complex": complex,
+    "torch.storage.TypedStorage": TypedStorage,
+    "torch.storage.UntypedStorage": UntypedStorage,
+    **{repr(dtype): dtype for dtype in ALL_DTYPES},
+    **{f"torch.{name}": StorageType(name) for name in LEGACY_CLASSES},
+}
+DEFAULT_NAMES = frozenset((*_KNOWN, *_BY_NAME))
+"""Names that are always allowed."""
+
+
+def default_global(full_name: str) -> Any:
+    """The object of ours that an always allowed name means; KeyError for other names."""
+    found = _KNOWN.get(full_name)
+    if found is None:
+        found = _KNOWN[full_name] = _names.resolve(*_BY_NAME[full_name])
+    return found
 
 
 def user_globals() -> dict[str, Any]:

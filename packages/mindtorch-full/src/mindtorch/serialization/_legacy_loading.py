@@ -86,9 +86,7 @@ class _StorageTable:
         (count,) = struct.unpack("<q", _read(stream, 8))
         target, expected = typed.untyped(), typed.nbytes()
         if count * typed.dtype.itemsize != expected:
-            raise RuntimeError(
-                f"storage has wrong byte size: expected {expected} got {count * typed.dtype.itemsize}"
-            )
+            raise RuntimeError(f"storage has wrong byte size: expected {expected} got {count * typed.dtype.itemsize}")
         if target.device.type == "meta":
             stream.seek(expected, 1)
             return
@@ -103,9 +101,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     while len(data) < size:
         piece = stream.read(size - len(data))
         if not piece:
-            raise RuntimeError(
-                f"unexpected EOF, expected {size - len(data)} more bytes. The file might be corrupted."
-            )
+            raise RuntimeError(f"unexpected EOF, expected {size - len(data)} more bytes. The file might be corrupted.")
         data = data + piece if data else piece
     return data
 
@@ -125,9 +121,15 @@ def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[B
     table = _StorageTable(map_location)
     unpickler = make_unpickler(stream)
     unpickler.persistent_load = table
-    result = unpickler.load()
-    keys = make_unpickler(stream).load()
-    if not thread_state.skip_data:
-        for key in keys:
-            table.fill(key, stream)
+    before, thread_state.after_data = thread_state.after_data, []
+    try:
+        result = unpickler.load()
+        keys = make_unpickler(stream).load()
+        if not thread_state.skip_data:
+            for key in keys:
+                table.fill(key, stream)
+        for action in thread_state.after_data:
+            action()
+    finally:
+        thread_state.after_data = before
     return result

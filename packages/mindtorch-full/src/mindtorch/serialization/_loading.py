@@ -146,11 +146,12 @@ def _read_archive(
 ) -> Any:
     unpickler = _unpickler(module, io.BytesIO(archive.get_record("data.pkl")), options)
     unpickler.persistent_load = _StorageLoader(archive, map_location, mapped)
-    thread_state.map_location = map_location
+    before = thread_state.map_location, thread_state.after_data
+    thread_state.map_location, thread_state.after_data = map_location, None
     try:
         return unpickler.load()
     finally:
-        thread_state.map_location = None
+        thread_state.map_location, thread_state.after_data = before
 
 
 def is_archive(stream: BinaryIO) -> bool:
@@ -247,9 +248,7 @@ def load(
             raise pickle.UnpicklingError(_weights_only_message(str(error))) from None
 
 
-def _load_archive(
-    f: Any, stream: BinaryIO, map_location: Any, module: Any, mmap: bool, options: dict[str, Any]
-) -> Any:
+def _load_archive(f: Any, stream: BinaryIO, map_location: Any, module: Any, mmap: bool, options: dict[str, Any]) -> Any:
     archive = ArchiveReader(stream)
     if archive.has_record("constants.pkl"):
         if module is None:

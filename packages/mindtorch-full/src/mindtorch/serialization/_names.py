@@ -15,9 +15,11 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import get_layout
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.size import Size
+from mindtorch_storage.storage import LEGACY_CLASSES
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
@@ -40,6 +42,8 @@ def our_module_name(module: str) -> str:
 
 def resolve(module: str, name: str) -> Any:
     """The object a file means by ``module name``, dots in the name included."""
+    if module == _THEIRS and name in LEGACY_CLASSES:
+        return LEGACY_CLASSES[name]
     found: Any = _import(module)
     for part in name.split("."):
         try:
@@ -64,6 +68,8 @@ def _import(module: str) -> Any:
 
 def torch_name_of(obj: Any, name: str | None) -> tuple[str, str] | None:
     """How a file names this class, function or singleton; None when it is none of ours."""
+    if obj is get_layout:
+        return "torch.serialization", "_get_layout"
     module = getattr(obj, "__module__", None)
     if not isinstance(module, str):
         return None
@@ -84,7 +90,7 @@ def torch_name_of(obj: Any, name: str | None) -> tuple[str, str] | None:
 
 
 def _reduce_layout(value: Layout) -> tuple[Any, ...]:
-    return resolve("torch.serialization", "_get_layout"), (repr(value),)
+    return get_layout, (repr(value),)
 
 
 def _reduce_device(value: Device) -> tuple[Any, ...]:

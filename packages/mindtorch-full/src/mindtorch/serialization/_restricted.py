@@ -46,11 +46,6 @@ def python3_name(module: str, name: str) -> tuple[str, str]:
     return IMPORT_MAPPING.get(module, module), name
 
 
-def _one_of(value: Any, values: Any) -> bool:
-    # By identity: equality would run code of objects that the file chose.
-    return any(value is each for each in values)
-
-
 class RestrictedUnpickler:
     """Reads one pickle. Attribute `persistent_load` resolves storages."""
 
@@ -60,8 +55,8 @@ class RestrictedUnpickler:
         self._memo: dict[int, Any] = {}
         self._stack: list[Any] = []
         self._marks: list[list[Any]] = []
-        self._safe = _allowed.default_globals()
         self._users = _allowed.user_globals()
+        self._named: dict[str, Any] = {}
         self.persistent_load: Callable[[Any], Any] = self._no_persistent_load
 
     @staticmethod
@@ -110,10 +105,12 @@ class RestrictedUnpickler:
         full_name = f"{module}.{name}"
         if module in _allowed.BLOCKED_MODULES:
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {full_name} whose module {module} is blocked.")
-        for allowed in (self._safe, self._users):
-            if full_name in allowed:
-                self._stack.append(allowed[full_name])
-                return
+        if full_name in _allowed.DEFAULT_NAMES or full_name in self._users:
+            default = full_name in _allowed.DEFAULT_NAMES
+            found = _allowed.default_global(full_name) if default else self._users[full_name]
+            self._named[full_name] = found
+            self._stack.append(found)
+            return
         if full_name in _NESTED:
             raise UnpicklingError(
                 "``torch.nested`` and ``torch._dynamo`` must be imported to load nested jagged tensors (NJTs)"
@@ -128,12 +125,13 @@ class RestrictedUnpickler:
         )
 
     def _may_call(self, value: Any) -> bool:
-        return _one_of(value, self._safe.values()) or _one_of(value, self._users.values())
+        # Only what the file named and the lists allowed; by identity, as equality would run code of other objects.
+        return any(value is each for each in self._named.values())
 
     def _new_object(self) -> None:
         args = self._stack.pop()
         cls = self._stack.pop()
-        if cls is self._safe["torch.nn.parameter.Parameter"]:
+        if cls is self._named.get("torch.nn.parameter.Parameter", self):
             self._stack.append(cls(*args))
         elif self._may_call(cls):
             self._stack.append(cls.__new__(cls, *args))
@@ -156,9 +154,9 @@ class RestrictedUnpickler:
     def _build(self) -> None:
         state = self._stack.pop()
         target = self._stack[-1]
-        if type(target) is self._safe["torch.Tensor"]:
+        if type(target) is self._named.get("torch.Tensor"):
             restore_from_legacy_state(target, state)
-        elif type(target) is self._safe["torch.nn.parameter.Parameter"]:
+        elif type(target) is self._named.get("torch.nn.parameter.Parameter"):
             target.__setstate__(state)
         elif type(target) is OrderedDict:
             target.__dict__.update(state)

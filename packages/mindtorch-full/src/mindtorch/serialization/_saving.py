@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-import mindtorch
 from mindtorch.serialization import _files, _names
 from mindtorch.serialization._archive_writer import ArchiveWriter
 from mindtorch.serialization._locations import location_tag
@@ -44,11 +43,9 @@ class _StorageTable:
         else:
             storage, dtype = obj, types.uint8
             kind, count = UntypedStorage, obj.nbytes()
-        if storage.device.type != "meta" and storage.data_ptr():
-            if self._dtypes.setdefault(storage.data_ptr(), dtype) is not dtype:
-                raise RuntimeError(
-                    "Cannot save multiple tensors or storages that view the same data as different types"
-                )
+        address = storage.data_ptr()
+        if address and self._dtypes.setdefault(address, dtype) is not dtype:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         key = self._keys.get(id(storage))
         if key is None:
             key = self._keys[id(storage)] = self._key_of(storage, len(self._keys))
@@ -68,7 +65,7 @@ def _pickler(module: Any, stream: BinaryIO, protocol: int, persistent_id: Callab
 
 
 def _host_bytes(storage: UntypedStorage) -> Any:
-    return storage.cpu().buffer.data
+    return storage.host_bytes().data
 
 
 def write_archive(
@@ -107,6 +104,12 @@ def _source_of(cls: type) -> tuple[str | None, str | None]:
         return None, None
 
 
+def _is_module_class(value: Any) -> bool:
+    # A program without nn.Module has no subclass of it, and saving tensors need not import it.
+    loaded = sys.modules.get("mindtorch.nn.modules.module")
+    return loaded is not None and isinstance(value, type) and issubclass(value, loaded.Module)
+
+
 def write_legacy(obj: Any, stream: BinaryIO, pickle_module: Any, pickle_protocol: int) -> None:
     """Write the format of before 1.6: header pickles, the object, then the storages one after the other."""
     table = _StorageTable(lambda storage, count: str(id(storage)))
@@ -115,7 +118,7 @@ def write_legacy(obj: Any, stream: BinaryIO, pickle_module: Any, pickle_protocol
     def persistent_id(value: Any) -> tuple[Any, ...] | None:
         if isinstance(value, TypedStorage | UntypedStorage):
             return (*table.describe(value), None)
-        if isinstance(value, type) and issubclass(value, mindtorch.nn.Module) and value not in modules:
+        if _is_module_class(value) and value not in modules:
             modules.add(value)
             return ("module", value, *_source_of(value))
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import sys
 import threading
+from collections.abc import Callable
 from enum import Enum
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +23,7 @@ class LoadEndianness(Enum):
 
 
 # The settings that `torch.utils.serialization.config` shows.
-load_config = SimpleNamespace(
-    mmap=False, endianness=None, mmap_flags=MAP_PRIVATE, calculate_storage_offsets=False
-)
+load_config = SimpleNamespace(mmap=False, endianness=None, mmap_flags=MAP_PRIVATE, calculate_storage_offsets=False)
 save_config = SimpleNamespace(compute_crc32=True, use_pinned_memory_for_d2h=False, storage_alignment=64)
 
 
@@ -32,6 +31,8 @@ class _ThreadState(threading.local):
     map_location: Any = None
     skip_data: bool = False
     materialize_fake_tensors: bool = False
+    after_data: list[Callable[[], None]] | None = None
+    """What waits for the data while a file of the older format loads; None otherwise."""
 
 
 thread_state = _ThreadState()

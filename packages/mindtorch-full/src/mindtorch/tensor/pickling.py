@@ -1,6 +1,6 @@
 """How tensors are pickled, unpickled and deep-copied, and how a tensor is laid over a storage.
 
-`reduce_ex`, `deepcopy` and `setstate` become methods of `Tensor`. The functions that a pickle names are in
+The functions that a pickle names are in
 `mindtorch._utils`, where files of torch look for them.
 """
 
@@ -23,7 +23,6 @@ from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_clas
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
 
 _BASE_SLOTS = frozenset(TensorBase.__slots__)
-# State that a deep copy makes for itself.
 _NOT_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
     "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
@@ -102,28 +101,6 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     return utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
 
 
-def reduce_ex(self: Any, protocol: int) -> tuple[Any, ...]:
-    """`Tensor.__reduce_ex__`: the storage, the geometry, and what a program added to the tensor."""
-    state = state_of(self)
-    function, arguments = _rebuild_arguments(self)
-    if type(self) is mindtorch.Tensor and not state:
-        return function, arguments
-    return mindtorch._tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
-
-
-def setstate(self: Any, state: tuple[Any, ...]) -> None:
-    """`Tensor.__setstate__`: the forms that releases before 0.4 pickled."""
-    if not self.is_leaf:
-        raise RuntimeError("__setstate__ can be only called on leaf Tensors")
-    if len(state) == 4:
-        restore_from_legacy_state(self, state)
-        return
-    if len(state) == 5:
-        self.data = state[0]
-        state = (state[3], state[4], state[2])
-    self.requires_grad = state[0]
-
-
 def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
     """Lay a tensor over `(storage, offset, size, stride)`."""
     storage, offset, size, stride = state
@@ -137,35 +114,60 @@ def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
     )
 
 
-def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
-    """`Tensor.__deepcopy__`: a leaf over a copy of the storage; tensors that shared one share its copy."""
-    if not self.is_leaf:
-        raise RuntimeError(_NOT_LEAF)
-    if id(self) in memo:
-        return memo[id(self)]
-    sig = self._sig
-    if sig.spec.device.type == "meta":
-        storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
-    else:
-        storage = copy.deepcopy(self._materialized_storage(), memo)
-        array = None
-        if storage.buffer is not None:
-            array = array_of_storage(storage, sig.spec, self._offset if sig.spec.numel else 0)
-    new = make_tensor(type(self), sig, array, storage, self._offset, [0])
-    memo[id(self)] = new
-    if self.grad is not None:
-        new.grad = copy.deepcopy(self.grad, memo)
-    for name in _own_slots(self):
-        if hasattr(self, name):
-            setattr(new, name, copy.deepcopy(getattr(self, name), memo))
-    if getattr(self, "__dict__", None):
-        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
-    return new
-
-
 def meta_tensor(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> Any:
     """A tensor on `meta` with these strides."""
     spec = Spec.of(dtype, intern_device("meta"), Size(size), _ints(stride))
     nbytes = strides.memory_span(spec.shape, spec.stride) * dtype.itemsize
     storage = UntypedStorage(nbytes, device="meta")
     return make_tensor(mindtorch.Tensor, spec.tracked if requires_grad else spec.plain, None, storage, 0, [0])
+
+
+class PicklingMixin(TensorBase):
+    """Pickling and copying of tensors."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
+        """The storage, the geometry, and what a program added to the tensor."""
+        state = state_of(self)
+        function, arguments = _rebuild_arguments(self)
+        if type(self) is mindtorch.Tensor and not state:
+            return function, arguments
+        return mindtorch._tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
+
+    def __setstate__(self: Any, state: tuple[Any, ...]) -> None:
+        """The forms of state that releases before 0.4 pickled."""
+        if not self.is_leaf:
+            raise RuntimeError("__setstate__ can be only called on leaf Tensors")
+        if len(state) == 4:
+            restore_from_legacy_state(self, state)
+            return
+        if len(state) == 5:
+            self.data = state[0]
+            state = (state[3], state[4], state[2])
+        self.requires_grad = state[0]
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        """A leaf over a copy of the storage; tensors that shared one share its copy."""
+        if not self.is_leaf:
+            raise RuntimeError(_NOT_LEAF)
+        if id(self) in memo:
+            return memo[id(self)]
+        sig = self._sig
+        if sig.spec.device.type == "meta":
+            storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
+        else:
+            storage = copy.deepcopy(self._materialized_storage(), memo)
+            array = None
+            if storage.buffer is not None:
+                array = array_of_storage(storage, sig.spec, self._offset if sig.spec.numel else 0)
+        new = make_tensor(type(self), sig, array, storage, self._offset, [0])
+        memo[id(self)] = new
+        if self.grad is not None:
+            new.grad = copy.deepcopy(self.grad, memo)
+        for name in _own_slots(self):
+            if hasattr(self, name):
+                setattr(new, name, copy.deepcopy(getattr(self, name), memo))
+        if getattr(self, "__dict__", None):
+            new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return new

@@ -15,6 +15,8 @@ from mindtorch_dispatch.table import find_packet, packets
 from . import construction, indexing, printing
 from .autograd import AutogradMixin
 from .conversion import ConversionMixin
+from .interop import InteropMixin
+from .pickling import PicklingMixin
 from .properties import PropertiesMixin
 
 OPERATORS = {
@@ -65,7 +67,7 @@ def _refuses(value: Any) -> bool:
     return not isinstance(value, (AutogradMixin, int, float, complex))
 
 
-class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin):
+class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin):
     """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
 
     __module__ = "torch"
@@ -80,7 +82,6 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin):
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
     __hash__ = object.__hash__
-    __array_priority__ = 1000
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return printing.tensor_text(self, tensor_contents)
@@ -123,17 +124,17 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin):
         return aten.positive(self)
 
     @property
-    def T(self) -> Any:  # noqa: N802 (torch's name)
+    def T(self) -> Any:
         """All dimensions in reverse order."""
         return aten.numpy_T(self)
 
     @property
-    def mT(self) -> Any:  # noqa: N802
+    def mT(self) -> Any:
         """The last two dimensions exchanged."""
         return aten.mT(self)
 
     @property
-    def H(self) -> Any:  # noqa: N802
+    def H(self) -> Any:
         """The conjugate transpose of a matrix."""
         if self.dim() not in (0, 2):
             raise RuntimeError(
@@ -143,7 +144,7 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin):
         return self.mH if self.dim() else self
 
     @property
-    def mH(self) -> Any:  # noqa: N802
+    def mH(self) -> Any:
         """The conjugate transpose of the last two dimensions."""
         return aten.mT(self).conj()
 

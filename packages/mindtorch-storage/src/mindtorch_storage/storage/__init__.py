@@ -9,7 +9,6 @@ from mindtorch_storage.storage.typed import (
 from mindtorch_storage.storage.untyped import (
     UntypedStorage,
     register_allocator,
-    set_reduce_hook,
     set_relocation_hook,
 )
 
@@ -18,7 +17,6 @@ __all__ = [
     "TypedStorage",
     "UntypedStorage",
     "register_allocator",
-    "set_reduce_hook",
     "set_relocation_hook",
     "storage_class_dtype",
     "storage_class_name",

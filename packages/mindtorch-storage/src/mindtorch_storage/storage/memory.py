@@ -28,6 +28,14 @@ class Allocation(Protocol):
         """The address of the first byte, 0 for an empty block."""
         ...
 
+    def read(self) -> Any:
+        """The bytes as a uint8 array on the host, for blocks whose `buffer` is None."""
+        ...
+
+    def write(self, data: Any) -> None:
+        """Overwrite all bytes from a uint8 array on the host, for blocks whose `buffer` is None."""
+        ...
+
     def reallocated(self, nbytes: int) -> Allocation:
         """A block of `nbytes` that begins with this block's bytes."""
         ...
@@ -52,6 +60,14 @@ class HostAllocation:
         """The address of the first byte, 0 for an empty block."""
         address: int = self.buffer.__array_interface__["data"][0]
         return address if self.nbytes else 0
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """The bytes themselves."""
+        return self.buffer
+
+    def write(self, data: Any) -> None:
+        """Overwrite all bytes."""
+        self.buffer[:] = data
 
     def reallocated(self, nbytes: int) -> HostAllocation:
         """A new heap block that begins with this block's bytes."""

@@ -53,9 +53,15 @@ class TypedStorage:
     is_sparse = False
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None
+        self,
+        *args: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: Any = None,
+        device: Any = None,
+        _internal: bool = False,
     ) -> None:
-        warn_deprecated()
+        if not _internal:
+            warn_deprecated()
         self._set_up(args, wrap_storage, dtype, device, "TypedStorage.__init__")
 
     def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, name: str) -> None:
@@ -264,7 +270,11 @@ class TypedStorage:
         return self._over(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TypedStorage._over, (self._untyped_storage, self.dtype)
+        return _restored, (self._untyped_storage, self.dtype)
+
+
+def _restored(untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
+    return TypedStorage._over(untyped, dtype)
 
 
 def _conversion(name: str, dtype: Dtype) -> Any:

@@ -24,11 +24,10 @@ _INIT_TEXT = (
 
 
 class _Hooks:
-    """What upper layers plug in: device memory, what to do when bytes move, how a storage pickles."""
+    """What upper layers plug in: device memory, and what to do when bytes move."""
 
     allocators: ClassVar[dict[str, Callable[[int, Device], memory.Allocation]]] = {}
     relocated: Callable[[UntypedStorage], None] | None = None
-    reduce: Callable[[UntypedStorage], tuple[Any, ...]] | None = None
 
 
 def register_allocator(device_type: str, allocate: Callable[[int, Device], memory.Allocation]) -> None:
@@ -39,11 +38,6 @@ def register_allocator(device_type: str, allocate: Callable[[int, Device], memor
 def set_relocation_hook(hook: Callable[[UntypedStorage], None]) -> None:
     """Call `hook(storage)` after a storage moved to other memory, so that cached views can follow."""
     _Hooks.relocated = hook
-
-
-def set_reduce_hook(hook: Callable[[UntypedStorage], tuple[Any, ...]]) -> None:
-    """Let the layer with the file formats decide how a storage pickles."""
-    _Hooks.reduce = hook
 
 
 class _MetaAllocation:
@@ -57,6 +51,14 @@ class _MetaAllocation:
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
+
+    def read(self) -> Any:
+        """There is nothing to read."""
+        raise NotImplementedError(_NO_DATA)
+
+    def write(self, data: Any) -> None:
+        """There is nowhere to write."""
+        raise NotImplementedError(_NO_DATA)
 
     def pointer(self) -> int:
         """Meta storages have no address."""
@@ -309,12 +311,21 @@ class UntypedStorage:
             raise RuntimeError(
                 f"size does not match, self was {self.nbytes()} bytes but src was {other.nbytes()} bytes"
             )
-        if self.buffer is None:
+        if self.device.type == "meta":
             return self
-        if other.buffer is None:
+        if other.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        self.buffer[:] = other.buffer
+        if self.buffer is None:
+            self._allocation.write(other.host_bytes())
+        else:
+            self.buffer[:] = other.host_bytes()
         return self
+
+    def host_bytes(self) -> Any:
+        """The bytes as a uint8 array that the host can read: the memory itself where it can, else a copy."""
+        if self.device.type == "meta":
+            raise NotImplementedError(_NO_DATA)
+        return self._allocation.read() if self.buffer is None else self.buffer
 
     def clone(self) -> UntypedStorage:
         """A copy with its own memory on the same device."""
@@ -374,13 +385,12 @@ class UntypedStorage:
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if _Hooks.reduce is not None:
-            return _Hooks.reduce(self)
-        return _restore, (None if self.buffer is None else self.buffer.tobytes(), self.nbytes(), self.device)
+        content = None if self.device.type == "meta" else self.host_bytes().tobytes()
+        return _restore, (content, self.nbytes(), self.device)
 
 
 def _restore(content: bytes | None, nbytes: int, device: Device) -> UntypedStorage:
     new = UntypedStorage(nbytes, device=device)
-    if content is not None and new.buffer is not None:
-        new.buffer[:] = np.frombuffer(content, np.uint8)
+    if content is not None:
+        new.copy_(UntypedStorage._from_buffer(content))
     return new

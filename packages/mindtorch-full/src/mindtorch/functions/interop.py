@@ -1,0 +1,259 @@
+"""Tensors over memory of others: arrays, buffers, files, DLPack capsules."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+import mindtorch
+from mindtorch.tensor.interop import NUMPY_TYPES
+from mindtorch.tensor.pickling import tensor_over
+from mindtorch_storage import dtype as types
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.device import intern_device
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.strides import memory_span
+from mindtorch_storage.tensor_base import TensorBase, make_tensor
+
+__all__ = ["as_tensor", "asarray", "from_dlpack", "from_file", "from_numpy", "frombuffer"]
+
+_CPU = intern_device("cpu")
+_NOT_WRITABLE = (
+    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to "
+    "this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it "
+    "writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program."
+)
+_BUFFER_NOT_WRITABLE = (
+    "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to "
+    "the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its "
+    "data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest "
+    "of this program."
+)
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def _check_array(array: np.ndarray[Any, Any]) -> None:
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    itemsize = array.dtype.itemsize
+    if any(step % itemsize for step in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+    if any(step < 0 for step in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+
+
+def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any) -> Any:
+    """A tensor over an array's memory; the array may have any layout that tensors have."""
+    plain = array.view(np.ndarray)
+    itemsize = dtype.itemsize
+    stride = tuple(step // itemsize for step in plain.strides)
+    spec = Spec.of(dtype, _CPU, plain.shape, stride)
+    span = memory_span(spec.shape, stride)
+    # The storage is what lies between the first and the last element, gaps included.
+    flat = np.lib.stride_tricks.as_strided(plain, (span,), (itemsize,), writeable=plain.flags.writeable)
+    storage = UntypedStorage._from_buffer(flat.view(np.uint8), resizable=False)
+    return make_tensor(mindtorch.Tensor, spec.plain, plain, storage, 0, [0])
+
+
+def from_numpy(ndarray: Any, /) -> Any:
+    """A tensor over the memory of an array; writes through either are seen by both."""
+    if not isinstance(ndarray, np.ndarray):
+        kind = type(ndarray)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    _check_array(ndarray)
+    dtype = types.from_numpy(ndarray.dtype)
+    if dtype not in NUMPY_TYPES:
+        # The text names the array's type; ask for one that has no dtype.
+        kind = ndarray.dtype.type
+        raise TypeError(
+            f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}. The only supported types are: "
+            "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
+            "uint8, and bool."
+        )
+    if not ndarray.flags.writeable:
+        _warn_once(_NOT_WRITABLE)
+    return tensor_of_array(ndarray, dtype)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """A 1-d tensor over the memory of an object with the buffer protocol."""
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not view.contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    length, itemsize = view.nbytes, dtype.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0:
+        if (length - offset) % itemsize:
+            raise ValueError(
+                f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+                f"size ({itemsize})"
+            )
+        count = (length - offset) // itemsize
+    elif offset + count * itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {itemsize} bytes) after offset ({offset} bytes) must not be greater "
+            f"than actual buffer length ({length} bytes)"
+        )
+    if view.readonly:
+        _warn_once(_BUFFER_NOT_WRITABLE)
+    bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
+    storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return tensor_over(storage, dtype, 0, (count,), (1,), requires_grad)
+
+
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+) -> Any:
+    """A 1-d tensor over the first `size` elements of a file."""
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    dtype = mindtorch.get_default_dtype() if dtype is None else dtype
+    count = size or 0
+    storage = UntypedStorage.from_file(filename, bool(shared), count * dtype.itemsize)
+    tensor = tensor_over(storage, dtype, 0, (count,), (1,))
+    return tensor if device is None else tensor.to(device)
+
+
+class _Capsule:
+    """Gives a bare capsule the method that numpy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor over the memory of another library's array, or of a DLPack capsule."""
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
+        if type(ext_tensor).__name__ != "PyCapsule" or "used_" in repr(ext_tensor):
+            raise RuntimeError(
+                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+                "you might have already constructed a tensor from it once."
+            )
+        ext_tensor = _Capsule(ext_tensor)
+    if isinstance(ext_tensor, TensorBase):
+        tensor = tensor_of_array(ext_tensor._array, ext_tensor.dtype) if ext_tensor._array is not None else None
+        if tensor is None or ext_tensor._sig.requires_grad:
+            ext_tensor.__dlpack__()  # type: ignore[attr-defined]  # raises what forbids the export
+    elif isinstance(ext_tensor, np.ndarray):
+        tensor = tensor_of_array(ext_tensor, types.from_numpy(ext_tensor.dtype))
+    else:
+        array = np.from_dlpack(ext_tensor)
+        tensor = tensor_of_array(array, types.from_numpy(array.dtype))
+    if device is not None and Device(device).type != "cpu":
+        if copy is False:
+            raise ValueError(
+                f"cannot move DLPack tensor from device {ext_tensor.__dlpack_device__()} to {Device(device)} without "
+                "copying. Set copy=None or copy=True."
+            )
+        return tensor.to(device)
+    return tensor.clone() if copy else tensor
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy."""
+    if isinstance(data, TensorBase):
+        tensor: Any = data
+    elif isinstance(data, np.ndarray):
+        tensor = from_numpy(data)
+    else:
+        return mindtorch.tensor(data, dtype=dtype, device=device)
+    return _converted(tensor, dtype, device)
+
+
+def _converted(tensor: Any, dtype: Any, device: Any) -> Any:
+    target = tensor.device if device is None else Device(device)
+    return tensor.to(device=target, dtype=tensor.dtype if dtype is None else dtype)
+
+
+def _aliased(obj: Any, dtype: Any) -> Any:
+    """A tensor over the object's own memory, or None when it has none to share."""
+    if isinstance(obj, TensorBase):
+        return obj
+    if isinstance(obj, UntypedStorage | TypedStorage) and dtype is not None:
+        storage = obj.untyped()
+        return tensor_over(storage, dtype, 0, (storage.nbytes() // dtype.itemsize,), (1,))
+    if isinstance(obj, np.ndarray):
+        return from_numpy(obj)
+    if isinstance(obj, np.generic):
+        return from_numpy(np.asarray(obj))
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if isinstance(obj, bytes | bytearray | memoryview) or (hasattr(obj, "__buffer__") and not isinstance(obj, str)):
+        return frombuffer(obj, dtype=mindtorch.get_default_dtype() if dtype is None else dtype)
+    return None
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Any:
+    """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never)."""
+    tensor = _aliased(obj, dtype)
+    if tensor is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        values = list(obj) if isinstance(obj, UntypedStorage | TypedStorage) else obj
+        return mindtorch.tensor(values, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    target = tensor.device if device is None else Device(device)
+    wanted = tensor.dtype if dtype is None else dtype
+    if copy is False:
+        if target.type != tensor.device.type:
+            raise ValueError(f"can't alias tensor from device '{tensor.device}' to '{target}'.")
+        if wanted is not tensor.dtype:
+            raise ValueError(
+                f"can't alias tensor with dtype '{tensor.dtype.scalar_name}' into dtype '{wanted.scalar_name}'."
+            )
+    result = _converted(tensor, wanted, target)
+    if copy and result is tensor:
+        result = tensor.clone()
+    if requires_grad is None:
+        return result
+    if not requires_grad:
+        return result.detach()
+    if not (wanted.is_floating_point or wanted.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return result if result.requires_grad else result.detach().requires_grad_()

@@ -1,0 +1,120 @@
+"""`Tensor` towards numpy and DLPack, without copies."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+import mindtorch
+from mindtorch_storage import dtype as types
+from mindtorch_storage.tensor_base import TensorBase
+
+# Types that numpy itself has; the rest of a tensor's types come from ml_dtypes, which torch does not hand out.
+NUMPY_TYPES = frozenset(
+    (
+        types.float64, types.float32, types.float16, types.complex64, types.complex128, types.int64, types.int32,
+        types.int16, types.int8, types.uint64, types.uint32, types.uint16, types.uint8, types.bool,
+    )
+)  # fmt: skip
+
+
+class DLDeviceType(enum.IntEnum):
+    """Device codes of the DLPack standard."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
+
+
+class InteropMixin(TensorBase):
+    """`numpy()`, the array protocol, DLPack."""
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The elements as an array over the same memory; `force` detaches and copies to the host first."""
+        tensor: Any = self
+        if force:
+            tensor = tensor.detach().cpu()
+        spec = tensor._sig.spec
+        if spec.device.type != "cpu":
+            raise TypeError(
+                f"can't convert {spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
+            )
+        if tensor._sig.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if spec.dtype not in NUMPY_TYPES:
+            raise TypeError(f"Got unsupported ScalarType {spec.dtype.scalar_name}")
+        # The storage is made first: from now on somebody else relies on this memory.
+        tensor._materialized_storage()
+        return tensor._array.view()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """What `np.asarray(tensor)` calls."""
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"Unable to avoid copy: the tensor is {array.dtype}, not {np.dtype(dtype)}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Make a tensor of what a numpy function computed from this one."""
+        if array.dtype == bool:
+            # A comparison by numpy gives bytes, as it did before torch had a bool type.
+            array = array.astype("uint8")
+        return mindtorch.from_numpy(array)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule over this tensor's memory."""
+        spec = self._sig.spec
+        if self._sig.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
+        if spec.device.type != "cpu":
+            raise BufferError(f"Cannot pack tensors on {spec.device}")
+        if stream not in (None, -1):
+            raise AssertionError("stream should be None on cpu.")
+        if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):
+            raise BufferError(f"Cannot pack a tensor of {spec.device} for the DLPack device {tuple(dl_device)}")
+        if spec.dtype not in NUMPY_TYPES:
+            raise BufferError(
+                f"DLPack export of {spec.dtype} is not supported: numpy, which makes the capsule, lacks it"
+            )
+        array = self._array.copy() if copy else self._array
+        self._materialized_storage()
+        if max_version is None:
+            return array.__dlpack__()
+        return array.__dlpack__(max_version=max_version)
+
+    def __dlpack_device__(self) -> tuple[DLDeviceType, int]:
+        """The DLPack device of this tensor."""
+        device = self._sig.spec.device
+        kinds = {"cpu": DLDeviceType.kDLCPU, "npu": DLDeviceType.kDLExtDev}
+        if device.type not in kinds:
+            raise ValueError(f"Unknown device type {device.type} for Dlpack")
+        return kinds[device.type], device.index or 0
