@@ -1,0 +1,50 @@
+"""The cases, told through `import torch` alone; each function prepares a case and returns what is timed."""
+
+from collections.abc import Callable
+
+import torch
+
+TINY = 16
+CHAIN = 100
+
+
+def add() -> Callable[[], object]:
+    """Two tiny tensors, nothing recorded."""
+    a, b = torch.rand(TINY), torch.rand(TINY)
+    return lambda: a + b
+
+
+def add_grad() -> Callable[[], object]:
+    """Two tiny tensors, one of which requires grad."""
+    a, b = torch.rand(TINY, requires_grad=True), torch.rand(TINY)
+    return lambda: a + b
+
+
+def chain() -> Callable[[], object]:
+    """A hundred dependent tiny ops and their backward."""
+    start, other = torch.rand(TINY, requires_grad=True), torch.rand(TINY)
+
+    def step() -> None:
+        value = start
+        for _ in range(CHAIN // 2):
+            value = value * other
+            value = value + other
+        value.sum().backward()
+        start.grad = None
+
+    return step
+
+
+def mlp() -> Callable[[], object]:
+    """A small perceptron, one Adam step."""
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+    optimizer = torch.optim.Adam(model.parameters())
+    images, labels = torch.rand(64, 784), torch.randint(0, 10, (64,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+
+    return step

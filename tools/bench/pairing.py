@@ -1,0 +1,67 @@
+"""Times one case on both sides in turn."""
+
+import statistics
+from dataclasses import asdict, dataclass, field
+
+from catalogue import CASES
+from sides import Side, SideError
+
+
+@dataclass
+class Measurement:
+    """Figures of one case: seconds (or bytes) per side, the ratio of every pair, or why there are none."""
+
+    name: str
+    text: str
+    unit: str = "s"
+    ours: float = 0.0
+    torch: float = 0.0
+    ratios: list[float] = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Median over pairs of ours / torch."""
+        return statistics.median(self.ratios)
+
+    def add_pairs(self, ours: list[float], torch: list[float]) -> None:
+        """Take the figures of the pairs."""
+        self.ours, self.torch = statistics.median(ours), statistics.median(torch)
+        self.ratios = [one / other for one, other in zip(ours, torch, strict=True)]
+
+    def to_json(self) -> dict:
+        """Return plain data."""
+        return {**asdict(self), "ratio": self.ratio if self.ratios else None}
+
+
+def _calibrate(side: Side, seconds: float, clock: str) -> int:
+    count = 1
+    while seconds > 0:
+        spent = side.ask(do="time", count=count)[clock]
+        if spent >= seconds / 2:
+            break
+        count = max(count * 2, int(count * seconds / max(spent, 1e-6) * 0.7))
+    return count
+
+
+def pair_case(name: str, ours: Side, torch: Side, *, pairs: int | None, wall: bool) -> Measurement:
+    """Prepare, warm up, calibrate and time a case, the sides taking turns and swapping who goes first."""
+    effort = CASES[name]
+    clock = "wall" if wall else "cpu"
+    result = Measurement(name, effort.text)
+    try:
+        counts = {}
+        for side in (ours, torch):
+            side.prepare(effort.module, name, warm_up=2 if effort.seconds == 0.0 else 20)
+            counts[side.name] = _calibrate(side, effort.seconds, clock)
+        times: dict[str, list[float]] = {"ours": [], "torch": []}
+        for turn in range(pairs or effort.pairs):
+            for side in (ours, torch) if turn % 2 == 0 else (torch, ours):
+                spent = side.ask(do="time", count=counts[side.name])[clock]
+                times[side.name].append(spent / counts[side.name])
+        result.add_pairs(times["ours"], times["torch"])
+        for side in (ours, torch):
+            side.ask(do="drop")
+    except SideError as error:
+        result.error = str(error)
+    return result
