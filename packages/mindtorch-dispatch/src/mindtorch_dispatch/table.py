@@ -195,8 +195,8 @@ def op(
 
     Raises DuplicateOpError when the overload is declared already.
     """
-    head = signature[: signature.index(")")]
-    kind = "composite" if composite is not None else "mutating" if "(a!)" in head else "functional"
+    written = "!" in signature.partition("->")[0]
+    kind = "composite" if composite is not None else "mutating" if written else "functional"
     row = OpRow(
         signature,
         meta,

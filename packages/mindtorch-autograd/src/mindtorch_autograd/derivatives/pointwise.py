@@ -1,11 +1,221 @@
-"""Elementwise arithmetic."""
+"""Elementwise arithmetic of two and three operands."""
 
-from ..derivative import derivative
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..derivative import NON_DIFFERENTIABLE, ZERO, derivative
 from .numbers import conj, scaled
 
-derivative(
-    "add.Tensor",
-    self=lambda grad: grad,
-    other=lambda grad, alpha: scaled(grad, alpha),
-)
+
+def masked(grad: Any, mask: Any) -> Any:
+    """Return `grad` where `mask` holds, zero elsewhere."""
+    return aten.where(mask, grad, 0)
+
+
+def pow_self(grad: Any, self: Any, exponent: Any) -> Any:
+    """`exponent * self ** (exponent - 1)`; zero for exponent 0."""
+    if not isinstance(exponent, TensorBase):
+        if exponent == 0:
+            return aten.zeros_like(self)
+        return grad * conj(exponent * aten.pow(self, exponent - 1))
+    zero = aten.eq(exponent, 0.0)
+    return aten.where(zero, 0.0, grad * conj(exponent * aten.pow(self, exponent - 1)))
+
+
+def pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    """`self ** exponent * log(self)`; zero where the base is zero and the exponent is not negative."""
+    if not isinstance(self, TensorBase):
+        if self == 0:
+            return masked(grad * conj(result * -math.inf), aten.lt(exponent, 0))
+        return grad * conj(result * math.log(self) if not isinstance(self, complex) else result * aten.log(
+            aten.scalar_tensor(self, dtype=result.dtype)))
+    zero = aten.logical_and(aten.eq(self, 0), aten.ge(exponent, 0)) if not exponent.dtype.is_complex else aten.eq(self, 0)
+    return aten.where(zero, 0.0, grad * conj(result * aten.log(self)))
+
+
+def clamp_grad(grad: Any, self: Any, min: Any, max: Any) -> Any:  # noqa: A002 (aten's argument names)
+    """The gradient where the value was kept."""
+    kept = None
+    if min is not None:
+        kept = aten.ge(self, min)
+    if max is not None:
+        below = aten.le(self, max)
+        kept = below if kept is None else aten.logical_and(kept, below)
+    return masked(grad, kept)
+
+
+def extreme_grad(grad: Any, first: Any, second: Any, wins: str) -> Any:
+    """The gradient where `first` wins, half of it where both are equal."""
+    shared = aten.div(grad, 2)
+    equal = aten.eq(first, second)
+    won = getattr(aten, wins)(first, second)
+    return aten.where(equal, shared, masked(grad, won))
+
+
+def remainder_other(grad: Any, self: Any, other: Any) -> Any:
+    """`-floor(self / other)`."""
+    return -grad * aten.div(self, other, rounding_mode="floor")
+
+
+def lerp_weight(grad: Any, self: Any, end: Any) -> Any:
+    """`end - self`."""
+    return grad * conj(end - self)
+
+
+derivative("add.Tensor", self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))
+derivative("add.Scalar", self=lambda grad: grad, node="AddBackward1")
+derivative("sub.Tensor", self=lambda grad: grad, other=lambda grad, alpha: -scaled(grad, alpha))
+derivative("sub.Scalar", self=lambda grad: grad, node="SubBackward1")
+derivative("rsub.Tensor", self=lambda grad, alpha: -scaled(grad, alpha), other=lambda grad: grad)
+derivative("rsub.Scalar", self=lambda grad, alpha: -scaled(grad, alpha), node="RsubBackward1")
 derivative("mul.Tensor", self=lambda grad, other: grad * conj(other), other=lambda grad, self: grad * conj(self))
+derivative("mul.Scalar", self=lambda grad, other: grad * conj(other), node="MulBackward1")
+derivative(
+    "div.Tensor",
+    self=lambda grad, other: grad / conj(other),
+    other=lambda grad, self, other: -grad * conj((self / other) / other),
+)
+derivative("div.Scalar", self=lambda grad, other: grad / conj(other), node="DivBackward1")
+derivative("_div_floor _div_trunc", self=ZERO, other=ZERO, node="DivBackward2")
+derivative("floor_divide", NON_DIFFERENTIABLE)
+derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other)
+derivative("remainder.Scalar", self=lambda grad: grad)
+derivative("remainder.Scalar_Tensor", other=lambda grad, self, other: remainder_other(grad, self, other))
+derivative(
+    "fmod.Tensor",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * aten.div(self, other, rounding_mode="trunc"),
+)
+derivative("fmod.Scalar", self=lambda grad: grad)
+derivative("pow.Tensor_Scalar", self=pow_self)
+derivative("pow.Tensor_Tensor", self=pow_self, exponent=pow_exponent, node="PowBackward1")
+derivative("pow.Scalar", exponent=pow_exponent, node="PowBackward1")
+derivative(
+    "maximum",
+    self=lambda grad, self, other: extreme_grad(grad, self, other, "gt"),
+    other=lambda grad, self, other: extreme_grad(grad, other, self, "gt"),
+)
+derivative(
+    "minimum",
+    self=lambda grad, self, other: extreme_grad(grad, self, other, "lt"),
+    other=lambda grad, self, other: extreme_grad(grad, other, self, "lt"),
+)
+derivative(
+    "fmax",
+    self=lambda grad, self, other: masked(grad, aten.logical_or(aten.ge(self, other), aten.isnan(other))),
+    other=lambda grad, self, other: masked(
+        grad, aten.logical_not(aten.logical_or(aten.ge(self, other), aten.isnan(other)))
+    ),
+)
+derivative(
+    "fmin",
+    self=lambda grad, self, other: masked(grad, aten.logical_or(aten.le(self, other), aten.isnan(other))),
+    other=lambda grad, self, other: masked(
+        grad, aten.logical_not(aten.logical_or(aten.le(self, other), aten.isnan(other)))
+    ),
+)
+derivative("clamp", self=clamp_grad)
+derivative(
+    "clamp.Tensor",
+    self=clamp_grad,
+    min=lambda grad, self, min, max: masked(
+        grad, aten.lt(self, min) if max is None else aten.logical_and(aten.lt(self, min), aten.lt(min, max))
+    ),
+    max=lambda grad, self, min, max: masked(
+        grad, aten.gt(self, max) if min is None else aten.logical_or(aten.gt(self, max), aten.lt(max, min))
+    ),
+    node="ClampBackward1",
+)
+derivative("clamp_min", self=lambda grad, self, min: masked(grad, aten.ge(self, min)))
+derivative(
+    "clamp_min.Tensor",
+    self=lambda grad, self, min: masked(grad, aten.ge(self, min)),
+    min=lambda grad, self, min: masked(grad, aten.lt(self, min)),
+    node="ClampMinBackward1",
+)
+derivative("clamp_max", self=lambda grad, self, max: masked(grad, aten.le(self, max)))
+derivative(
+    "clamp_max.Tensor",
+    self=lambda grad, self, max: masked(grad, aten.le(self, max)),
+    max=lambda grad, self, max: masked(grad, aten.gt(self, max)),
+    node="ClampMaxBackward1",
+)
+derivative(
+    "addcmul",
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * conj(tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * conj(tensor1 * value),
+)
+derivative(
+    "addcdiv",
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * conj(value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * conj(value * tensor1 / (tensor2 * tensor2)),
+)
+derivative(
+    "lerp.Scalar",
+    self=lambda grad, weight: grad * conj(1 - weight),
+    end=lambda grad, weight: grad * conj(weight),
+)
+derivative(
+    "lerp.Tensor",
+    self=lambda grad, weight: grad * conj(1 - weight),
+    end=lambda grad, weight: grad * conj(weight),
+    weight=lerp_weight,
+    node="LerpBackward1",
+)
+derivative(
+    "where.self where.ScalarSelf where.ScalarOther",
+    self=lambda grad, condition: aten.where(condition, grad, 0),
+    other=lambda grad, condition: aten.where(condition, 0, grad),
+)
+derivative(
+    "atan2",
+    self=lambda grad, self, other: grad * other / (self * self + other * other),
+    other=lambda grad, self, other: grad * -self / (self * self + other * other),
+)
+derivative(
+    "copysign.Tensor",
+    self=lambda grad, self, result: grad * aten.where(aten.eq(self, 0), 0.0, result / self),
+    other=ZERO,
+)
+derivative(
+    "copysign.Scalar",
+    self=lambda grad, self, result: grad * aten.where(aten.eq(self, 0), 0.0, result / self),
+    node="CopysignBackward1",
+)
+derivative(
+    "hypot",
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+derivative(
+    "logaddexp",
+    self=lambda grad, self, result: grad * conj(aten.exp(self - result)),
+    other=lambda grad, other, result: grad * conj(aten.exp(other - result)),
+)
+derivative(
+    "logaddexp2",
+    self=lambda grad, self, result: grad * aten.pow(2.0, self - result),
+    other=lambda grad, other, result: grad * aten.pow(2.0, other - result),
+)
+derivative(
+    "xlogy.Tensor",
+    self=lambda grad, self, other: grad * aten.where(
+        aten.logical_and(aten.eq(self, 0.0), aten.le(other, 0)), 0.0, aten.log(other)
+    ),
+    other=lambda grad, self, other: grad * self / other,
+)
+derivative(
+    "xlogy.Scalar_Other",
+    self=lambda grad, self, other: grad * (math.log(other) if other > 0 else aten.where(
+        aten.eq(self, 0.0), 0.0, -math.inf if other == 0 else math.nan
+    )),
+    node="XlogyBackward2",
+)
+derivative("xlogy.Scalar_Self", other=lambda grad, self, other: grad * self / other, node="XlogyBackward1")

@@ -1,20 +1,194 @@
-"""Elementwise arithmetic."""
+"""Elementwise arithmetic of two and three operands."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from ..register import kernel, ufunc
 
-kernel("mul.Tensor")(ufunc(np.multiply))
+kernel("mul.Tensor", "mul.Scalar")(ufunc(np.multiply))
+kernel("div.Tensor", "div.Scalar")(ufunc(np.true_divide))
+kernel("fmax")(ufunc(np.fmax))
+kernel("fmin")(ufunc(np.fmin))
+kernel("maximum", "clamp_min", "clamp_min.Tensor")(ufunc(np.maximum))
+kernel("minimum", "clamp_max", "clamp_max.Tensor")(ufunc(np.minimum))
+kernel("atan2")(ufunc(np.arctan2))
+kernel("copysign.Tensor", "copysign.Scalar")(ufunc(np.copysign))
+kernel("hypot")(ufunc(np.hypot))
+kernel("nextafter", upcast=False)(ufunc(np.nextafter))
+kernel("logaddexp2")(ufunc(np.logaddexp2))
+kernel("heaviside")(ufunc(np.heaviside))
+kernel("gcd")(ufunc(np.gcd))
+kernel("lcm")(ufunc(np.lcm))
 
 
-@kernel("add.Tensor")
+@kernel("add.Tensor", "add.Scalar")
 def add(out: Any, self: Any, other: Any, alpha: Any) -> None:
     """`self + alpha * other`."""
     if alpha == 1:
         np.add(self, other, out)
+    elif out.dtype.kind == "b":
+        np.logical_or(self, np.logical_and(other, bool(alpha)), out)
     else:
         np.add(self, np.multiply(other, alpha, dtype=out.dtype), out)
+
+
+@kernel("sub.Tensor", "sub.Scalar")
+def sub(out: Any, self: Any, other: Any, alpha: Any) -> None:
+    """`self - alpha * other`."""
+    if alpha == 1:
+        np.subtract(self, other, out)
+    else:
+        np.subtract(self, np.multiply(other, alpha, dtype=out.dtype), out)
+
+
+@kernel("rsub.Tensor", "rsub.Scalar")
+def rsub(out: Any, self: Any, other: Any, alpha: Any) -> None:
+    """`other - alpha * self`."""
+    np.subtract(other, self if alpha == 1 else np.multiply(self, alpha, dtype=out.dtype), out)
+
+
+def _check_divisor(other: Any) -> None:
+    if np.any(np.equal(other, 0)):
+        raise RuntimeError("ZeroDivisionError")
+
+
+@kernel("floor_divide", "_div_floor")
+def div_floor(out: Any, self: Any, other: Any) -> None:
+    """Quotient rounded down; torch's rounding for floats, an error for an integer divisor of zero."""
+    if out.dtype.kind in "iub":
+        _check_divisor(other)
+        np.floor_divide(self, other, out)
+        return
+    np.floor_divide(self, other, out)
+    zero = np.equal(other, 0)
+    if np.any(zero):
+        np.copyto(out, np.true_divide(self, other), where=zero)
+
+
+@kernel("_div_trunc")
+def div_trunc(out: Any, self: Any, other: Any) -> None:
+    """Quotient rounded to zero."""
+    if out.dtype.kind in "iub":
+        _check_divisor(other)
+        quotient = np.floor_divide(self, other)
+        remainder = np.subtract(self, np.multiply(quotient, other))
+        quotient += ((remainder != 0) & ((np.less(self, 0)) != (np.less(other, 0)))).astype(quotient.dtype)
+        out[...] = quotient
+    else:
+        np.trunc(np.true_divide(self, other, dtype=out.dtype), out)
+
+
+@kernel("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
+def remainder(out: Any, self: Any, other: Any) -> None:
+    """Remainder with the divisor's sign."""
+    if out.dtype.kind in "iub":
+        _check_divisor(other)
+    np.remainder(self, other, out)
+
+
+@kernel("fmod.Tensor", "fmod.Scalar")
+def fmod(out: Any, self: Any, other: Any) -> None:
+    """Remainder with the dividend's sign."""
+    if out.dtype.kind in "iub":
+        _check_divisor(other)
+    np.fmod(self, other, out)
+
+
+@kernel("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar")
+def pow_(out: Any, self: Any, exponent: Any) -> None:
+    """`self ** exponent`; integers wrap, negative integer exponents give 0 except for bases 1 and -1."""
+    if out.dtype.kind in "iu":
+        _integer_pow(out, np.asarray(self, out.dtype), np.asarray(exponent, out.dtype))
+        return
+    if out.dtype.kind == "b":
+        np.logical_or(self, np.logical_not(exponent), out)
+        return
+    if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
+        if exponent == 2:
+            np.multiply(self, self, out)
+            return
+        if exponent == 0.5:
+            np.sqrt(self, out)
+            return
+        if exponent == 3:
+            np.multiply(np.multiply(self, self), self, out)
+            return
+    np.power(self, exponent, out)
+
+
+def _integer_pow(out: Any, base: Any, exponent: Any) -> None:
+    negative = exponent < 0
+    result = np.power(base, np.where(negative, 0, exponent).astype(out.dtype))
+    if np.any(negative):
+        parity = np.where(exponent % 2 == 0, 1, -1)
+        small = np.where(base == 1, 1, np.where(base == -1, parity, 0)) if out.dtype.kind == "i" else (base == 1)
+        result = np.where(negative, small, result)
+    out[...] = result
+
+
+@kernel("clamp", "clamp.Tensor")
+def clamp(out: Any, self: Any, low: Any, high: Any) -> None:
+    """Values kept between two bounds; the upper bound wins, nan stays."""
+    if low is None:
+        np.minimum(self, high, out)
+    elif high is None:
+        np.maximum(self, low, out)
+    else:
+        np.minimum(np.maximum(self, low), high, out)
+
+
+@kernel("addcmul")
+def addcmul(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
+    """`self + value * tensor1 * tensor2`."""
+    product = np.multiply(tensor1, tensor2) if value == 1 else np.multiply(np.multiply(tensor1, value), tensor2)
+    np.add(self, product, out)
+
+
+@kernel("addcdiv")
+def addcdiv(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
+    """`self + value * tensor1 / tensor2`."""
+    scaled = tensor1 if value == 1 else np.multiply(tensor1, value, dtype=out.dtype)
+    np.add(self, np.true_divide(scaled, tensor2, dtype=out.dtype), out)
+
+
+@kernel("lerp.Scalar", "lerp.Tensor")
+def lerp(out: Any, self: Any, end: Any, weight: Any) -> None:
+    """Linear interpolation, from the nearer end, as torch does for accuracy."""
+    difference = np.subtract(end, self)
+    if isinstance(weight, np.ndarray):
+        weight = weight.astype(difference.dtype, copy=False)
+        near = np.abs(weight) < 0.5
+        np.copyto(out, np.where(near, self + weight * difference, end - difference * (1 - weight)))
+    elif abs(weight) < 0.5:
+        np.add(self, np.multiply(difference, difference.dtype.type(weight), out=difference), out)
+    else:
+        kept = difference.dtype.type(1) - difference.dtype.type(weight)
+        np.subtract(end, np.multiply(difference, kept, out=difference), out)
+
+
+@kernel("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar", upcast=False)
+def where(out: Any, condition: Any, self: Any, other: Any) -> None:
+    """One branch where the condition holds, the other elsewhere."""
+    np.copyto(out, other, casting="unsafe")
+    np.copyto(out, self, where=condition.astype(np.bool_, copy=False), casting="unsafe")
+
+
+@kernel("logaddexp")
+def logaddexp(out: Any, self: Any, other: Any) -> None:
+    """`log(exp(self) + exp(other))`."""
+    if out.dtype.kind == "c":
+        larger = np.where(self.real >= other.real, self, other)
+        smaller = np.where(self.real >= other.real, other, self)
+        out[...] = larger + np.log1p(np.exp(smaller - larger))
+    else:
+        np.logaddexp(self, other, out)
+
+
+@kernel("xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self")
+def xlogy(out: Any, self: Any, other: Any) -> None:
+    """`self * log(other)`, 0 where self is 0."""
+    special.xlogy(np.asarray(self, out.dtype), np.asarray(other, out.dtype), out)

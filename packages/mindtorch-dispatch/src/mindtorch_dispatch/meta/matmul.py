@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
 from .checks import check
 from .rule import meta_rule
 
 
+_C_TYPES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long",
+    "int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_type(dtype: Dtype) -> str:
+    """Return the C++ name that some of torch's messages use for a dtype."""
+    return _C_TYPES.get(dtype.name, dtype.name)
+
+
 def check_same_dtype(first: Spec, second: Spec, name: str = "") -> None:
     """Raise torch's error for operands of two dtypes."""
     check(
         first.dtype is second.dtype,
-        lambda: f"expected m1 and m2 to have the same dtype, but got: {first.dtype.c_name} != {second.dtype.c_name}",
+        lambda: f"expected m1 and m2 to have the same dtype, but got: {c_type(first.dtype)} != {c_type(second.dtype)}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -84,3 +84,89 @@ def pointwise(
 def int_or_bool_to_long(dtype: Dtype) -> Dtype:
     """Return int64 for integral dtypes and bool (what `sum` accumulates in), else `dtype`."""
     return dtype if dtype.is_floating_point or dtype.is_complex else int64
+
+
+def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
+    """Return `rule` with a check of the values ahead of it."""
+
+    def with_check(*values: Any) -> Outputs:
+        check_values(*values)
+        return rule(*values)
+
+    return MetaRule(with_check, inplace=rule.inplace, out=rule.out, aliases_ok=rule.aliases_ok)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, Spec) and value.dtype is bool_dtype)
+
+
+def _check_sub(self: Any, other: Any, alpha: Any = 1) -> None:
+    if _is_bool(self) and _is_bool(other):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    if _is_bool(self) or _is_bool(other):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+    _check_alpha(self, other, alpha)
+
+
+def _check_alpha(self: Any, other: Any, alpha: Any = 1) -> None:
+    compute = promoted((self, other))
+    if isinstance(alpha, bool) and compute is not bool_dtype:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and not (compute.is_floating_point or compute.is_complex):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and not compute.is_complex:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+no_bool_sub = checked(pointwise(operands=(0, 1)), _check_sub)
+"""`sub`: refuses bool operands."""
+
+add = checked(pointwise(operands=(0, 1)), _check_alpha)
+"""`add`: checks the kind of alpha."""
+
+
+def no_complex(name: str, complex_text: bool = False) -> MetaRule:
+    """Return the two-operand rule that refuses complex operands (`maximum`) or has no complex kernel (`remainder`)."""
+
+    def check_values(self: Any, other: Any) -> None:
+        compute = promoted((self, other))
+        if compute.is_complex:
+            if complex_text:
+                raise RuntimeError(f"{name} not implemented for complex tensors.")
+            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
+
+    return checked(pointwise(operands=(0, 1)), check_values)
+
+
+def _clamp(self: Spec, low: Any = None, high: Any = None) -> Outputs:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    compute = promoted([value for value in (self, low, high) if value is not None])
+    if compute.is_complex:
+        raise RuntimeError("clamp is not supported for complex types")
+    specs = [value for value in (self, low, high) if isinstance(value, Spec)]
+    return Outputs(broadcast_spec(specs, compute), cast=compute)
+
+
+clamp = MetaRule(_clamp, inplace=True, out=True, aliases_ok=True)
+"""`clamp` with numbers or tensors."""
+
+
+def _where(condition: Spec, self: Any, other: Any) -> Outputs:
+    if condition.dtype is not bool_dtype and condition.dtype.name != "uint8":
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.scalar_name}"
+        )
+    compute = promoted((self, other))
+    specs = [value for value in (condition, self, other) if isinstance(value, Spec)]
+    return Outputs(broadcast_spec(specs, compute), cast={1: compute, 2: compute})
+
+
+where = MetaRule(_where, out=True)
+"""`where`: two branches promote with each other, the condition does not take part."""

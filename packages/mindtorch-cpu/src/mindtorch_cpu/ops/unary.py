@@ -1,0 +1,135 @@
+"""Elementwise functions of one operand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from ..register import kernel, ufunc
+
+for _name, _function in {
+    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
+    "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
+    "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "sin": np.sin, "sinh": np.sinh,
+    "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "conj_physical": np.conjugate, "neg": np.negative,
+    "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "digamma": special.psi, "erf": special.erf,
+    "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln, "i0": special.i0,
+}.items():  # fmt: skip
+    kernel(_name)(ufunc(_function))
+
+
+@kernel("reciprocal")
+def reciprocal(out: Any, self: Any) -> None:
+    """`1 / self`."""
+    np.true_divide(1, self, out)
+
+
+@kernel("rsqrt")
+def rsqrt(out: Any, self: Any) -> None:
+    """`1 / sqrt(self)`."""
+    np.sqrt(self, out)
+    np.true_divide(1, out, out)
+
+
+@kernel("sigmoid")
+def sigmoid(out: Any, self: Any) -> None:
+    """`1 / (1 + exp(-self))`."""
+    np.negative(self, out)
+    np.exp(out, out)
+    np.add(out, 1, out)
+    np.true_divide(1, out, out)
+
+
+@kernel("sinc")
+def sinc(out: Any, self: Any) -> None:
+    """`sin(pi x) / (pi x)`, 1 at 0."""
+    scaled = self * self.dtype.type(math.pi)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out[...] = np.where(self == 0, 1, np.sin(scaled) / scaled)
+
+
+@kernel("round")
+def round_(out: Any, self: Any) -> None:
+    """Nearest integer, ties to even."""
+    np.rint(self, out, casting="unsafe") if self.dtype.kind == "f" else np.copyto(out, self)
+
+
+@kernel("round.decimals")
+def round_decimals(out: Any, self: Any, decimals: int) -> None:
+    """Nearest multiple of `10 ** -decimals`, ties to even."""
+    if self.dtype.kind != "f":
+        np.copyto(out, self)
+        return
+    scale = self.dtype.type(10.0 ** abs(decimals))
+    out[...] = np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
+
+
+@kernel("frac")
+def frac(out: Any, self: Any) -> None:
+    """`self - trunc(self)`."""
+    np.subtract(self, np.trunc(self), out)
+
+
+@kernel("abs")
+def abs_(out: Any, self: Any) -> None:
+    """Magnitude."""
+    np.abs(self, out) if self.dtype.kind != "b" else np.copyto(out, self)
+
+
+@kernel("sign")
+def sign(out: Any, self: Any) -> None:
+    """-1, 0 or 1; 0 for nan as torch."""
+    if self.dtype.kind == "b":
+        np.copyto(out, self)
+    elif self.dtype.kind == "f":
+        np.subtract(self > 0, self < 0, out, dtype=np.float32 if out.dtype.itemsize <= 4 else np.float64, casting="unsafe")
+    else:
+        np.sign(self, out)
+
+
+@kernel("sgn")
+def sgn(out: Any, self: Any) -> None:
+    """`sign` for reals, `x / |x|` for complex."""
+    if self.dtype.kind != "c":
+        sign(out, self)
+        return
+    magnitude = np.abs(self)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out[...] = np.where(magnitude == 0, 0, self / magnitude)
+
+
+@kernel("angle")
+def angle(out: Any, self: Any) -> None:
+    """Argument of a complex number; 0 or pi for reals, nan stays."""
+    if self.dtype.kind == "c":
+        out[...] = np.angle(self)
+    else:
+        result = np.where(self < 0, math.pi, 0.0)
+        out[...] = np.where(np.isnan(self), np.nan, result)
+
+
+kernel("signbit", upcast=False)(lambda out, self: np.signbit(self, out) if self.dtype.kind != "b" else out.fill(False))
+kernel("isnan")(lambda out, self: np.isnan(self, out))
+kernel("isinf")(lambda out, self: np.isinf(self, out))
+kernel("isfinite")(lambda out, self: np.isfinite(self, out))
+kernel("isposinf")(lambda out, self: np.isposinf(self, out) if self.dtype.kind == "f" else out.fill(False))
+kernel("isneginf")(lambda out, self: np.isneginf(self, out) if self.dtype.kind == "f" else out.fill(False))
+
+
+@kernel("logit")
+def logit(out: Any, self: Any, eps: float | None) -> None:
+    """`log(x / (1 - x))`, x clamped to [eps, 1 - eps] when eps is given."""
+    x = self if eps is None else np.clip(self, eps, 1 - eps)
+    np.log(x / (1 - x), out)
+
+
+@kernel("nan_to_num")
+def nan_to_num(out: Any, self: Any, nan: float | None, posinf: float | None, neginf: float | None) -> None:
+    """nan and infinities replaced."""
+    if self.dtype.kind not in "fc":
+        np.copyto(out, self)
+        return
+    out[...] = np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)

@@ -1,0 +1,97 @@
+"""Elementwise ops composed of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.dtype import complex128, float64
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+
+
+def alias_of(name: str) -> Callable[..., Any]:
+    """Return a function that calls the op `name` with the same arguments."""
+
+    def call(*values: Any) -> Any:
+        *operands, alpha = values if name == "sub" else (*values, None)
+        return getattr(aten, name)(*operands) if alpha is None else getattr(aten, name)(*operands, alpha=alpha)
+
+    return call
+
+
+def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+    """`div` with a rounding mode: None, "floor" or "trunc"."""
+    if rounding_mode is None:
+        return aten.div(self, other)
+    if rounding_mode == "floor":
+        return aten._div_floor(self, other)
+    if rounding_mode == "trunc":
+        return aten._div_trunc(self, other)
+    raise RuntimeError(
+        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+    )
+
+
+def max_other(self: Any, other: Any) -> Any:
+    """`maximum`."""
+    return aten.maximum(self, other)
+
+
+def min_other(self: Any, other: Any) -> Any:
+    """`minimum`."""
+    return aten.minimum(self, other)
+
+
+def clip(self: Any, low: Any, high: Any) -> Any:
+    """`clamp`."""
+    return aten.clamp(self, low, high)
+
+
+def arctan2(self: Any, other: Any) -> Any:
+    """`atan2`."""
+    return aten.atan2(self, other)
+
+
+def ldexp(self: Any, other: Any) -> Any:
+    """`self * 2 ** other`."""
+    return aten.mul(self, aten.pow(2.0, other))
+
+
+def float_power(self: Any, exponent: Any) -> Any:
+    """`pow` in float64 or complex128."""
+    operands = [value for value in (self, exponent)]
+    is_complex = any(
+        value.dtype.is_complex if isinstance(value, TensorBase) else isinstance(value, complex) for value in operands
+    )
+    dtype = complex128 if is_complex else float64
+    first, second = (value.to(dtype) if isinstance(value, TensorBase) else value for value in operands)
+    return aten.pow(first, second)
+
+
+def isclose(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """`|self - other| <= atol + rtol * |other|`, infinities equal themselves."""
+    if self.dtype is not other.dtype:
+        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    if rtol < 0:
+        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
+    if atol < 0:
+        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
+    close = aten.eq(self, other)
+    floating = self.dtype.is_floating_point or self.dtype.is_complex
+    if equal_nan and floating:
+        close = aten.logical_or(close, aten.logical_and(aten.ne(self, self), aten.ne(other, other)))
+    if rtol == 0 and atol == 0:
+        return close
+    if not floating:
+        self, other = self.to(float64), other.to(float64)
+    allowed = aten.add(aten.abs(aten.mul(other, rtol)), atol)
+    error = aten.abs(aten.sub(self, other))
+    finite = aten.logical_and(aten.isfinite(error), aten.le(error, allowed))
+    return aten.logical_or(close, finite)
+
+
+def allclose(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> bool:
+    """All elements `isclose`."""
+    return bool(aten.all(aten.isclose(self, other, rtol, atol, equal_nan)).item())

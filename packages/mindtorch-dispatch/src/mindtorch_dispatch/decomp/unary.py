@@ -1,0 +1,56 @@
+"""Elementwise functions of one operand composed of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+
+from ..call import aten
+
+
+def alias_of(name: str) -> Callable[[Any], Any]:
+    """Return a function that calls the op `name`."""
+    return lambda self: getattr(aten, name)(self)
+
+
+def conj(self: Any) -> Any:
+    """The complex conjugate, made at once; a real tensor itself."""
+    return aten.conj_physical(self) if self.dtype.is_complex else self
+
+
+def positive(self: Any) -> Any:
+    """`self`; torch refuses bool."""
+    if self.dtype is bool_dtype:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+def square(self: Any) -> Any:
+    """`self ** 2`."""
+    return aten.pow(self, 2)
+
+
+def deg2rad(self: Any) -> Any:
+    """Degrees to radians."""
+    return _scaled(self, math.pi / 180.0, "deg2rad")
+
+
+def rad2deg(self: Any) -> Any:
+    """Radians to degrees."""
+    return _scaled(self, 180.0 / math.pi, "rad2deg")
+
+
+def _scaled(self: Any, factor: float, name: str) -> Any:
+    if self.dtype.is_complex:
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
+    return aten.mul(self, factor)
+
+
+def isreal(self: Any) -> Any:
+    """True where the imaginary part is zero."""
+    if self.dtype.is_complex:
+        return aten.eq(aten.imag(self), 0)
+    return aten.ones_like(self, dtype=bool_dtype)

@@ -1,0 +1,37 @@
+"""Meta rules of bitwise logic: integers and bool only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+
+from .pointwise import checked, pointwise, promoted
+from .rule import MetaRule
+
+
+def bitwise(name: str) -> MetaRule:
+    """Rule of `bitwise_and` and its like."""
+
+    def check_values(*values: Any) -> None:
+        compute = promoted(values)
+        if compute.is_floating_point or compute.is_complex:
+            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
+
+    return checked(pointwise(), check_values)
+
+
+bitwise_not = bitwise("bitwise_not")
+"""`bitwise_not`."""
+
+
+def shift(name: str) -> MetaRule:
+    """Rule of shifts: bool is refused too."""
+    kernel = {"bitwise_left_shift": "lshift_cpu", "bitwise_right_shift": "rshift_cpu"}[name]
+
+    def check_values(*values: Any) -> None:
+        compute = promoted(values)
+        if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
+            raise NotImplementedError(f'"{kernel}" not implemented for \'{compute.scalar_name}\'')
+
+    return checked(pointwise(), check_values)

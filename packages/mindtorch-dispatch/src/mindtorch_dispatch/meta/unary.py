@@ -1,0 +1,74 @@
+"""Meta rules of elementwise functions of one operand that differ from the plain ones."""
+
+from __future__ import annotations
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.spec import Spec
+
+from .checks import check
+from .pointwise import DEFAULT, REAL, SAME, checked, pointwise
+from .rule import MetaRule, Outputs
+
+
+def rounding(name: str) -> MetaRule:
+    """Rule of `floor` and its like: complex and bool are refused."""
+
+    def check_values(self: Spec, decimals: int = 0) -> None:
+        if self.dtype.is_complex or self.dtype is bool_dtype:
+            if self.dtype.is_complex and name in ("floor", "ceil", "trunc"):
+                raise RuntimeError(f"{name} is not supported for complex inputs")
+            raise NotImplementedError(f'"{name}_vml_cpu" not implemented for \'{self.dtype.scalar_name}\'')
+
+    return checked(pointwise(SAME, operands=(0,)), check_values)
+
+
+def _check_neg(self: Spec) -> None:
+    check(
+        self.dtype is not bool_dtype,
+        lambda: "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead.",
+    )
+
+
+neg = checked(pointwise(DEFAULT), _check_neg)
+"""`neg`: refuses bool."""
+
+
+def _check_sign(self: Spec) -> None:
+    check(not self.dtype.is_complex, lambda: "Unlike NumPy, torch.sign doesn't allow complex tensors.")
+
+
+sign = checked(pointwise(SAME), _check_sign)
+"""`sign`: refuses complex."""
+
+abs_ = pointwise(REAL)
+"""`abs`: complex gives real."""
+
+
+def _angle(self: Spec) -> Outputs:
+    if self.dtype.is_complex or self.dtype.is_floating_point:
+        return pointwise(REAL)(self)
+    return pointwise("float")(self)
+
+
+angle = MetaRule(_angle, out=True)
+"""`angle`."""
+
+
+def _signbit(self: Spec) -> Outputs:
+    check(not self.dtype.is_complex, lambda: "signbit is not implemented for complex tensors.")
+    return pointwise("bool")(self)
+
+
+signbit = MetaRule(_signbit, out=True)
+"""`signbit`: refuses complex."""
+
+
+def infinite(name: str) -> MetaRule:
+    """Rule of `isposinf` and `isneginf`: complex is refused."""
+
+    def rule(self: Spec) -> Outputs:
+        check(not self.dtype.is_complex, lambda: f"{name} does not support complex inputs.")
+        return pointwise("bool")(self)
+
+    return MetaRule(rule, out=True)

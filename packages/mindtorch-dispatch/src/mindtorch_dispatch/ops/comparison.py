@@ -1,0 +1,31 @@
+"""Comparisons and logic: bool results."""
+
+from ..decomp import comparison as composed
+from ..meta.comparison import logical, ordered
+from ..meta.pointwise import BOOL, pointwise
+from ..table import CORE, op
+
+for _name in ("eq", "ne"):
+    for _other in ("Tensor", "Scalar"):
+        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", pointwise(BOOL), tags={CORE})
+for _name in ("lt", "le", "gt", "ge"):
+    for _other in ("Tensor", "Scalar"):
+        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", ordered(_name), tags={CORE})
+for _alias, _target in (
+    ("not_equal", "ne"),
+    ("less", "lt"),
+    ("less_equal", "le"),
+    ("greater", "gt"),
+    ("greater_equal", "ge"),
+):
+    for _other in ("Tensor", "Scalar"):
+        op(
+            f"{_alias}.{_other}(Tensor self, {_other} other) -> Tensor",
+            composite=composed.alias_of(_target),
+            inplace=True,
+            out=True,
+        )
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    op(f"{_name}(Tensor self, Tensor other) -> Tensor", logical, tags={CORE})
+op("logical_not(Tensor self) -> Tensor", logical, tags={CORE})
+op("equal(Tensor self, Tensor other) -> bool", composite=composed.equal)
