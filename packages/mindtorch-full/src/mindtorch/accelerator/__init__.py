@@ -1,0 +1,123 @@
+"""`torch.accelerator` where there is none: there is no current accelerator, and using one raises."""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from mindtorch._absent import DeviceLike
+from mindtorch._naming import adopt
+from mindtorch.accelerator import memory
+from mindtorch.accelerator._none import refuse as _refuse
+from mindtorch.accelerator.memory import *  # noqa: F403 - the names of its __all__
+from mindtorch_storage.device import device as _Device
+
+__all__ = [
+    *memory.__all__,
+    "Graph",
+    "current_accelerator",
+    "current_device_idx",
+    "current_device_index",
+    "current_stream",
+    "device_count",
+    "device_index",
+    "get_device_capability",
+    "is_available",
+    "set_device_idx",
+    "set_device_index",
+    "set_stream",
+    "synchronize",
+]
+
+
+class Graph:
+    """A recorded graph of the accelerator's operations; making one raises."""
+
+    def __new__(
+        cls, keep_graph: bool = False, *, pool: tuple[int, int] | None = None, capture_error_mode: str = "default"
+    ) -> NoReturn:
+        _refuse()
+
+
+Graph.__module__ = "torch.accelerator.graphs"
+
+
+class device_index:
+    """Context manager that selects an accelerator by index; None selects none, everything else raises on entry."""
+
+    def __init__(self, device: int | None, /) -> None:
+        self.idx = device
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        if self.idx is not None:
+            _refuse()
+
+    def __exit__(self, *exc_info: object) -> None:
+        return None
+
+
+def is_available() -> bool:
+    """Return whether there is an accelerator: False."""
+    return False
+
+
+def device_count() -> int:
+    """Return the number of accelerators: 0."""
+    return 0
+
+
+def current_accelerator(check_available: bool = False) -> _Device | None:
+    """Return the device type of the accelerator: None, there is none."""
+    return None
+
+
+def current_device_index() -> int:
+    """Return the index of the current accelerator; raises, there is none."""
+    _refuse()
+
+
+def set_device_index(device: DeviceLike, /) -> None:
+    """Select an accelerator; a negative index selects none, everything else raises."""
+    if isinstance(device, int) and device < 0:
+        return
+    if device is None:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    _refuse(device)
+
+
+def get_device_capability(device: DeviceLike = None, /) -> dict[str, Any]:
+    """Return what an accelerator is capable of; raises, there is none."""
+    _refuse(device)
+
+
+def current_stream(device: DeviceLike = None, /) -> NoReturn:
+    """Return the current stream of an accelerator; raises, there is none."""
+    _refuse(device)
+
+
+def set_stream(stream: Any) -> None:
+    """Select a stream; raises, there is no accelerator."""
+    _refuse()
+
+
+def synchronize(device: DeviceLike = None, /) -> None:
+    """Wait for an accelerator; raises, there is none."""
+    _refuse(device)
+
+
+def _old_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` under the name it had, which warns first."""
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"Use `{function.__name__}` instead.", FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    return renamed
+
+
+current_device_idx = _old_name(current_device_index)
+set_device_idx = _old_name(set_device_index)
+
+adopt(globals())

@@ -1,0 +1,120 @@
+"""`torch.cpu`: the CPU in the form of an accelerator, for code that treats devices alike.
+
+It has one device and one stream; work is done when a call returns, so waiting is free.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from mindtorch._absent import DeviceLike
+from mindtorch._naming import adopt
+
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "device_count",
+    "is_available",
+    "is_initialized",
+    "set_device",
+    "stream",
+    "synchronize",
+]
+
+
+class Stream:
+    """The stream of the CPU. All work is done when it is asked for, so there is nothing to wait for."""
+
+    def __init__(self, priority: int = -1) -> None:
+        pass
+
+    def wait_stream(self, stream: Any) -> None:
+        """Wait for another stream's work, which is done."""
+
+    def record_event(self) -> None:
+        """Record an event; the work before it is done."""
+
+    def wait_event(self, event: Any) -> None:
+        """Wait for an event, which has happened."""
+
+
+class Event:
+    """A point in the CPU's work, which has always been reached."""
+
+    def query(self) -> bool:
+        """Return whether the work before it is done: True."""
+        return True
+
+    def record(self, stream: Any = None) -> None:
+        """Record it."""
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Let a stream wait for it."""
+
+
+_DEFAULT_STREAM = Stream()
+_current_stream = _DEFAULT_STREAM
+
+
+class StreamContext(AbstractContextManager):
+    """Context manager that makes a stream the current one."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.prev_stream = _DEFAULT_STREAM
+
+    def __enter__(self) -> None:
+        global _current_stream
+        if self.stream is not None:
+            self.prev_stream, _current_stream = _current_stream, self.stream
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        global _current_stream
+        if self.stream is not None:
+            _current_stream = self.prev_stream
+
+
+def is_available() -> bool:
+    """Return whether there is a CPU: True."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Return whether the CPU is initialised: True."""
+    return True
+
+
+def synchronize(device: DeviceLike = None) -> None:
+    """Wait for the CPU's work, which is done."""
+
+
+def current_stream(device: DeviceLike = None) -> Stream:
+    """Return the current stream."""
+    return _current_stream
+
+
+def stream(stream: Stream) -> AbstractContextManager:
+    """Return a context manager that makes ``stream`` the current one."""
+    return StreamContext(stream)
+
+
+def device_count() -> int:
+    """Return the number of CPU devices: 1."""
+    return 1
+
+
+def set_device(device: DeviceLike) -> None:
+    """Choose the current device; there is one."""
+
+
+def current_device() -> str:
+    """Return the current device: "cpu"."""
+    return "cpu"
+
+
+adopt(globals())

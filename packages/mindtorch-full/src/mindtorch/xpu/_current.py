@@ -1,0 +1,42 @@
+"""The current stream, and blocks that choose it."""
+
+from typing import Any
+
+from mindtorch._absent import DeviceLike
+from mindtorch.xpu._lazy import refuse
+from mindtorch.xpu.streams import Stream
+
+
+class StreamContext:
+    """Context manager that selects a stream. Without an XPU it does nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.idx = -1
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        return None
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """Return a context manager that selects ``stream``."""
+    return StreamContext(stream)
+
+
+def set_stream(stream: Stream) -> None:
+    """Select a stream; None selects nothing, and there is no stream to select."""
+    if stream is not None:
+        refuse()
+
+
+def current_stream(device: DeviceLike = None) -> Stream:
+    """Return the current stream; raises, there is none."""
+    refuse()
+
+
+def get_stream_from_external(data_ptr: int, device: DeviceLike = None) -> Stream:
+    """Return a stream made by another library; raises, there is none."""
+    refuse()

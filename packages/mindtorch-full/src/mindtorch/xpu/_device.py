@@ -1,0 +1,115 @@
+"""Choosing an XPU and asking about it."""
+
+from typing import Any, NoReturn
+
+from mindtorch._absent import DeviceLike, device_index
+from mindtorch.xpu._lazy import refuse
+
+_NO_PYZES = "pyzes is required; install it with 'pip install pyzes'."
+
+
+def _exchange_device(device: Any) -> NoReturn:
+    raise NotImplementedError("PyTorch was compiled without XPU support")
+
+
+_maybe_exchange_device = _exchange_device
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    return device_index("xpu", device, optional, allow_cpu)
+
+
+class device:
+    """Context manager that selects a device; raises on entry, there is none."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = _get_device_index(device, optional=True)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = _exchange_device(self.idx)
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> bool:
+        return False
+
+
+class device_of(device):
+    """Context manager that selects the device of a tensor; raises on entry."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_xpu else -1)
+
+
+def set_device(device: DeviceLike) -> None:
+    """Select the current device; raises, there is none."""
+    refuse()
+
+
+def current_device() -> int:
+    """Return the index of the current device; raises, there is none."""
+    refuse()
+
+
+def get_device_name(device: DeviceLike = None) -> str:
+    """Return the name of a device; raises, there is none."""
+    refuse()
+
+
+def get_device_capability(device: DeviceLike = None) -> dict[str, Any]:
+    """Return what a device is capable of; raises, there is none."""
+    refuse()
+
+
+def get_device_properties(device: DeviceLike = None) -> NoReturn:
+    """Return the properties of a device; raises, there is none."""
+    refuse()
+
+
+def can_device_access_peer(device: DeviceLike, peer: DeviceLike) -> bool:
+    """Return whether one device reaches another's memory; raises, there is none."""
+    refuse()
+
+
+def get_arch_list() -> list[str]:
+    """Return the architectures this library was compiled for: none."""
+    return []
+
+
+def get_gencode_flags() -> str:
+    """Return the compiler's flags for them: none."""
+    return ""
+
+
+def synchronize(device: DeviceLike = None) -> None:
+    """Wait for a device; raises, there is none."""
+    refuse()
+
+
+def utilization(device: DeviceLike = None) -> float:
+    """Return how busy a device is; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
+
+
+def memory_usage(device: DeviceLike = None) -> float:
+    """Return how busy a device's memory is; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
+
+
+def device_memory_used(device: DeviceLike = None) -> int:
+    """Return the bytes in use on a device; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
+
+
+def temperature(device: DeviceLike = None) -> float:
+    """Return a device's temperature; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
+
+
+def power_draw(device: DeviceLike = None) -> float:
+    """Return a device's power; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
+
+
+def clock_rate(device: DeviceLike = None) -> float:
+    """Return a device's clock; raises, the vendor's package is missing."""
+    raise ImportError(_NO_PYZES)
