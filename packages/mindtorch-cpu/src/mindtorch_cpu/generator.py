@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindtorch_dispatch.executor import opaque_types
 from mindtorch_storage.device import device as Device
 
 from .random.engine import Engine
@@ -220,6 +221,8 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+opaque_types.add(Generator)
 
 default_generator = Generator()
 """The generator of every draw that names none; it starts from the operating system's entropy."""

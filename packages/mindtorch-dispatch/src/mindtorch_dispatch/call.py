@@ -17,8 +17,9 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import overrides
 from .binding import bind_overload, bind_packet
-from .executor import plain_types
-from .planner import plan_call
+from .executor import opaque_types, plain_types
+from .inplace import write_out
+from .planner import copiers, plan_call
 from .state import state
 from .table import OpRow, Packet, find_packet, packets
 
@@ -46,6 +47,8 @@ def fingerprint(value: Any) -> Any:
         return (kind, value)
     if isinstance(value, tuple):
         return (tuple, *[fingerprint(item) for item in value])
+    if kind in opaque_types:
+        return kind
     if isinstance(value, TensorBase) or kind.__hash__ is None:
         raise Unplannable
     return (kind, value)
@@ -257,3 +260,7 @@ class Namespace:
 
 aten = Namespace("")
 """The built-in operators."""
+
+
+copiers["into"] = lambda target, value: aten.copy_(target, value)
+copiers["out"] = lambda targets, values: write_out(targets, values, aten.copy_)

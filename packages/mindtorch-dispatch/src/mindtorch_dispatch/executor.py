@@ -78,6 +78,10 @@ plain_types: set[type] = {TensorBase}
 """Tensor types that no `__torch_function__` override can apply to."""
 
 
+opaque_types: set[type] = set()
+"""Types of arguments that only the kernel looks at (`Generator`): a plan holds for every value of such a type."""
+
+
 def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
     """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
     tensor_class[0] = cls

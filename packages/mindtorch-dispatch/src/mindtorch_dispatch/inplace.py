@@ -123,6 +123,33 @@ def prepare_target(target: TensorBase, spec: Spec) -> None:
     executor.rebind_geometry(target, wanted, storage, target._offset)
 
 
+def adopt_options(bound: Any) -> None:
+    """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given."""
+    names = [argument.name for argument in bound.row.schema.arguments]
+    if "pin_memory" not in names or not isinstance(bound.out, TensorBase):
+        return
+    spec = bound.out._sig.spec
+    place = names.index("dtype")
+    given = bound.values[place]
+    check(
+        bound.sources[place] is None or given is None or given is spec.dtype,
+        lambda: f"dtype {given.scalar_name} does not match dtype of out parameter ({spec.dtype.scalar_name})",
+    )
+    bound.values[place] = spec.dtype
+    bound.values[names.index("device")] = spec.device
+
+
+def write_out(targets: Any, values: Any, copy: Callable[[Any, Any], Any]) -> Any:
+    """Write the results of a composed op into its `out=` tensors; returns these."""
+    single = isinstance(targets, TensorBase)
+    pairs = [(targets, values)] if single else list(zip(targets, values, strict=True))
+    for target, value in pairs:
+        check_result_type(value._sig.spec.dtype, target._sig.spec.dtype)
+        prepare_target(target, value._sig.spec)
+        copy(target, value)
+    return targets if single else type(values)(targets)
+
+
 def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error when `out=` is used where a gradient would be recorded."""
     if state.mode.grad and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):

@@ -20,7 +20,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor
 from .autograd_interface import PlanRequest, hooks
 from .executor import Plan
-from .inplace import plan_inplace, plan_out
+from .inplace import adopt_options, plan_inplace, plan_out
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
 from .registry import registry
@@ -67,6 +67,8 @@ _CPU = Device("cpu")
 def plan_call(bound: Bound) -> Plan:
     """Return the plan of a bound call; raises what the op raises for wrong arguments."""
     row, mode = bound.row, state.mode
+    if bound.out is not None:
+        adopt_options(bound)
     tensors = tensor_leaves(bound.values)
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode)
@@ -185,9 +187,7 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         plan.run = executor.run_composite_opaque
         plan.record = recorder.after if recorder is not None else None
     if bound.out is not None:
-        source = bound.out_source
-        inner, functional = plan.run, row.composite
-        del inner
+        source, functional = bound.out_source, row.composite
 
         def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
             return copy_out(flat[source], functional(*executor.filled(plan, flat)))
