@@ -32,7 +32,7 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-class structseq(tuple[_T_co, ...]):  # noqa: N801 - torch's name
+class structseq(tuple[_T_co, ...]):
     """Stands for all structure sequence types in annotations; not to be used otherwise."""
 
     __slots__ = ()

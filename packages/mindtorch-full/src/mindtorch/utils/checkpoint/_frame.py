@@ -25,7 +25,7 @@ class CheckpointError(RuntimeError):
     """The recomputation did not repeat the forward pass."""
 
 
-class StopRecomputation(Exception):  # noqa: N818 - a signal, not an error
+class StopRecomputation(Exception):
     """Every slot is filled; the rest of the function need not run."""
 
 
@@ -203,7 +203,7 @@ class Frame:
             )
 
 
-class leaving_slots(saved_tensors_hooks):  # noqa: N801 - a context manager
+class leaving_slots(saved_tensors_hooks):
     """While the function runs forward: autograd keeps slots instead of tensors."""
 
     def __init__(self, frame: Frame) -> None:
@@ -225,7 +225,7 @@ class leaving_slots(saved_tensors_hooks):  # noqa: N801 - a context manager
         super().__init__(pack, unpack)
 
 
-class _recording_into(saved_tensors_hooks):  # noqa: N801 - a context manager
+class _recording_into(saved_tensors_hooks):
     """While the function runs again: what autograd saves goes into the slots."""
 
     def __init__(self, frame: Frame, run: Any) -> None:

@@ -1,0 +1,235 @@
+"""One pass over a data loader with worker processes.
+
+Requests are numbered. Each goes to the next worker in turn, up to ``prefetch_factor`` ahead per worker, and the answers
+are handed out in the order of their numbers (or as they come, with ``in_order=False``).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import queue
+import time
+from typing import Any
+
+from mindtorch._utils import ExceptionWrapper
+
+from ._iterators import _BaseDataLoaderIter, _DatasetKind
+from ._utils.parcel import Parcel, unpack
+from ._utils.pin_memory import pin_memory
+from ._utils.worker import Job, _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
+
+_JOIN_SECONDS = 5.0
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """Fetches batches ahead in worker processes."""
+
+    def __init__(self, loader: Any) -> None:
+        # Set first: `__del__` runs also when the rest fails.
+        self._workers: list[Any] = []
+        self._shutdown = False
+        super().__init__(loader)
+        self._prefetch_factor = loader.prefetch_factor
+        self._in_order = loader.in_order
+        context = loader.multiprocessing_context or multiprocessing.get_context()
+        self._worker_init_fn = loader.worker_init_fn
+        self._worker_result_queue = context.Queue()
+        self._done_event = context.Event()
+        self._index_queues: list[Any] = []
+        for worker_id in range(self._num_workers):
+            self._start_worker(context, worker_id)
+        self._reset(loader, first_iter=True)
+
+    def _start_worker(self, context: Any, worker_id: int) -> None:
+        job = Job(
+            iterable=self._dataset_kind == _DatasetKind.Iterable,
+            dataset=self._dataset,
+            auto_collation=self._auto_collation,
+            collate_fn=self._collate_fn,
+            drop_last=self._drop_last,
+            base_seed=self._base_seed,
+            init_fn=self._worker_init_fn,
+            worker_id=worker_id,
+            num_workers=self._num_workers,
+            persistent=self._persistent_workers,
+        )
+        requests = context.Queue()
+        # The main process may end without asking: what is still unsent then does not matter.
+        requests.cancel_join_thread()
+        process = context.Process(
+            target=_worker_loop, args=(Parcel(job), requests, self._worker_result_queue, self._done_event)
+        )
+        process.daemon = True
+        process.start()
+        self._index_queues.append(requests)
+        self._workers.append(process)
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        """Begin a pass: all workers are at work again, and requests are sent ahead."""
+        if not first_iter:
+            super()._reset(loader, first_iter)
+        self._send_idx = 0
+        self._rcvd_idx = 0
+        #: number of a request -> (worker,) while it is under way, (worker, data) when it came too early
+        self._task_info: dict[int, tuple[Any, ...]] = {}
+        self._tasks_outstanding = 0
+        self._workers_status = [True] * self._num_workers
+        self._workers_num_tasks = [0] * self._num_workers
+        self._next_worker = 0
+        if not first_iter:
+            for requests in self._index_queues:
+                requests.put(_ResumeIteration())
+            resumed = 0
+            while resumed < self._num_workers:
+                # Answers left over from a pass that was not finished come first.
+                resumed += isinstance(self._receive()[0], _ResumeIteration)
+        for _ in range(self._prefetch_factor * self._num_workers):
+            self._try_put_index()
+
+    def _receive(self) -> Any:
+        """The next message of any worker; an error if it takes too long or a worker died."""
+        results = self._worker_result_queue
+        deadline = time.monotonic() + self._timeout if self._timeout > 0 else None
+        while True:
+            try:
+                return unpack(results.get_nowait())
+            except queue.Empty:
+                pass
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+            watched = {worker.sentinel: worker_id for worker_id, worker in enumerate(self._workers)}
+            awake = [sentinel for sentinel, worker_id in watched.items() if self._workers_status[worker_id]]
+            ready = multiprocessing.connection.wait([results._reader, *awake], left)
+            if ready and results._reader not in ready:
+                self._raise_for_dead_workers()
+
+    def _raise_for_dead_workers(self) -> None:
+        dead = []
+        for worker_id, worker in enumerate(self._workers):
+            if self._workers_status[worker_id] and not worker.is_alive():
+                dead.append(worker)
+                self._mark_worker_as_unavailable(worker_id)
+        # What a worker sent before it ended is still to be received.
+        if dead and self._worker_result_queue.empty():
+            pids = ", ".join(str(worker.pid) for worker in dead)
+            raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly")
+
+    def _next_data(self) -> Any:
+        while True:
+            self._skip_requests_of_ended_workers()
+            if self._rcvd_idx >= self._send_idx:
+                if not self._persistent_workers:
+                    self._shutdown_workers()
+                raise StopIteration
+            if self._in_order and len(self._task_info.get(self._rcvd_idx, ())) == 2:
+                worker_id, data = self._task_info.pop(self._rcvd_idx)
+                self._rcvd_idx += 1
+                return self._process_data(data, worker_id)
+            if self._shutdown or self._tasks_outstanding <= 0:
+                raise AssertionError("Invalid iterator state: shutdown or no outstanding tasks when fetching next data")
+            number, data = self._receive()
+            self._tasks_outstanding -= 1
+            if isinstance(data, _IterableDatasetStopIteration):
+                self._end_of_stream(data.worker_id, number)
+                continue
+            worker_id = self._task_info[number][0]
+            if self._in_order and number != self._rcvd_idx:
+                self._task_info[number] = (worker_id, data)
+                continue
+            del self._task_info[number]
+            self._rcvd_idx += 1
+            return self._process_data(data, worker_id)
+
+    def _skip_requests_of_ended_workers(self) -> None:
+        if not self._in_order:
+            return
+        while self._rcvd_idx < self._send_idx:
+            info = self._task_info.get(self._rcvd_idx)
+            if info is not None and (len(info) == 2 or self._workers_status[info[0]]):
+                return
+            if info is not None:
+                del self._task_info[self._rcvd_idx]
+            self._rcvd_idx += 1
+
+    def _end_of_stream(self, worker_id: int, number: int) -> None:
+        """A worker has no more samples; its other requests will not be answered."""
+        if self._persistent_workers:
+            self._workers_status[worker_id] = False
+        else:
+            self._mark_worker_as_unavailable(worker_id)
+        unanswered = [key for key, info in self._task_info.items() if info[0] == worker_id and len(info) == 1]
+        self._tasks_outstanding -= len(unanswered) - 1
+        if not self._in_order:
+            for key in unanswered:
+                del self._task_info[key]
+            self._rcvd_idx += len(unanswered)
+        self._try_put_index()
+
+    def _try_put_index(self) -> None:
+        """Send one more request, to the next worker that is still at work."""
+        if self._tasks_outstanding >= self._prefetch_factor * self._num_workers:
+            return
+        worker_id = self._choose_worker()
+        if worker_id is None:
+            return
+        try:
+            index = self._next_index()
+        except StopIteration:
+            return
+        self._index_queues[worker_id].put((self._send_idx, index))
+        self._task_info[self._send_idx] = (worker_id,)
+        self._workers_num_tasks[worker_id] += 1
+        self._tasks_outstanding += 1
+        self._send_idx += 1
+
+    def _choose_worker(self) -> int | None:
+        at_work = sum(self._workers_status)
+        for _ in range(self._num_workers):
+            worker_id = self._next_worker
+            self._next_worker = (worker_id + 1) % self._num_workers
+            if not self._workers_status[worker_id]:
+                continue
+            share = self._prefetch_factor * self._num_workers // at_work
+            if self._in_order or self._workers_num_tasks[worker_id] < share:
+                return worker_id
+        return None
+
+    def _process_data(self, data: Any, worker_id: int) -> Any:
+        self._workers_num_tasks[worker_id] -= 1
+        self._try_put_index()
+        if isinstance(data, ExceptionWrapper):
+            data.reraise()
+        return pin_memory(data) if self._pin_memory else data
+
+    def _mark_worker_as_unavailable(self, worker_id: int, shutdown: bool = False) -> None:
+        """Tell one worker to end."""
+        self._index_queues[worker_id].put(None)
+        self._workers_status[worker_id] = False
+
+    def _shutdown_workers(self) -> None:
+        """End all workers, by force those that do not end by themselves."""
+        if self._shutdown or not self._workers:
+            return
+        self._shutdown = True
+        if self._workers[0]._parent_pid != os.getpid():
+            return  # a forked copy of the iterator: the workers are its parent's
+        try:
+            self._done_event.set()
+            for worker_id in range(len(self._workers)):
+                self._mark_worker_as_unavailable(worker_id, shutdown=True)
+            for worker in self._workers:
+                worker.join(timeout=_JOIN_SECONDS)
+            for requests in self._index_queues:
+                requests.close()
+            self._worker_result_queue.cancel_join_thread()
+            self._worker_result_queue.close()
+        finally:
+            for worker in self._workers:
+                if worker.is_alive():
+                    worker.terminate()
+
+    def __del__(self) -> None:
+        self._shutdown_workers()
