@@ -47,8 +47,12 @@ def serial_normals(engine: Engine, count: int, mean: float, std: float) -> Any:
         unit[have + 1 : have + 2 * pairs : 2] = sines
         if have + 2 * pairs > count:
             engine.normal_cache = float(sines[-1])
-    unit = unit[:count]
-    return fma64(unit, std, mean) if capability.fused else unit * std + mean
+    return _scaled64(unit[:count], mean, std)
+
+
+def _scaled64(normals: Any, mean: float, std: float) -> Any:
+    # With nothing to add there is one rounding in either case; adding zero makes a negative zero positive.
+    return fma64(normals, std, mean) if capability.fused and mean != 0 else normals * std + mean
 
 
 def _fill_serially(engine: Engine, out: Any, mean: float, std: float) -> None:

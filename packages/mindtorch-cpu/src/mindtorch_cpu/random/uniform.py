@@ -30,7 +30,9 @@ def unit32(engine: Engine, out: Any) -> None:
         part = out[start : start + CHUNK]
         bits = engine.words(part.size)
         np.bitwise_and(bits, _MASK_24, out=bits)
-        np.multiply(bits.view(np.int32), _SCALE_24, out=part, casting="same_kind", dtype=np.float32)
+        # 24 bits fit a float32, and signed integers convert with vector code.
+        part[...] = bits.view(np.int32)
+        np.multiply(part, _SCALE_24, out=part)
 
 
 def bits53(engine: Engine, count: int) -> Any:
@@ -68,6 +70,9 @@ def _uniform64(engine: Engine, out: Any, low: float, high: float) -> None:
 
 
 def _uniform32(engine: Engine, out: Any, low: float, high: float) -> None:
+    if low == 0 and high == 1 and out.dtype == np.float32:
+        unit32(engine, out)
+        return
     first, last = np.float32(low), np.float32(high)
     width = float(last - first)
     for start in range(0, out.size, CHUNK):
