@@ -105,7 +105,8 @@ def _declare(
     kind: str,
     signed: builtins.bool | str,
 ) -> dtype:
-    new = object.__new__(dtype)
+    kind_of: Any = dtype  # its own `__new__` refuses
+    new: dtype = object.__new__(kind_of)
     np_dtype = np.dtype(np_type)
     namespace = "torch.quantized." if signed is _QUANTIZED else "torch."
     values = {

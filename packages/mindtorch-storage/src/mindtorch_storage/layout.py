@@ -66,7 +66,7 @@ class memory_format:
 
 
 def _make(kind: type, name: str) -> Any:
-    new = object.__new__(kind)
+    new: Any = object.__new__(kind)
     object.__setattr__(new, "_name", name)
     return new
 

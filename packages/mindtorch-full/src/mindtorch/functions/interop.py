@@ -214,7 +214,9 @@ def _aliased(obj: Any, dtype: Any) -> Any:
     """A tensor over the object's own memory, or None when it has none to share."""
     if isinstance(obj, TensorBase):
         return obj
-    if isinstance(obj, UntypedStorage | TypedStorage) and dtype is not None:
+    if isinstance(obj, UntypedStorage | TypedStorage):
+        # Without a type it counts as a sequence of Python ints, or of what the typed storage holds.
+        dtype = dtype or getattr(obj, "dtype", types.int64)
         storage = obj.untyped()
         return tensor_over(storage, dtype, 0, (storage.nbytes() // dtype.itemsize,), (1,))
     if isinstance(obj, np.ndarray):
@@ -236,8 +238,8 @@ def asarray(
     if tensor is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        values = list(obj) if isinstance(obj, UntypedStorage | TypedStorage) else obj
-        return mindtorch.tensor(values, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+        tensor = mindtorch.tensor(obj, dtype=dtype, device=device)
+        return _with_requires_grad(tensor, bool(requires_grad))
     target = tensor.device if device is None else Device(device)
     wanted = tensor.dtype if dtype is None else dtype
     if copy is False:
@@ -250,10 +252,12 @@ def asarray(
     result = _converted(tensor, wanted, target)
     if copy and result is tensor:
         result = tensor.clone()
-    if requires_grad is None:
-        return result
+    return result if requires_grad is None else _with_requires_grad(result, requires_grad)
+
+
+def _with_requires_grad(tensor: Any, requires_grad: bool) -> Any:
     if not requires_grad:
-        return result.detach()
-    if not (wanted.is_floating_point or wanted.is_complex):
+        return tensor.detach()
+    if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return result if result.requires_grad else result.detach().requires_grad_()
+    return tensor if tensor.requires_grad else tensor.detach().requires_grad_()

@@ -18,7 +18,7 @@ from mindtorch.serialization._locations import is_meta_location, restorer
 from mindtorch.serialization._restricted import RestrictedUnpickler, UnrestrictedUnpickler
 from mindtorch.serialization._settings import MAP_SHARED, LoadEndianness, load_config, thread_state
 from mindtorch_storage import dtype as types
-from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_dtype
 
 UNSAFE_MESSAGE = (
     "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to "
@@ -131,11 +131,8 @@ def _unpickler(module: Any, stream: BinaryIO, options: dict[str, Any]) -> Any:
 
     class Unpickler(module.Unpickler):
         def find_class(self, mod_name: str, name: str) -> Any:
-            if "Storage" in name:
-                try:
-                    return _allowed.StorageType(name)
-                except KeyError:
-                    pass
+            if storage_class_dtype(name) is not None:
+                return _allowed.StorageType(name)
             return super().find_class(mod_name, name)
 
     return Unpickler(stream, **options)

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from mindtorch.serialization import _allowed, _names
 from mindtorch.tensor.pickling import restore_from_legacy_state
+from mindtorch_storage.storage import storage_class_dtype
 
 UnpicklingError = pickle.UnpicklingError
 _DICTS = (dict, OrderedDict, Counter)
@@ -294,11 +295,8 @@ class UnrestrictedUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """The object that a file means by `module name`."""
-        if "Storage" in name and _names.is_torch_name(module):
-            try:
-                return _allowed.StorageType(name)
-            except KeyError:
-                pass
         if _names.is_torch_name(module):
+            if storage_class_dtype(name) is not None:
+                return _allowed.StorageType(name)
             return _names.resolve(*python3_name(module, name))
         return super().find_class(module, name)

@@ -16,13 +16,35 @@ import numpy as np
 class Allocation(Protocol):
     """A block of bytes: what a storage needs to know of its memory."""
 
-    nbytes: int
-    buffer: Any
-    """One-dimensional uint8 numpy array over the block, or None where the host cannot see the bytes."""
-    resizable: bool
-    shared: bool
-    pinned: bool
-    filename: str | None
+    @property
+    def nbytes(self) -> int:
+        """The length in bytes."""
+        ...
+
+    @property
+    def buffer(self) -> Any:
+        """One-dimensional uint8 numpy array over the block, or None where the host cannot see the bytes."""
+        ...
+
+    @property
+    def resizable(self) -> bool:
+        """Whether the block may be replaced by one of another length."""
+        ...
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes see writes."""
+        ...
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the memory is page locked."""
+        ...
+
+    @property
+    def filename(self) -> str | None:
+        """The file that writes reach."""
+        ...
 
     def pointer(self) -> int:
         """The address of the first byte, 0 for an empty block."""

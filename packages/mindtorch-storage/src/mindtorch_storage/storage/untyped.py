@@ -47,7 +47,7 @@ class _MetaAllocation:
     buffer = None
     resizable = True
     shared = pinned = False
-    filename = None
+    filename: str | None = None
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
@@ -115,7 +115,7 @@ class UntypedStorage:
         self.device = _CPU if device is None else Device(device)
         if len(args) > 1 or (args and not _is_int(args[0]) and not hasattr(args[0], "__iter__")):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
-        source = args[0] if args else 0
+        source: Any = args[0] if args else 0
         if _is_int(source):
             self._adopt(_allocate(int(source), self.device))
             return

@@ -1,0 +1,5 @@
+"""Settings of saving and loading."""
+
+from mindtorch.utils.serialization import config
+
+__all__ = ["config"]

@@ -1,0 +1,150 @@
+"""numpy, buffers and DLPack, against torch."""
+# ruff: noqa: E501 (cases as data)
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mindtorch as mt
+
+from .outcomes import assert_same
+
+torch = pytest.importorskip("torch", reason="oracle")
+ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
+READ_ONLY = np.arange(3.0)
+READ_ONLY.flags.writeable = False
+
+
+def facts(value: Any) -> Any:
+    """What of a result both sides must agree on."""
+    if hasattr(value, "untyped_storage"):
+        values = None if value.is_meta else value.detach().tolist()
+        return "tensor", str(value.dtype), tuple(value.shape), value.stride(), value.requires_grad, repr(values)
+    if isinstance(value, np.ndarray):
+        return "array", value.dtype, value.shape, value.strides, value.tolist()
+    return value
+
+
+CASES: list[Callable[[Any], Any]] = [
+    lambda m: m.from_numpy(ARRAY), lambda m: m.from_numpy(ARRAY[:, ::2]), lambda m: m.from_numpy(ARRAY[::-1]),
+    lambda m: m.from_numpy(ARRAY.astype(">f4")), lambda m: m.from_numpy([1]), lambda m: m.from_numpy(np.float32(3)),
+    lambda m: m.from_numpy(np.array(3.0)), lambda m: m.from_numpy(np.array(["a"])), lambda m: m.from_numpy(np.zeros((0, 3))),
+    lambda m: m.from_numpy(np.zeros(2, ml_dtypes.bfloat16)), lambda m: m.from_numpy(ARRAY).untyped_storage().resizable(),
+    lambda m: m.from_numpy(np.zeros(4, dtype=[("a", "f4"), ("b", "i4")])["b"]), lambda m: m.from_numpy(ARRAY.T),
+    lambda m: m.from_numpy(np.ndarray((2,), "f4", bytearray(20), 0, (6,))), lambda m: m.from_numpy(np.broadcast_to(ARRAY, (2, 2, 3)).copy()),
+    lambda m: m.from_numpy(ARRAY)[1].storage_offset(), lambda m: m.from_numpy(ARRAY[1:]).untyped_storage().nbytes(),
+    lambda m: m.zeros(3).numpy(), lambda m: m.zeros(3, requires_grad=True).numpy(), lambda m: m.zeros(3, requires_grad=True).numpy(force=True),
+    lambda m: m.zeros(3, dtype=m.bfloat16).numpy(), lambda m: m.zeros(3, device="meta").numpy(), lambda m: m.zeros(3, dtype=m.complex32).numpy(),
+    lambda m: m.zeros(3, dtype=m.float8_e4m3fn).numpy(), lambda m: m.zeros(3, dtype=m.uint16).numpy(), lambda m: m.ones(()).numpy(),
+    lambda m: m.zeros(2, 3).t().numpy(), lambda m: np.asarray(m.zeros(2)), lambda m: np.asarray(m.zeros(2), dtype=np.int32),
+    lambda m: np.asarray(m.zeros(2, requires_grad=True)), lambda m: m.zeros(2).__array__(np.float64), lambda m: m.zeros(2).__array_priority__,
+    lambda m: m.zeros(2).__array_wrap__(np.zeros(3)), lambda m: m.zeros(2).__array_wrap__(np.array([True])), lambda m: np.sin(m.zeros(2)),
+    lambda m: np.add(np.ones(2), m.zeros(2)), lambda m: np.array(m.zeros(2)),
+    lambda m: m.frombuffer(bytearray(8), dtype=m.float32), lambda m: m.frombuffer(b"abcd", dtype=m.uint8),
+    lambda m: m.frombuffer(bytearray(8), dtype=m.float32, count=1), lambda m: m.frombuffer(bytearray(8), dtype=m.float32, offset=4),
+    lambda m: m.frombuffer(bytearray(8), dtype=m.float32, offset=8), lambda m: m.frombuffer(bytearray(8), dtype=m.float32, count=3),
+    lambda m: m.frombuffer(bytearray(8), dtype=m.float32, count=0), lambda m: m.frombuffer(bytearray(8), dtype=m.float32, count=-5),
+    lambda m: m.frombuffer(bytearray(7), dtype=m.float32), lambda m: m.frombuffer(bytearray(7), dtype=m.float32, offset=1),
+    lambda m: m.frombuffer(bytearray(0), dtype=m.float32), lambda m: m.frombuffer([1], dtype=m.float32),
+    lambda m: m.frombuffer(bytearray(8), dtype=m.float32, requires_grad=True), lambda m: m.frombuffer(bytearray(8), dtype=m.int32, requires_grad=True),
+    lambda m: m.frombuffer(buffer=bytearray(8), dtype=m.bfloat16), lambda m: m.frombuffer(bytearray(8), dtype=m.float32, offset=-1),
+    lambda m: m.frombuffer(np.zeros(2), dtype=m.float32), lambda m: m.frombuffer(bytearray(8), dtype=m.float32, offset=4).storage_offset(),
+    lambda m: m.frombuffer(memoryview(bytearray(8))[::2], dtype=m.uint8), lambda m: m.frombuffer(bytearray(8), dtype=m.int8).untyped_storage().resizable(),
+    lambda m: m.asarray(m.UntypedStorage([1, 2, 3]), dtype=m.uint8), lambda m: m.asarray(m.UntypedStorage([0] * 8), dtype=m.float32),
+    lambda m: m.asarray(m.UntypedStorage([0] * 7), dtype=m.float32), lambda m: m.asarray(m.UntypedStorage([1, 2])),
+    lambda m: m.asarray(m.UntypedStorage([1, 2]), dtype=m.uint8, device="cpu"), lambda m: m.asarray(ARRAY).data_ptr() == ARRAY.ctypes.data,
+    lambda m: m.asarray([1, 2]), lambda m: m.asarray(ARRAY, copy=True).data_ptr() == ARRAY.ctypes.data,
+    lambda m: m.asarray(ARRAY, dtype=m.float64, copy=False), lambda m: m.asarray([1], copy=False), lambda m: m.asarray(3.5),
+    lambda m: m.asarray(bytearray(b"abc")), lambda m: m.asarray(b"abc", dtype=m.uint8), lambda m: m.asarray(m.zeros(2), requires_grad=True),
+    lambda m: m.asarray(m.zeros(2, requires_grad=True)), lambda m: m.asarray(m.zeros(2, requires_grad=True), requires_grad=False),
+    lambda m: m.asarray([1], requires_grad=True), lambda m: m.asarray(None), lambda m: m.asarray(ARRAY, device="meta"),
+    lambda m: m.asarray(m.zeros(2), device="meta", copy=False), lambda m: m.asarray(m.UntypedStorage([1, 2]), dtype=m.uint8, copy=True),
+    lambda m: m.asarray(np.float32(2)), lambda m: m.as_tensor(ARRAY), lambda m: m.as_tensor(ARRAY, dtype=m.int64), lambda m: m.as_tensor([1.5]),
+    lambda m: m.as_tensor(ARRAY, device="meta"), lambda m: tuple(map(int, m.zeros(2).__dlpack_device__())),
+    lambda m: m.zeros(2, requires_grad=True).__dlpack__(), lambda m: m.zeros(2, device="meta").__dlpack__(),
+    lambda m: m.zeros(2, device="meta").__dlpack_device__(), lambda m: m.zeros(2).__dlpack__(stream=3), lambda m: m.zeros(2).__dlpack__(stream="a"),
+    lambda m: np.from_dlpack(m.arange(3)), lambda m: m.from_dlpack(ARRAY).data_ptr() == ARRAY.ctypes.data, lambda m: m.from_dlpack(m.arange(3)),
+    lambda m: m.from_dlpack(3), lambda m: m.from_dlpack(m.arange(3).__dlpack__()), lambda m: m.from_dlpack(ARRAY, copy=True).data_ptr() == ARRAY.ctypes.data,
+    lambda m: m.from_dlpack(ARRAY[:, ::2]), lambda m: np.from_dlpack(m.ones(2, 3).t()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_same_as_torch(case: Callable[[Any], Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(lambda: facts(case(mt)), lambda: facts(case(torch)))
+
+
+def test_memory_is_shared_both_ways() -> None:
+    array = np.zeros(4)
+    tensor = mt.from_numpy(array)
+    tensor[0] = 1
+    array[1] = 2
+    assert tensor.tolist() == array.tolist() == [1, 2, 0, 0]
+    back = mt.zeros(2)
+    back.numpy()[1] = 3
+    assert back.tolist() == [0, 3]
+
+
+def test_capsule_is_consumed_once() -> None:
+    capsule = mt.arange(3).__dlpack__()
+    assert mt.from_dlpack(capsule).tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="invalid capsule"):
+        mt.from_dlpack(capsule)
+
+
+def test_torch_takes_our_tensors_and_we_take_theirs() -> None:
+    ours = mt.arange(3)
+    theirs = torch.from_dlpack(ours)
+    theirs[0] = 7
+    assert ours.tolist() == [7, 1, 2]
+    back = mt.from_dlpack(theirs)
+    back[1] = 8
+    assert theirs.tolist() == [7, 8, 2]
+
+
+@pytest.mark.parametrize("name", ["from_numpy", "frombuffer"])
+def test_read_only_memory_warns_once_with_the_text_of_torch(name: str) -> None:
+    from mindtorch.functions import interop
+
+    interop._warned.clear()
+    make = {
+        "from_numpy": lambda: mt.from_numpy(READ_ONLY),
+        "frombuffer": lambda: mt.frombuffer(b"abcd", dtype=mt.uint8),
+    }[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make()
+        make()
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(
+        ("The given NumPy array is not writable", "The given buffer is not writable")
+    )
+
+
+def test_from_file(tmp_path: Any) -> None:
+    path = tmp_path / "numbers"
+    np.arange(4, dtype=np.float32).tofile(path)
+    tensor = mt.from_file(str(path), shared=True, size=4)
+    tensor[0] = 9
+    assert np.fromfile(path, np.float32).tolist() == [9, 1, 2, 3]
+    private = mt.from_file(str(path), shared=False, size=4)
+    private[0] = 1
+    assert np.fromfile(path, np.float32)[0] == 9
+
+
+def test_the_way_safetensors_reads_a_file(tmp_path: Any) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(b"header!!" + np.arange(6, dtype=np.float32).tobytes())
+    storage = mt.UntypedStorage.from_file(str(path), shared=False, nbytes=32).untyped()
+    raw = mt.asarray(storage[slice(8, 32, 1)], dtype=mt.uint8)
+    tensor = raw.view(dtype=mt.float32).reshape([2, 3])
+    assert tensor.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert tensor[slice(0, 1), slice(1, 3)].tolist() == [[1, 2]]
