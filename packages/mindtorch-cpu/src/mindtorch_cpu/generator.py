@@ -159,12 +159,17 @@ def _entropy() -> int:
     return int.from_bytes(os.urandom(8), "little")
 
 
+def type_name(value: object) -> str:
+    """Return the type's name as C code knows it: numpy's types carry their module."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def _unpack_seed(value: Any, caller: str) -> int:
     if isinstance(value, np.integer):
         raise TypeError("an integer is required")
     if not isinstance(value, int) or isinstance(value, bool):
-        name = type(value).__name__ if type(value).__module__ != "numpy" else f"numpy.{type(value).__name__}"
-        raise RuntimeError(f"{caller} expected a long, but got {name}")
+        raise RuntimeError(f"{caller} expected a long, but got {type_name(value)}")
     if not -(_WIDTH >> 1) <= value < _WIDTH:
         raise ValueError("Overflow when unpacking long long")
     return value % _WIDTH

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import mindtorch as torch
-from mindtorch_cpu.generator import Generator, default_generator, set_state_tensors
+from mindtorch_cpu.generator import Generator, default_generator, set_state_tensors, type_name
 from mindtorch_dispatch.executor import tensor_class, wrap_array
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import uint8
@@ -35,7 +35,7 @@ def _state_tensor(array: Any) -> Any:
 
 def _state_array(tensor: Any) -> Any:
     if not isinstance(tensor, TensorBase):
-        raise TypeError(f"expected a torch.ByteTensor, but got {type(tensor).__name__}")
+        raise TypeError(f"expected a torch.ByteTensor, but got {type_name(tensor)}")
     spec = tensor._sig.spec
     if spec.dtype is not uint8 or spec.device is not _CPU:
         raise TypeError("RNG state must be a torch.ByteTensor")
