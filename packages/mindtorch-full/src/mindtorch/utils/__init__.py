@@ -1,1 +1,44 @@
 """Utilities around tensors and modules."""
+
+import importlib
+import importlib.util
+from typing import Any, NoReturn
+
+from mindtorch._naming import torch_name
+
+from ._absent import ABSENT
+from ._swap import swap_tensors
+from .backend_registration import generate_methods_for_privateuse1_backend, rename_privateuse1_backend
+
+__all__ = [
+    "generate_methods_for_privateuse1_backend",
+    "get_cpp_backtrace",
+    "rename_privateuse1_backend",
+    "set_module",
+    "swap_tensors",
+]
+
+_SUBMODULES = (
+    "_contextlib _device _foreach_utils _python_dispatch _pytree _typing_utils backend_registration checkpoint collect_env "
+    "data deterministic dlpack hooks model_zoo weak"
+).split()
+
+
+def set_module(obj: Any, mod: Any) -> None:
+    """Change the module name an object shows."""
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod
+
+
+def get_cpp_backtrace(frames_to_skip: int = 0, maximum_number_of_frames: int = 64) -> NoReturn:
+    """There is no C++ stack to show."""
+    raise NotImplementedError("get_cpp_backtrace: MindTorch has no C++ frames")
+
+
+def __getattr__(name: str) -> Any:
+    if name in ABSENT:
+        raise AttributeError(f"module '{torch_name(__name__)}' has no attribute '{name}': {ABSENT[name]}")
+    if name in _SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{torch_name(__name__)}' has no attribute '{name}'")

@@ -1,0 +1,10 @@
+"""Help for tests: comparing values, making random tensors."""
+
+from mindtorch._naming import adopt
+
+from ._comparison import assert_allclose, assert_close
+from ._creation import make_tensor
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+
+adopt(globals())

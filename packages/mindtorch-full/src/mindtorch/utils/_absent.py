@@ -1,0 +1,11 @@
+"""Submodules of `torch.utils` that this library does not have, with the reason each gives."""
+
+ABSENT = {
+    "cpp_extension": "extensions are compiled against PyTorch's C++ headers, which MindTorch does not have",
+    "tensorboard": "writing TensorBoard files is not supported; use the `tensorboard` or `tensorboardX` package directly",
+    "mobile_optimizer": "TorchScript for mobile is not supported",
+    "bundled_inputs": "TorchScript modules are not supported",
+    "mkldnn": "modules that hold oneDNN tensors are not supported",
+    "throughput_benchmark": "TorchScript modules are not supported",
+    "jit": "TorchScript is not supported",
+}

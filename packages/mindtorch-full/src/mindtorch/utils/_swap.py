@@ -1,0 +1,48 @@
+"""Exchange what two tensor objects are, so that every reference to one now sees the other."""
+
+from __future__ import annotations
+
+import copyreg
+import weakref
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+_SLOTS = tuple(name for name in TensorBase.__slots__ if name != "__weakref__")
+
+
+def swap_tensors(t1: Any, t2: Any) -> None:
+    """Swap class, attributes, contents and autograd state of two tensors. Neither may have weak references."""
+    for name, tensor in (("t1", t1), ("t2", t2)):
+        if weakref.getweakrefs(tensor):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+    slots1, slots2 = set(copyreg._slotnames(t1.__class__)), set(copyreg._slotnames(t2.__class__))  # type: ignore[attr-defined]
+    if slots1 != slots2:
+        raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
+    for name in sorted(slots1.union(_SLOTS) - {"__weakref__"}):
+        _swap_attribute(t1, t2, name)
+    t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
+    for tensor in (t1, t2):
+        _follow(tensor)
+
+
+def _swap_attribute(t1: Any, t2: Any, name: str) -> None:
+    missing = object()
+    value1, value2 = getattr(t1, name, missing), getattr(t2, name, missing)
+    for tensor, value in ((t1, value2), (t2, value1)):
+        if value is not missing:
+            setattr(tensor, name, value)
+        elif hasattr(tensor, name):
+            delattr(tensor, name)
+
+
+def _follow(tensor: Any) -> None:
+    """The node that accumulates into a leaf must find the object that holds the leaf now."""
+    meta = tensor._meta
+    node = meta.accumulator() if meta is not None and meta.accumulator is not None else None
+    if node is not None:
+        node.variable = tensor
+
+
+swap_tensors.__module__ = "torch.utils"
