@@ -6,6 +6,8 @@ from typing import Any
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch_dispatch.executor import plain_types
+from mindtorch_dispatch.overrides import disabled_torch_function
 
 __all__ = [
     "Buffer",
@@ -15,6 +17,16 @@ __all__ = [
     "UninitializedTensorMixin",
     "is_lazy",
 ]
+
+
+def _as_instance(cls: type, data: Tensor, requires_grad: bool) -> Any:
+    """Return a leaf of class ``cls`` over the memory of ``data``."""
+    made = data.detach()
+    if requires_grad and not (made.is_floating_point() or made.is_complex()):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made.requires_grad_(requires_grad)
+    made.__class__ = cls
+    return made
 
 
 class _ParameterMeta(type(Tensor)):
@@ -37,7 +49,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if data is None:
             data = mindtorch.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
-            return Tensor._make_subclass(cls, data, requires_grad)
+            return _as_instance(cls, data, requires_grad)
         marked = data.detach().requires_grad_(requires_grad)
         if type(marked) is not type(data):
             raise RuntimeError(
@@ -70,7 +82,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return utils._rebuild_parameter_with_state, (self.data, self.requires_grad, hooks, state)
 
     # Results of operators are plain tensors: neither a parameter nor a buffer intercepts calls.
-    __torch_function__ = mindtorch._C._disabled_torch_function_impl
+    __torch_function__ = disabled_torch_function
 
 
 class UninitializedTensorMixin:
@@ -152,7 +164,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> "UninitializedParameter":
         """Return a parameter that only knows its device and dtype."""
         data = mindtorch.empty(0, device=device, dtype=dtype)
-        return Tensor._make_subclass(cls, data, requires_grad)
+        return _as_instance(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
         if id(self) in memo:
@@ -187,7 +199,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return marked
 
     # Results of operators are plain tensors: neither a parameter nor a buffer intercepts calls.
-    __torch_function__ = mindtorch._C._disabled_torch_function_impl
+    __torch_function__ = disabled_torch_function
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
@@ -200,10 +212,13 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     ) -> "UninitializedBuffer":
         """Return a buffer that only knows its device and dtype."""
         data = mindtorch.empty(0, device=device, dtype=dtype)
-        result = Tensor._make_subclass(cls, data, requires_grad)
+        result = _as_instance(cls, data, requires_grad)
         result.persistent = persistent
         result._is_buffer = True
         return result
 
+
+# Operators treat parameters as the tensors they are; nothing in a call depends on the class.
+plain_types.add(Parameter)
 
 adopt(globals())

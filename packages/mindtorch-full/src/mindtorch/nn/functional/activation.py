@@ -148,10 +148,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """Return samples of the Gumbel-softmax distribution; one-hot with straight-through gradient if ``hard``."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = mindtorch.empty_like(logits, memory_format=mindtorch.legacy_contiguous_format).exponential_().log()
+    noise = mindtorch.empty_like(logits, memory_format=mindtorch.contiguous_format).exponential_().log()
     soft = ((logits - noise) / tau).softmax(dim)
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    zeros = mindtorch.zeros_like(logits, memory_format=mindtorch.legacy_contiguous_format)
+    zeros = mindtorch.zeros_like(logits, memory_format=mindtorch.contiguous_format)
     return zeros.scatter_(dim, index, 1.0) - soft.detach() + soft

@@ -1,8 +1,10 @@
 """Normalization by statistics of batch, sample, layer, group or neighbourhood."""
 
-import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+
+# The ops' flag of the same name: there is no cuDNN here.
+_CUDNN = False
 
 
 def _verify_batch_size(size: list[int]) -> None:
@@ -27,8 +29,7 @@ def batch_norm(
     """Normalize each channel by batch statistics (``training``) or by the running ones."""
     if training:
         _verify_batch_size(input.size())
-    cudnn = mindtorch.backends.cudnn.enabled
-    return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn)
+    return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, _CUDNN)
 
 
 def _verify_spatial_size(size: list[int]) -> None:
@@ -53,9 +54,8 @@ def instance_norm(
     """Normalize each channel of each sample."""
     if use_input_stats:
         _verify_spatial_size(input.size())
-    cudnn = mindtorch.backends.cudnn.enabled
     return aten.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN
     )
 
 
@@ -86,7 +86,7 @@ def group_norm(
     shape = input.size()
     # The check counts a group of channels as one channel of the batch.
     _verify_batch_size([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
-    return aten.group_norm(input, num_groups, weight, bias, eps, mindtorch.backends.cudnn.enabled)
+    return aten.group_norm(input, num_groups, weight, bias, eps, _CUDNN)
 
 
 def local_response_norm(

@@ -7,7 +7,6 @@ from typing import Any
 
 import mindtorch
 from mindtorch import __future__ as future
-from mindtorch import overrides
 from mindtorch._tensor import Tensor
 from mindtorch.nn.parameter import Parameter, is_lazy
 
@@ -212,7 +211,7 @@ def _unexpected(module: Any, state_dict: Any, prefix: str, extra_key: str, local
 
 def _load_entry(module: Any, name: str, param: Tensor, key: str, value: Any, assign: bool) -> str | None:
     """Put ``value`` into ``module.name``; return the line of the error report, or None."""
-    if not overrides.is_tensor_like(value):
+    if not (isinstance(value, Tensor) or hasattr(value, "__torch_function__")):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
             f"but received {type(value)}"

@@ -1,1 +1,6 @@
-DataParallel=None
+"""Modules on several devices."""
+
+from mindtorch.nn.parallel.data_parallel import DataParallel, data_parallel
+from mindtorch.nn.parallel.distributed import DistributedDataParallel
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]

@@ -136,7 +136,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """Return the permutation that undoes ``permutation``."""
     if permutation is None:
         return None
-    output = mindtorch.empty_like(permutation, memory_format=mindtorch.legacy_contiguous_format)
+    output = mindtorch.empty_like(permutation, memory_format=mindtorch.contiguous_format)
     output.scatter_(0, permutation, mindtorch.arange(0, permutation.numel(), device=permutation.device))
     return output
 

@@ -1,0 +1,66 @@
+"""Causal masks of attention between sequences of different lengths."""
+
+from enum import IntEnum, auto
+from typing import Any
+
+import mindtorch
+from mindtorch._naming import adopt
+from mindtorch._tensor import Tensor
+
+__all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
+
+
+class CausalVariant(IntEnum):
+    """Which corner of the score matrix the diagonal starts from."""
+
+    UPPER_LEFT = auto()
+    LOWER_RIGHT = auto()
+
+
+class CausalBias(Tensor):
+    """A boolean mask (seq_len_q, seq_len_kv) that remembers its shape and its variant."""
+
+    def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> "CausalBias":
+        """Return the mask: True where a query may see a key."""
+        diagonal = 0 if variant == CausalVariant.UPPER_LEFT else seq_len_kv - seq_len_q
+        mask = mindtorch.ones(seq_len_q, seq_len_kv, dtype=mindtorch.bool).tril(diagonal=diagonal)
+        mask.__class__ = cls
+        return mask
+
+    def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
+        if not isinstance(variant, CausalVariant):
+            raise AssertionError(f"variant must be a CausalVariant, got {type(variant)}")
+        self.variant = variant
+        self.seq_len_q = seq_len_q
+        self.seq_len_kv = seq_len_kv
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        """Compute with the mask as the plain boolean tensor it is."""
+        plain = [_plain(arg) for arg in args]
+        named = {key: _plain(value) for key, value in (kwargs or {}).items()}
+        return func(*plain, **named)
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, CausalBias):
+        return value
+    diagonal = 0 if value.variant == CausalVariant.UPPER_LEFT else value.seq_len_kv - value.seq_len_q
+    return mindtorch.ones(value.seq_len_q, value.seq_len_kv, dtype=mindtorch.bool).tril(diagonal=diagonal)
+
+
+def causal_upper_left(*size: int) -> CausalBias:
+    """Return the causal mask whose diagonal starts at the first query and the first key."""
+    if len(size) != 2:
+        raise AssertionError("causal_upper_left only supports 2D tensors")
+    return CausalBias(CausalVariant.UPPER_LEFT, *size)
+
+
+def causal_lower_right(*size: int) -> CausalBias:
+    """Return the causal mask whose diagonal ends at the last query and the last key."""
+    if len(size) != 2:
+        raise AssertionError("causal_lower_right only supports 2D tensors")
+    return CausalBias(CausalVariant.LOWER_RIGHT, *size)
+
+
+adopt(globals())
