@@ -16,6 +16,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
+from . import anomaly
 from .node import AccumulateGrad, Node
 from .reduction import fit
 
@@ -115,6 +116,8 @@ class GraphTask:
                 answers = node.apply(grads)
         else:
             answers = node.apply(grads)
+            if anomaly.settings()[0]:
+                anomaly.check_gradients(node.name(), answers)
             if not self.keep_graph:
                 node.release()
         if node._post_hooks:

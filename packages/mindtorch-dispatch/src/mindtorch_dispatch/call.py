@@ -18,10 +18,11 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import overrides
 from .binding import bind_overload, bind_packet
 from .executor import opaque_types, plain_types
-from .inplace import write_out
-from .planner import copiers, plan_call
+from .planner import plan_call
+from .schema import Schema
 from .state import state
 from .table import OpRow, Packet, find_packet, packets
+from .writing import install_copy
 
 PLAN_LIMIT = 8192
 """How many plans a packet keeps at most; past it the oldest half goes."""
@@ -212,19 +213,52 @@ def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 class OverloadCall:
-    """`aten.add.Tensor`: a callable for one overload."""
+    """`torch.ops.aten.add.Tensor`: a callable for one overload."""
 
-    __slots__ = ("row",)
+    __slots__ = ("overloadpacket", "row")
 
-    def __init__(self, row: OpRow) -> None:
+    def __init__(self, packet: PacketCall, row: OpRow) -> None:
+        self.overloadpacket = packet
         self.row = row
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return call_overload(self.row, args, kwargs)
 
+    @property
+    def _schema(self) -> Schema:
+        return self.row.schema
+
+    @property
+    def _overloadname(self) -> str:
+        return self.row.overload or "default"
+
+    @property
+    def _opname(self) -> str:
+        return self.row.packet.rpartition("::")[2]
+
+    @property
+    def namespace(self) -> str:
+        """The library's name, "aten" for built-in operators."""
+        return self.row.packet.partition("::")[0] if "::" in self.row.packet else "aten"
+
+    @property
+    def tags(self) -> list[str]:
+        """The row's tags."""
+        return sorted(self.row.tags)
+
+    def name(self) -> str:
+        """`aten::add.Tensor`; without the dot for the default overload."""
+        return f"{self.namespace}::{self._opname}" + (f".{self.row.overload}" if self.row.overload else "")
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname}')>"
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self._opname}.{self._overloadname}"
+
 
 class PacketCall:
-    """`aten.add`: the packet's function form, with its overloads as attributes."""
+    """`torch.ops.aten.add`: the packet's function form, with its overloads as attributes."""
 
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
@@ -237,30 +271,53 @@ class PacketCall:
         try:
             row = self.packet.row("" if overload == "default" else overload)
         except KeyError:
-            raise AttributeError(f"operator aten::{self.packet.name} has no overload {overload!r}") from None
-        made = OverloadCall(row)
+            raise AttributeError(
+                f"The underlying op of '{self}' has no overload name '{overload}'"
+            ) from None
+        made = OverloadCall(self, row)
         self.__dict__[overload] = made
         return made
+
+    def overloads(self) -> list[str]:
+        """The names of the overloads, "default" for the unnamed one."""
+        return [row.overload or "default" for row in self.packet.rows]
+
+    @property
+    def _qualified_op_name(self) -> str:
+        return self.packet.name if "::" in self.packet.name else f"aten::{self.packet.name}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self._qualified_op_name.replace('::', '.')}')>"
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
 
 
 class Namespace:
     """Attribute access to packets by name, `aten.mul(x, y)`; AttributeError for an op that is not in the table."""
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._prefix = "" if name == "aten" else f"{name}::"
 
     def __getattr__(self, name: str) -> PacketCall:
-        packet = find_packet(self._prefix + name)
-        if packet is None:
-            raise AttributeError(f"op {self._prefix or 'aten::'}{name} is not in the op table")
+        packet = None if name.startswith("__") and name.endswith("__") else find_packet(self._prefix + name)
+        if packet is None or not packet.rows:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         made = PacketCall(packet)
         self.__dict__[name] = made
         return made
 
+    def __repr__(self) -> str:
+        return f"<OpNamespace '{self._name}'>"
 
-aten = Namespace("")
+
+aten = Namespace("aten")
 """The built-in operators."""
 
 
-copiers["into"] = lambda target, value: aten.copy_(target, value)
-copiers["out"] = lambda targets, values: write_out(targets, values, aten.copy_)
+def _copy(target: Any, value: Any) -> Any:
+    return aten.copy_(target, value)
+
+
+install_copy(_copy)

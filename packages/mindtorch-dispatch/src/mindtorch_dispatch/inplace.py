@@ -18,7 +18,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor, routing
 from .autograd_interface import PlanRequest, hooks
 from .executor import Plan
-from .meta.checks import check, shape_text
+from .meta.checks import c_type, check, shape_text
 from .meta.rule import Outputs
 from .state import state
 from .table import Kernel
@@ -79,6 +79,12 @@ def plan_inplace(
     check_writable(spec)
     if row.kind == "inplace":
         result = answer.specs
+        if row.meta.exact:
+            check(
+                result.shape == spec.shape,
+                lambda: f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
+                f"{shape_text(result.shape)} should match",
+            )
         check(
             result.shape == spec.shape,
             lambda: f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape "
@@ -139,17 +145,6 @@ def adopt_options(bound: Any) -> None:
     bound.values[names.index("device")] = spec.device
 
 
-def write_out(targets: Any, values: Any, copy: Callable[[Any, Any], Any]) -> Any:
-    """Write the results of a composed op into its `out=` tensors; returns these."""
-    single = isinstance(targets, TensorBase)
-    pairs = [(targets, values)] if single else list(zip(targets, values, strict=True))
-    for target, value in pairs:
-        check_result_type(value._sig.spec.dtype, target._sig.spec.dtype)
-        prepare_target(target, value._sig.spec)
-        copy(target, value)
-    return targets if single else type(values)(targets)
-
-
 def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error when `out=` is used where a gradient would be recorded."""
     if state.mode.grad and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
@@ -172,6 +167,12 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
             lambda target=target, spec=spec: f"Expected all tensors to be on the same device, but found at least two "
             f"devices, {spec.device} and {target.device}!",
         )
+        if row.meta.exact:
+            check(
+                spec.dtype is target.dtype,
+                lambda target=target, spec=spec: f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got "
+                f"{c_type(target.dtype)} instead",
+            )
         check_result_type(spec.dtype, target.dtype)
         if target._sig.spec.shape == spec.shape:
             check_writable(target._sig.spec)

@@ -17,7 +17,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import executor
+from . import executor, writing
 from .autograd_interface import PlanRequest, hooks
 from .executor import Plan
 from .inplace import adopt_options, plan_inplace, plan_out
@@ -179,7 +179,7 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
     plan.kernel = row.composite
     if row.kind == "inplace":
         functional = row.composite
-        plan.kernel = lambda self, *rest: copy_into(self, functional(self, *rest))
+        plan.kernel = lambda self, *rest: writing.copy_into(self, functional(self, *rest))
         return plan
     wanted = PlanRequest(row, bound.values, bound.sources, None, False, mode) if tensors else None
     if wanted is not None and mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors):
@@ -190,24 +190,10 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         source, functional = bound.out_source, row.composite
 
         def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
-            return copy_out(flat[source], functional(*executor.filled(plan, flat)))
+            return writing.copy_out(flat[source], functional(*executor.filled(plan, flat)))
 
         plan.run = into_out
     return plan
-
-
-copiers: dict[str, Callable[..., Any]] = {}
-"""`copy_into(target, value)` and `copy_out(targets, values)`, installed by `call` (they are op calls themselves)."""
-
-
-def copy_into(target: Any, value: Any) -> Any:
-    """Write `value` into `target` in place and return `target`."""
-    return copiers["into"](target, value)
-
-
-def copy_out(targets: Any, values: Any) -> Any:
-    """Write results into the tensors given as `out=`, resizing them as torch does."""
-    return copiers["out"](targets, values)
 
 
 def _boxed(bound: Bound, function: Callable[..., Any]) -> Plan:

@@ -1,12 +1,119 @@
 """Matrix products."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
-from .numbers import conj
+from .numbers import conj, scaled
+
+
+def _column_major(spec: Spec) -> bool:
+    return spec.stride[0] == 1 and spec.stride[1] == spec.shape[0]
+
+
+def mm_first(grad: Any, first: Spec, second: Any, alpha: Any = 1) -> Any:
+    """Gradient of the left matrix, in the layout that matrix has: the one of `weight.t()` then transposes to dense."""
+    if _column_major(first):
+        return scaled(aten.t(aten.mm(conj(second), aten.t(grad))), alpha)
+    return scaled(aten.mm(grad, aten.t(conj(second))), alpha)
+
+
+def mm_second(grad: Any, first: Any, second: Spec, alpha: Any = 1) -> Any:
+    """Gradient of the right matrix, in the layout that matrix has."""
+    if _column_major(second):
+        return scaled(aten.t(aten.mm(aten.t(grad), conj(first))), alpha)
+    return scaled(aten.mm(aten.t(conj(first)), grad), alpha)
+
+
+def _adjoint(matrix: Any) -> Any:
+    return aten.transpose(conj(matrix), -2, -1)
+
+
+def _spread(grad: Any, count: int) -> Any:
+    return aten.expand(aten.unsqueeze(grad, 0), (count, *grad.shape))
+
+
+def trilinear(
+    grad: Any, needs: Any, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
+) -> Any:
+    """The gradient takes the operand's place, what was summed is now inserted."""
+    return (
+        aten._trilinear(grad, conj(i2), conj(i3), sumdim, expand2, expand3, expand1) if needs[0] else None,
+        aten._trilinear(conj(i1), grad, conj(i3), expand1, sumdim, expand3, expand2) if needs[1] else None,
+        aten._trilinear(conj(i1), conj(i2), grad, expand1, expand2, sumdim, expand3) if needs[2] else None,
+    )
+
 
 derivative(
     "mm",
-    self=lambda grad, mat2: aten.mm(grad, aten.t(conj(mat2))),
-    mat2=lambda grad, self: aten.mm(aten.t(conj(self)), grad),
+    self=lambda grad, self_spec, mat2: mm_first(grad, self_spec, mat2),
+    mat2=lambda grad, self, mat2_spec: mm_second(grad, self, mat2_spec),
 )
+derivative(
+    "bmm",
+    self=lambda grad, mat2: aten.bmm(grad, _adjoint(mat2)),
+    mat2=lambda grad, self: aten.bmm(_adjoint(self), grad),
+)
+derivative(
+    "mv",
+    self=lambda grad, vec: aten.outer(grad, conj(vec)),
+    vec=lambda grad, self: aten.mv(aten.t(conj(self)), grad),
+)
+derivative(
+    "dot",
+    self=lambda grad, tensor: aten.mul(grad, conj(tensor)),
+    tensor=lambda grad, self: aten.mul(grad, conj(self)),
+)
+derivative("vdot", self=lambda grad, other: aten.mul(conj(grad), other), other=lambda grad, self: aten.mul(grad, self))
+derivative(
+    "addmm",
+    self=lambda grad, beta: scaled(grad, beta),
+    mat1=lambda grad, mat1_spec, mat2, alpha: mm_first(grad, mat1_spec, mat2, alpha),
+    mat2=lambda grad, mat1, mat2_spec, alpha: mm_second(grad, mat1, mat2_spec, alpha),
+)
+derivative(
+    "baddbmm",
+    self=lambda grad, beta: scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(grad, _adjoint(batch2)), alpha),
+    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(_adjoint(batch1), grad), alpha),
+)
+derivative(
+    "addbmm",
+    self=lambda grad, beta: scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(_spread(grad, batch2.shape[0]), _adjoint(batch2)), alpha),
+    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(_adjoint(batch1), _spread(grad, batch1.shape[0])), alpha),
+)
+derivative(
+    "addmv",
+    self=lambda grad, beta: scaled(grad, beta),
+    mat=lambda grad, vec, alpha: scaled(aten.outer(grad, conj(vec)), alpha),
+    vec=lambda grad, mat, alpha: scaled(aten.mv(aten.t(conj(mat)), grad), alpha),
+)
+derivative(
+    "addr",
+    self=lambda grad, beta: scaled(grad, beta),
+    vec1=lambda grad, vec2, alpha: scaled(aten.mv(grad, conj(vec2)), alpha),
+    vec2=lambda grad, vec1, alpha: scaled(aten.mv(aten.t(grad), conj(vec1)), alpha),
+)
+derivative(
+    "linalg_cross",
+    self=lambda grad, other, dim: aten.linalg_cross(conj(other), grad, dim=dim),
+    other=lambda grad, self, dim: aten.linalg_cross(grad, conj(self), dim=dim),
+)
+
+
+def _trilinear_of(place: int) -> Any:
+    def formula(
+        grad: Any, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
+    ) -> Any:
+        needs = [place == other for other in range(3)]
+        return trilinear(grad, needs, i1, i2, i3, expand1, expand2, expand3, sumdim)[place]
+
+    return formula
+
+
+derivative("_trilinear", i1=_trilinear_of(0), i2=_trilinear_of(1), i3=_trilinear_of(2))

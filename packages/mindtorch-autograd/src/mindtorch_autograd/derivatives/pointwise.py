@@ -81,7 +81,12 @@ derivative(
     other=lambda grad, self, other: -grad * conj((self / other) / other),
 )
 derivative("div.Scalar", self=lambda grad, other: grad / conj(other), node="DivBackward1")
-derivative("_div_floor _div_trunc", self=ZERO, other=ZERO, node="DivBackward2")
+derivative(
+    "_div_floor _div_trunc",
+    self=lambda grad: aten.zeros_like(grad),
+    other=lambda grad: aten.zeros_like(grad),
+    node="DivBackward2",
+)
 derivative("floor_divide", NON_DIFFERENTIABLE)
 derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other)
 derivative("remainder.Scalar", self=lambda grad: grad)

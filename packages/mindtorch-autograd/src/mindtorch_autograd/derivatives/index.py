@@ -1,0 +1,87 @@
+"""Indexing, gathering, scattering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.strides import broadcast_shapes
+
+from ..derivative import derivative
+from .view import zeros_of
+
+
+def index_grad(grad: Any, self_spec: Any, indices: Any) -> Any:
+    """The gradient added into zeros at the positions."""
+    return aten.index_put(zeros_of(grad, self_spec), indices, grad, True)
+
+
+def index_put_self(grad: Any, indices: Any, accumulate: bool, values_spec: Any) -> Any:
+    """The gradient, zero where values were written."""
+    if accumulate:
+        return grad
+    return aten.index_put(grad, indices, aten.zeros([], dtype=grad.dtype, device=grad.device), False)
+
+
+def scatter_self(grad: Any, dim: int, index: Any) -> Any:
+    """The gradient, zero where values were written."""
+    return aten.scatter(grad, dim, index, 0)
+
+
+def index_dim_self(grad: Any, dim: int, index: Any) -> Any:
+    """The gradient, zero in the written rows."""
+    return aten.index_fill(grad, dim, index, 0)
+
+
+def masked_select_grad(grad: Any, self_spec: Any, mask: Any) -> Any:
+    """The gradient back at the places the mask holds."""
+    zeros = zeros_of(grad, self_spec)
+    shape = list(broadcast_shapes(self_spec.shape, mask.shape))
+    return aten.masked_scatter(aten.expand(zeros, shape), mask, grad)
+
+
+def take_rows(grad: Any, dim: int, index: Any, source_spec: Any) -> Any:
+    """The written rows' gradient, in the source's shape."""
+    rows = aten.index_select(grad, dim, index)
+    return rows if source_spec.ndim == grad.dim() else aten.reshape(rows, list(source_spec.shape))
+
+
+derivative("_index_masked _index_integer", self=index_grad, node="IndexBackward0")
+derivative(
+    "index_put",
+    self=index_put_self,
+    values=lambda grad, indices: aten.index.Tensor(grad, indices),
+)
+derivative(
+    "gather",
+    self=lambda grad, self_spec, dim, index: aten.scatter_add(zeros_of(grad, self_spec), dim, index, grad),
+)
+derivative("scatter.src", self=scatter_self, src=lambda grad, dim, index: aten.gather(grad, dim, index))
+derivative("scatter.value", self=scatter_self, node="ScatterBackward1")
+derivative("scatter_add", self=lambda grad: grad, src=lambda grad, dim, index: aten.gather(grad, dim, index))
+derivative(
+    "index_select",
+    self=lambda grad, self_spec, dim, index: aten.index_add(zeros_of(grad, self_spec), dim, index, grad),
+)
+derivative(
+    "index_add",
+    self=lambda grad: grad,
+    source=lambda grad, dim, index, source_spec, alpha: take_rows(grad, dim, index, source_spec) * alpha,
+)
+derivative("index_copy", self=index_dim_self, source=take_rows)
+derivative("index_fill.int_Scalar", self=index_dim_self)
+derivative(
+    "index_fill.int_Tensor",
+    self=index_dim_self,
+    value=lambda grad, dim, index: aten.sum(aten.index_select(grad, dim, index)),
+    node="IndexFillBackward1",
+)
+derivative("masked_fill.Scalar", self=lambda grad, mask: aten.masked_fill(grad, mask, 0))
+derivative(
+    "masked_fill.Tensor",
+    self=lambda grad, mask: aten.masked_fill(grad, mask, 0),
+    value=lambda grad, mask: aten.sum(aten.where(mask, grad, 0)),
+    node="MaskedFillBackward1",
+)
+derivative("masked_select", self=masked_select_grad)
+

@@ -1,0 +1,71 @@
+"""Joining, repeating and reordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.checks import wrap_dim
+
+from ..derivative import derivative
+
+
+def cat_grad(grad: Any, tensors_spec: Any, dim: int) -> Any:
+    """Each tensor's part of the gradient."""
+    parts: list[Any] = []
+    ndim = grad.dim()
+    at = 0
+    for spec in tensors_spec:
+        if spec.ndim == 1 and spec.numel == 0 and ndim != 1:
+            parts.append(aten.zeros([0], dtype=grad.dtype, device=grad.device))
+            continue
+        length = spec.shape[wrap_dim(dim, ndim)]
+        parts.append(aten.narrow(grad, dim, at, length))
+        at += length
+    return parts
+
+
+def repeat_grad(grad: Any, self_spec: Any, repeats: Any) -> Any:
+    """The copies' gradients added up."""
+    shape, summed = [], []
+    padded = (1,) * (len(repeats) - self_spec.ndim) + tuple(self_spec.shape)
+    for times, extent in zip(repeats, padded, strict=True):
+        if times != 1:
+            summed.append(len(shape))
+            shape.append(times)
+        shape.append(extent)
+    if 0 in repeats:
+        return aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device)
+    grad = aten.reshape(grad, shape)
+    grad = aten.sum(grad, summed) if summed else grad
+    return aten.reshape(grad, list(padded))
+
+
+derivative("cat", tensors=cat_grad)
+derivative("repeat", self=repeat_grad)
+derivative("flip", self=lambda grad, dims: aten.flip(grad, dims))
+derivative("roll", self=lambda grad, shifts, dims: aten.roll(grad, [-shift for shift in shifts], dims))
+derivative("tril", self=lambda grad, diagonal: aten.tril(grad, diagonal))
+derivative("triu", self=lambda grad, diagonal: aten.triu(grad, diagonal))
+derivative(
+    "select_backward", grad_output=lambda grad, dim, index: aten.select(grad, dim, index), node="SelectBackwardBackward0"
+)
+derivative(
+    "slice_backward",
+    grad_output=lambda grad, dim, start, end, step: aten.slice(grad, dim, start, end, step),
+    node="SliceBackwardBackward0",
+)
+derivative(
+    "unfold_backward",
+    grad_in=lambda grad, dim, size, step: aten.unfold(grad, dim, size, step),
+    node="UnfoldBackwardBackward0",
+)
+derivative(
+    "diagonal_backward",
+    grad_output=lambda grad, offset, dim1, dim2: aten.diagonal(grad, offset, dim1, dim2),
+    node="DiagonalBackwardBackward0",
+)
+derivative(
+    "as_strided_backward",
+    grad=lambda grad, size, stride, storage_offset: aten.as_strided(grad.contiguous(), size, stride, storage_offset),
+)

@@ -1,0 +1,117 @@
+"""Joining, repeating and reordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+
+@kernel("cat", upcast=False)
+def cat(out: Any, tensors: Any, dim: int) -> None:
+    """Tensors one after the other; empty vectors are skipped."""
+    kept = [one for one in tensors if not (one.ndim == 1 and one.size == 0)]
+    if kept:
+        np.concatenate(kept, axis=dim, out=out)
+
+
+@kernel("repeat", upcast=False)
+def repeat(out: Any, self: Any, repeats: Any) -> None:
+    """The tensor tiled."""
+    if out.size:
+        out[...] = np.tile(self, tuple(repeats))
+
+
+@kernel("flip", upcast=False)
+def flip(out: Any, self: Any, dims: Any) -> None:
+    """Dimensions in reverse."""
+    out[...] = np.flip(self, dims)
+
+
+@kernel("roll", upcast=False)
+def roll(out: Any, self: Any, shifts: Any, dims: Any) -> None:
+    """Elements moved around."""
+    out[...] = np.roll(self, shifts, dims) if dims else np.roll(self.reshape(-1), shifts[0]).reshape(self.shape)
+
+
+@kernel("tril", upcast=False)
+def tril(out: Any, self: Any, diagonal: int) -> None:
+    """The lower triangle."""
+    _triangle(out, self, np.tri(*self.shape[-2:], k=diagonal, dtype=np.bool_))
+
+
+@kernel("triu", upcast=False)
+def triu(out: Any, self: Any, diagonal: int) -> None:
+    """The upper triangle."""
+    _triangle(out, self, ~np.tri(*self.shape[-2:], k=diagonal - 1, dtype=np.bool_))
+
+
+def _triangle(out: Any, self: Any, kept: Any) -> None:
+    if out is not self:
+        out[...] = self
+    np.copyto(out, np.zeros((), out.dtype), where=~kept)
+
+
+@kernel("select_backward", upcast=False)
+def select_backward(out: Any, grad: Any, input_sizes: Any, dim: int, index: int) -> None:
+    """The gradient at one position of zeros."""
+    out.fill(0)
+    out[(*[slice(None)] * (dim % out.ndim), index)] = grad
+
+
+@kernel("slice_backward", upcast=False)
+def slice_backward(out: Any, grad: Any, input_sizes: Any, dim: int, start: int, end: int, step: int) -> None:
+    """The gradient in a range of zeros."""
+    out.fill(0)
+    dim %= out.ndim
+    begin, stop, _ = slice(start, end).indices(out.shape[dim])
+    out[(*[slice(None)] * dim, slice(begin, stop, step))] = grad
+
+
+@kernel("as_strided_backward", upcast=False)
+def as_strided_backward(
+    out: Any, grad: Any, input_sizes: Any, input_strides: Any, size: Any, stride: Any, storage_offset: int
+) -> None:
+    """The gradient scattered back, added where the view overlapped."""
+    offsets = np.zeros(tuple(size), np.int64) + storage_offset
+    for axis, step in enumerate(stride):
+        shape = [1] * len(size)
+        shape[axis] = -1
+        offsets = offsets + np.arange(size[axis], dtype=np.int64).reshape(shape) * step
+    places = np.zeros(tuple(input_sizes), np.int64)
+    for axis, step in enumerate(input_strides):
+        shape = [1] * len(input_sizes)
+        shape[axis] = -1
+        places = places + np.arange(input_sizes[axis], dtype=np.int64).reshape(shape) * step
+    top = max(int(offsets.max(initial=0)), int(places.max(initial=0))) + 1
+    memory = np.zeros(top, grad.dtype if grad.dtype.kind in "fc" else np.float32)
+    np.add.at(memory, offsets.reshape(-1), grad.reshape(-1))
+    count = np.zeros(top, np.int64)
+    np.add.at(count, places.reshape(-1), 1)
+    out[...] = (memory / np.maximum(count, 1))[places]
+
+
+@kernel("unfold_backward", upcast=False)
+def unfold_backward(out: Any, grad: Any, input_sizes: Any, dim: int, size: int, step: int) -> None:
+    """Windows' gradients added up."""
+    out.fill(0)
+    if out.ndim == 0:
+        out[...] = grad.sum()
+        return
+    dim %= out.ndim
+    count = grad.shape[dim]
+    for offset in range(size):
+        region = (*[slice(None)] * dim, slice(offset, offset + (count - 1) * step + 1, step))
+        out[region] += grad[..., offset]
+
+
+@kernel("diagonal_backward", upcast=False)
+def diagonal_backward(out: Any, grad: Any, input_sizes: Any, offset: int, dim1: int, dim2: int) -> None:
+    """The gradient on a diagonal of zeros."""
+    out.fill(0)
+    moved = np.moveaxis(out, (dim1, dim2), (-2, -1))
+    rows = np.arange(grad.shape[-1])
+    first, second = (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
+    moved[..., first, second] = grad

@@ -1,0 +1,299 @@
+"""Joining, repeating and reordering composed of other ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+from ..meta.checks import check, infer_size, shape_text, wrap_dim
+
+
+def cat(tensors: Any, dim: int) -> Any:
+    """`cat`."""
+    return aten.cat(tensors, dim)
+
+
+def stack(tensors: Any, dim: int) -> Any:
+    """Tensors of one shape along a new dimension."""
+    check(len(tensors) > 0, lambda: "stack expects a non-empty TensorList")
+    first = tensors[0].shape
+    for place, one in enumerate(tensors):
+        check(
+            one.shape == first,
+            lambda one=one, place=place: f"stack expects each tensor to be equal size, but got {shape_text(first)} at entry 0 "
+            f"and {shape_text(one.shape)} at entry {place}",
+        )
+    dim = wrap_dim(dim, len(first) + 1)
+    return aten.cat([aten.unsqueeze(one, dim) for one in tensors], dim)
+
+
+def _not_empty(tensors: Any, name: str) -> None:
+    check(len(tensors) > 0, lambda: f"{name} expects a non-empty TensorList")
+
+
+def hstack(tensors: Any) -> Any:
+    """Side by side."""
+    _not_empty(tensors, "hstack")
+    raised = [atleast_1d(one) for one in tensors]
+    return aten.cat(raised, 0 if len(raised[0].shape) == 1 else 1)
+
+
+def vstack(tensors: Any) -> Any:
+    """One under the other."""
+    _not_empty(tensors, "vstack")
+    return aten.cat([atleast_2d(one) for one in tensors], 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Any) -> Any:
+    """One behind the other."""
+    _not_empty(tensors, "dstack")
+    return aten.cat([atleast_3d(one) for one in tensors], 2)
+
+
+def column_stack(tensors: Any) -> Any:
+    """Vectors as columns."""
+    _not_empty(tensors, "column_stack")
+    return hstack([aten.reshape(one, [one.numel(), 1]) if len(one.shape) <= 1 else one for one in tensors])
+
+
+def _split_along(self: Any, sections: Any, dim: int, name: str) -> Any:
+    if isinstance(sections, int):
+        check(
+            sections != 0 and self.shape[dim] % sections == 0,
+            lambda: f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{self.shape[dim]} is not divisible by the split_size {sections}!",
+        )
+    return tensor_split(self, sections, dim)
+
+
+def hsplit(self: Any, sections: Any) -> Any:
+    """Pieces side by side."""
+    check(
+        len(self.shape) >= 1,
+        lambda: f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {len(self.shape)} "
+        "dimensions!",
+    )
+    return _split_along(self, sections, 0 if len(self.shape) == 1 else 1, "hsplit")
+
+
+def vsplit(self: Any, sections: Any) -> Any:
+    """Pieces one under the other."""
+    check(
+        len(self.shape) >= 2,
+        lambda: f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {len(self.shape)} "
+        "dimensions!",
+    )
+    return _split_along(self, sections, 0, "vsplit")
+
+
+def dsplit(self: Any, sections: Any) -> Any:
+    """Pieces one behind the other."""
+    check(
+        len(self.shape) >= 3,
+        lambda: f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {len(self.shape)} "
+        "dimensions!",
+    )
+    return _split_along(self, sections, 2, "dsplit")
+
+
+def tensor_split(self: Any, sections: Any, dim: int) -> Any:
+    """Pieces of nearly equal length, or cut at given positions."""
+    check(
+        len(self.shape) > 0,
+        lambda: "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    )
+    dim = wrap_dim(dim, len(self.shape))
+    extent = self.shape[dim]
+    if isinstance(sections, int):
+        check(sections > 0, lambda: f"number of sections must be larger than 0, got {sections}")
+        small, extra = divmod(extent, sections)
+        cuts, at = [], 0
+        for place in range(sections - 1):
+            at += small + (1 if place < extra else 0)
+            cuts.append(at)
+    else:
+        cuts = list(sections)
+    bounds = [0, *cuts]
+    pieces = [aten.slice(self, dim, start, end, 1) for start, end in zip(bounds, cuts, strict=False)]
+    return [*pieces, aten.slice(self, dim, bounds[-1], None, 1)]
+
+
+def _each(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(value: Any) -> Any:
+        return fn(value) if isinstance(value, TensorBase) else [fn(one) for one in value]
+
+    return apply
+
+
+@_each
+def atleast_1d(self: Any) -> Any:
+    """At least one dimension."""
+    return aten.reshape(self, [1]) if not self.shape else self
+
+
+@_each
+def atleast_2d(self: Any) -> Any:
+    """At least two dimensions."""
+    count = len(self.shape)
+    return aten.reshape(self, [1, 1]) if count == 0 else aten.unsqueeze(self, 0) if count == 1 else self
+
+
+@_each
+def atleast_3d(self: Any) -> Any:
+    """At least three dimensions."""
+    count = len(self.shape)
+    if count == 0:
+        return aten.reshape(self, [1, 1, 1])
+    if count == 1:
+        return aten.unsqueeze(aten.unsqueeze(self, 0), -1)
+    return aten.unsqueeze(self, -1) if count == 2 else self
+
+
+def tile(self: Any, dims: Any) -> Any:
+    """`repeat`, with missing leading repeats as 1."""
+    lead = len(self.shape) - len(dims)
+    return self.repeat([1] * lead + list(dims))
+
+
+def repeat_interleave(self: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+    """Each element repeated in place."""
+    if dim is None:
+        self, dim = aten.reshape(self, [-1]), 0
+    dim = wrap_dim(dim, len(self.shape))
+    if not self.shape:
+        self = aten.reshape(self, [1])
+    extent = self.shape[dim]
+    if isinstance(repeats, int):
+        check(repeats >= 0, lambda: "Repeats must be non-negative")
+        widened = aten.expand(
+            aten.unsqueeze(self, dim + 1), [*self.shape[: dim + 1], repeats, *self.shape[dim + 1 :]]
+        )
+        return aten.flatten(aten.clone(widened), dim, dim + 1)
+    check(len(repeats.shape) <= 1, lambda: "repeats must be 0-dim or 1-dim tensor")
+    check(
+        repeats.dtype.name in ("int64", "int32"),
+        lambda: "repeats has to be Long or Int tensor",
+    )
+    if not repeats.shape or repeats.shape[0] == 1:
+        repeats = aten.expand(aten.reshape(repeats, [1]), [extent])
+    check(
+        repeats.shape[0] == extent,
+        lambda: f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.shape[0]} and "
+        f"input.size({dim}) = {extent}",
+    )
+    ends = aten.cumsum(repeats, 0)
+    total = int(ends[-1].item()) if extent else 0
+    positions = aten.searchsorted(ends, aten.arange(total, dtype=ends.dtype, device=self.device), right=True)
+    return aten.index_select(self, dim, positions.to(int64))
+
+
+def fliplr(self: Any) -> Any:
+    """Left and right exchanged."""
+    check(len(self.shape) >= 2, lambda: "Input must be >= 2-d.")
+    return aten.flip(self, [1])
+
+
+def flipud(self: Any) -> Any:
+    """Up and down exchanged."""
+    check(len(self.shape) >= 1, lambda: "Input must be >= 1-d.")
+    return aten.flip(self, [0])
+
+
+def rot90(self: Any, k: int, dims: Any) -> Any:
+    """Quarter turns in the plane of two dims."""
+    check(len(dims) == 2, lambda: f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    count = len(self.shape)
+    check(count >= 2, lambda: f"expected total dims >= 2, but got total dims = {count}")
+    check(
+        dims[0] != dims[1] and abs(dims[0] - dims[1]) != count,
+        lambda: f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}",
+    )
+    for place, dim in enumerate(dims):
+        check(
+            -count <= dim < count,
+            lambda dim=dim, place=place: f"Rotation dim{place} out of range, dim{place} = {dim}",
+        )
+    turns = k % 4
+    if turns == 1:
+        return aten.transpose(aten.flip(self, [dims[1]]), dims[0], dims[1])
+    if turns == 2:
+        return aten.flip(self, list(dims))
+    if turns == 3:
+        return aten.transpose(aten.flip(self, [dims[0]]), dims[0], dims[1])
+    return aten.clone(self)
+
+
+def diag(self: Any, diagonal: int) -> Any:
+    """A vector on the diagonal of a matrix, or a matrix's diagonal."""
+    count = len(self.shape)
+    check(count in (1, 2), lambda: f"diag(): Supports 1D or 2D tensors. Got {count}D")
+    return aten.diag_embed(self, diagonal) if count == 1 else aten.clone(aten.diagonal(self, diagonal))
+
+
+def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """The last dimension on the diagonal of two new ones."""
+    count = len(self.shape) + 1
+    first, second = wrap_dim(dim1, count), wrap_dim(dim2, count)
+    check(first != second, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    extent = abs(offset) + self.shape[-1]
+    shape = list(self.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, extent)
+    made = aten.zeros(shape, dtype=self.dtype, device=self.device)
+    aten.diagonal(made, offset, first, second).copy_(self)
+    return made
+
+
+def diagflat(self: Any, offset: int) -> Any:
+    """The flattened tensor on a diagonal."""
+    return aten.diag(aten.reshape(self, [-1]), offset)
+
+
+def unflatten(self: Any, dim: int, sizes: Any) -> Any:
+    """One dimension cut into several."""
+    dim = wrap_dim(dim, len(self.shape))
+    check(len(sizes) > 0, lambda: "unflatten: sizes must be non-empty")
+    try:
+        inner = infer_size(sizes, self.shape[dim])
+    except RuntimeError:
+        if any(size == -1 for size in sizes):
+            raise RuntimeError(
+                f"unflatten: Provided sizes {shape_text(sizes)} don't multiply up to the size of dim {dim} "
+                f"({self.shape[dim]}) in the input tensor"
+            ) from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {shape_text(sizes)} don't multiply up to the size of dim {dim} ({self.shape[dim]}) "
+            "in the input tensor"
+        ) from None
+    return aten.view(self, [*self.shape[:dim], *inner, *self.shape[dim + 1 :]])
+
+
+def ravel(self: Any) -> Any:
+    """One dimension, contiguous."""
+    return aten.view(self.contiguous(), [-1])
+
+
+def scatter_of(name: str) -> Callable[..., Any]:
+    """Return the function that writes `src` into the view `name` of a copy of `self`."""
+
+    def scatter(self: Any, src: Any, *arguments: Any) -> Any:
+        made = aten.clone(self)
+        if not made._sig.spec.is_contiguous and name == "as_strided":
+            made = made.contiguous()
+        region = getattr(aten, name)(made, *arguments)
+        check(
+            region.shape == src.shape,
+            lambda: f"expected src to have a size equal to the {name} of self. src size = {shape_text(src.shape)}, "
+            f"{name} size = {shape_text(region.shape)}",
+        )
+        region.copy_(src)
+        return made
+
+    return scatter

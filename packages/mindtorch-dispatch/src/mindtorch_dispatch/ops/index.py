@@ -1,0 +1,42 @@
+"""Indexing, gathering, scattering."""
+
+from ..decomp import index as composed
+from ..meta import index as rules
+from ..table import CORE, DYNAMIC, op
+
+op("_index_masked(Tensor self, Tensor?[] indices) -> Tensor", rules.index_dynamic, tags={DYNAMIC}, variants="")
+op("_index_integer(Tensor self, Tensor?[] indices) -> Tensor", rules.index, tags={CORE}, variants="")
+op("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", composite=composed.index, variants="")
+op(
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    rules.index_put,
+    tags={CORE},
+)
+op(
+    "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", composite=composed.index, variants="function"
+)
+op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", rules.gather, tags={CORE})
+op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", rules.scatter, tags={CORE})
+op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", rules.scatter)
+op("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor", rules.scatter)
+op("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", rules.scatter)
+op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", rules.scatter_add, tags={CORE})
+op(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    rules.scatter_add,
+)
+op("index_select(Tensor self, int dim, Tensor index) -> Tensor", rules.index_select, tags={CORE})
+op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", rules.index_add)
+op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", rules.index_copy)
+op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", rules.index_fill)
+op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", rules.index_fill)
+op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", rules.masked_fill, tags={CORE})
+op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", rules.masked_fill)
+op("masked_select(Tensor self, Tensor mask) -> Tensor", rules.masked_select, tags={CORE, DYNAMIC})
+op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", composite=composed.masked_scatter, inplace=True)
+op("nonzero(Tensor self) -> Tensor", rules.nonzero, tags={CORE, DYNAMIC})
+op("argwhere(Tensor self) -> Tensor", composite=composed.argwhere)
+op("where(Tensor condition) -> Tensor[]", composite=composed.where_positions)
+op("take(Tensor self, Tensor index) -> Tensor", composite=composed.take, out=True)
+op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", composite=composed.put, inplace=True)
+op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", composite=composed.take_along_dim, out=True)

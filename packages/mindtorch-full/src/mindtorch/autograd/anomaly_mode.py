@@ -1,0 +1,35 @@
+"""`torch.autograd.anomaly_mode`: checks for nan in backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_autograd import anomaly
+
+
+class detect_anomaly:  # noqa: N801 (torch's name)
+    """In the block, backward raises when a node gives nan (with `check_nan`)."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._before = anomaly.settings()
+        self._wanted = (True, check_nan)
+
+    def __enter__(self) -> None:
+        anomaly.set_settings(*self._wanted)
+
+    def __exit__(self, *exc_info: Any) -> None:
+        anomaly.set_settings(*self._before)
+
+
+class set_detect_anomaly:  # noqa: N801
+    """Switch anomaly detection at once; as a context manager, back at the end of the block."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = anomaly.settings()
+        anomaly.set_settings(mode, check_nan)
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+
+    def __exit__(self, *exc_info: Any) -> None:
+        anomaly.set_settings(*self._before)

@@ -1,0 +1,12 @@
+"""`torch.autograd.function`."""
+
+from mindtorch_autograd.function import (
+    BackwardCFunction,
+    Function,
+    FunctionCtx,
+    FunctionMeta,
+    InplaceFunction,
+    once_differentiable,
+)
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]

@@ -1,0 +1,25 @@
+"""`torch.ops`: operators by namespace, `torch.ops.aten.add.Tensor`, `torch.ops.mylib.myop`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import Namespace
+from mindtorch_dispatch.call import aten as aten
+
+from . import ops_table
+
+__all__ = ["aten"]
+
+_namespaces: dict[str, Namespace] = {"aten": ops_table.aten}
+
+
+def load_library(path: str) -> None:
+    """Raise: compiled operator libraries are built against another torch."""
+    raise OSError(f"Could not load this library: {path}: MindTorch does not load operator libraries compiled for PyTorch")
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.ops' has no attribute '{name}'")
+    return _namespaces.setdefault(name, Namespace(name))
