@@ -100,7 +100,7 @@ def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False)
     return self
 
 
-index_put = MetaRule(_index_put, inplace=True)
+index_put = MetaRule(_index_put, inplace=True, aliases_ok=True)
 """`index_put`: values broadcast to the indexed shape (checked by the kernel, which knows masks)."""
 
 
@@ -156,7 +156,7 @@ def _scatter(name: str) -> Any:
             )
         return Outputs(self.contiguous(), values=values)
 
-    return MetaRule(rule, inplace=True, out=True)
+    return MetaRule(rule, inplace=True, out=True, aliases_ok=True)
 
 
 scatter = _scatter("scatter")
@@ -194,7 +194,7 @@ def _index_dim(name: str) -> MetaRule:
             )
         return Outputs(self.contiguous(), values=(self, dim, index, source, alpha))
 
-    return MetaRule(rule, inplace=True, out=name != "index_fill_")
+    return MetaRule(rule, inplace=True, out=name != "index_fill_", aliases_ok=True)
 
 
 index_add = _index_dim("index_add_")
@@ -227,7 +227,7 @@ def _dense(self: Spec) -> bool:
     return self.is_contiguous
 
 
-masked_fill = MetaRule(_masked_fill, inplace=True)
+masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True)
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 
@@ -319,7 +319,7 @@ def _triangle(name: str) -> MetaRule:
         check(self.ndim >= 2, lambda: f"{name}: input tensor must have at least 2 dimensions")
         return self.contiguous()
 
-    return MetaRule(rule, inplace=True, out=True)
+    return MetaRule(rule, inplace=True, out=True, aliases_ok=True)
 
 
 tril = _triangle("tril")
