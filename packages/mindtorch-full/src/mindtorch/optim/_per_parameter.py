@@ -46,13 +46,17 @@ class PerParameterOptimizer(Optimizer):
                 if grad is None:
                     continue
                 self._check_gradient(param, grad, group)
-                state = self.state[param]
-                if not state:
-                    self._create_state(param, state, group)
-                due.append((param, grad, state))
+                due.append((param, grad, self._state_of(param, group)))
             for param, grad, state in due:
                 self._update(param, grad, state, group)
         return loss
+
+    def _state_of(self, param: Any, group: dict[str, Any]) -> dict[str, Any]:
+        """The state of a parameter, made at its first update."""
+        state = self.state[param]
+        if not state:
+            self._create_state(param, state, group)
+        return state
 
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
         """Refuse gradients the algorithm cannot use."""

@@ -8,7 +8,16 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from ._per_parameter import PerParameterOptimizer, zeros_like_param
-from ._values import ascent, check_capturable, check_lr, check_not_negative, get_value, real_views, scalar_dtype, to_scalar
+from ._values import (
+    ascent,
+    check_capturable,
+    check_lr,
+    check_not_negative,
+    get_value,
+    real_views,
+    scalar_dtype,
+    to_scalar,
+)
 
 __all__ = ["ASGD"]
 

@@ -62,9 +62,9 @@ class SGD(PerParameterOptimizer):
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
         """Sparse gradients are fine: every operation below accepts them."""
 
-    def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["momentum"] != 0:
-            state["momentum_buffer"] = None
+    def _state_of(self, param: Any, group: dict[str, Any]) -> dict[str, Any]:
+        """Only momentum needs any; without it nothing is kept, and nothing is saved."""
+        return self.state[param] if group["momentum"] != 0 else {}
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         buffer = _update_sgd(param, ascent(grad, group), state.get("momentum_buffer"), group)

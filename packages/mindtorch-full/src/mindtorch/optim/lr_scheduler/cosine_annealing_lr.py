@@ -11,7 +11,7 @@ from ._base import LRScheduler
 class CosineAnnealingLR(LRScheduler):
     """The rate swings between its start and ``eta_min`` with half period ``T_max``."""
 
-    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
+    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
