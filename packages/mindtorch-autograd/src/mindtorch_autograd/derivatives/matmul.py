@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.spec import Spec
 
-from ..derivative import derivative
+from ..derivative import derivative, joint
 from .numbers import conj, scaled
 
 
@@ -37,6 +37,7 @@ def _spread(grad: Any, count: int) -> Any:
     return aten.expand(aten.unsqueeze(grad, 0), (count, *grad.shape))
 
 
+@joint("i1", "i2", "i3")
 def trilinear(
     grad: Any, needs: Any, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
 ) -> Any:
@@ -105,15 +106,4 @@ derivative(
     other=lambda grad, self, dim: aten.linalg_cross(grad, conj(self), dim=dim),
 )
 
-
-def _trilinear_of(place: int) -> Any:
-    def formula(
-        grad: Any, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
-    ) -> Any:
-        needs = [place == other for other in range(3)]
-        return trilinear(grad, needs, i1, i2, i3, expand1, expand2, expand3, sumdim)[place]
-
-    return formula
-
-
-derivative("_trilinear", i1=_trilinear_of(0), i2=_trilinear_of(1), i3=_trilinear_of(2))
+derivative("_trilinear", trilinear)

@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import dtype as Dtype
+
+_C_TYPES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
+    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_type(dtype: Dtype) -> str:
+    """Return the C++ name that some of torch's messages use for a dtype."""
+    return _C_TYPES.get(dtype.name, dtype.name)
+
 
 def check(condition: bool, message: Callable[[], str], error: type[Exception] = RuntimeError) -> None:
     """Raise `error(message())` unless `condition` holds; the text is only built when it is needed."""

@@ -2,42 +2,244 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes
 
-from .checks import check
-from .rule import meta_rule
+from .checks import c_type, check, shape_text, wrap_dim
+from .pointwise import _check_alpha, promoted
+from .rule import MetaRule, Outputs, meta_rule
+from .view import expand
 
-
-_C_TYPES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long",
-    "int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
-
-def c_type(dtype: Dtype) -> str:
-    """Return the C++ name that some of torch's messages use for a dtype."""
-    return _C_TYPES.get(dtype.name, dtype.name)
+product_rule = meta_rule(out=True, exact=True)
+summing_rule = meta_rule(inplace=True, out=True, exact=True)
 
 
-def check_same_dtype(first: Spec, second: Spec, name: str = "") -> None:
-    """Raise torch's error for operands of two dtypes."""
+def check_implemented(dtype: Dtype, name: str) -> None:
+    """Raise torch's error for a dtype that has no kernel called `name`: bool has no products."""
     check(
-        first.dtype is second.dtype,
-        lambda: f"expected m1 and m2 to have the same dtype, but got: {c_type(first.dtype)} != {c_type(second.dtype)}",
+        dtype is not bool_dtype,
+        lambda: f'"{name}" not implemented for \'{dtype.scalar_name}\'',
+        NotImplementedError,
     )
 
 
-@meta_rule(out=True)
+def check_inner(mat1: Spec, mat2: Spec) -> None:
+    """Raise torch's error unless the two matrices can be multiplied."""
+    check(
+        mat1.shape[1] == mat2.shape[0],
+        lambda: f"mat1 and mat2 shapes cannot be multiplied ({mat1.shape[0]}x{mat1.shape[1]} and "
+        f"{mat2.shape[0]}x{mat2.shape[1]})",
+    )
+
+
+@product_rule
 def mm(self: Spec, mat2: Spec) -> Spec:
     """`mm`: (n, k) x (k, m)."""
     check(self.ndim == 2, lambda: "self must be a matrix")
     check(mat2.ndim == 2, lambda: "mat2 must be a matrix")
+    check_inner(self, mat2)
     check(
-        self.shape[1] == mat2.shape[0],
-        lambda: f"mat1 and mat2 shapes cannot be multiplied ({self.shape[0]}x{self.shape[1]} and "
-        f"{mat2.shape[0]}x{mat2.shape[1]})",
+        self.dtype is mat2.dtype,
+        lambda: f"expected m1 and m2 to have the same dtype, but got: {c_type(self.dtype)} != {c_type(mat2.dtype)}",
     )
-    check_same_dtype(self, mat2)
+    check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, (self.shape[0], mat2.shape[1]))
+
+
+def _batched(batch1: Spec, batch2: Spec) -> tuple[int, int, int]:
+    check(batch1.ndim == 3, lambda: "batch1 must be a 3D tensor")
+    check(batch2.ndim == 3, lambda: "batch2 must be a 3D tensor")
+    count, rows, inner = batch1.shape
+    check(
+        tuple(batch2.shape[:2]) == (count, inner),
+        lambda: f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {inner}] but got: "
+        f"[{batch2.shape[0]}, {batch2.shape[1]}].",
+    )
+    return count, rows, batch2.shape[2]
+
+
+def _check_scalar_types(first: Spec, second: Spec) -> None:
+    check(
+        first.dtype is second.dtype,
+        lambda: f"expected scalar type {first.dtype.scalar_name} but found {second.dtype.scalar_name}",
+    )
+
+
+@product_rule
+def bmm(self: Spec, mat2: Spec) -> Spec:
+    """`bmm`: (b, n, k) x (b, k, m)."""
+    shape = _batched(self, mat2)
+    _check_scalar_types(self, mat2)
+    check_implemented(self.dtype, "bmm")
+    return Spec.of(self.dtype, self.device, shape)
+
+
+def check_expands(self: Spec, shape: tuple[int, ...]) -> None:
+    """Raise torch's `expand` error unless `self` broadcasts to `shape`."""
+    if self.shape != shape:
+        expand(self, shape)
+
+
+@summing_rule
+def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+    """`addmm`: beta * self + alpha * (mat1 @ mat2)."""
+    for name, spec in (("mat1", mat1), ("mat2", mat2)):
+        check(spec.ndim == 2, lambda name=name, spec=spec: f"{name} must be a matrix, got {spec.ndim}-D tensor")
+    check_inner(mat1, mat2)
+    shape = (mat1.shape[0], mat2.shape[1])
+    check(
+        self.dtype is mat2.dtype and mat1.dtype is mat2.dtype,
+        lambda: f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
+        f"{mat2.dtype.scalar_name if self.dtype is not mat2.dtype else mat1.dtype.scalar_name}",
+    )
+    check_expands(self, shape)
+    check_implemented(self.dtype, "addmm_impl_cpu_")
+    return Spec.of(self.dtype, self.device, shape)
+
+
+@summing_rule
+def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+    """`baddbmm`: beta * self + alpha * (batch1 @ batch2), matrix by matrix."""
+    wrap_dim(1, batch1.ndim)
+    wrap_dim(2, batch2.ndim)
+    shape = _batched(batch1, batch2)
+    check_expands(self, shape)
+    check(
+        self.dtype is batch1.dtype,
+        lambda: f"Input dtypes must be the same, got: input {c_type(self.dtype)}, batch1: {c_type(batch1.dtype)}, "
+        f"batch2: {c_type(batch2.dtype)}",
+    )
+    _check_scalar_types(batch1, batch2)
+    check_implemented(self.dtype, "baddbmm")
+    return Spec.of(self.dtype, self.device, shape)
+
+
+@summing_rule
+def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+    """`addbmm`: beta * self + alpha * the sum of the matrix products."""
+    wrap_dim(1, batch1.ndim)
+    wrap_dim(2, batch2.ndim)
+    shape = (batch1.shape[1], batch2.shape[2])
+    check_expands(self, shape)
+    check(
+        batch1.shape[0] == batch2.shape[0],
+        lambda: f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}",
+    )
+    check(
+        batch1.shape[2] == batch2.shape[1],
+        lambda: f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and {batch2.shape[1]}x"
+        f"{batch2.shape[2]})",
+    )
+    check(
+        self.dtype is batch2.dtype,
+        lambda: f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
+        f"{batch2.dtype.scalar_name}",
+    )
+    check_implemented(self.dtype, "addmm_impl_cpu_")
+    return Spec.of(self.dtype, self.device, shape)
+
+
+def _matrix_vector(self_size: tuple[int, ...], self: Dtype, mat: Spec, vec: Spec) -> Spec:
+    check(
+        mat.ndim == 2 and vec.ndim == 1 and len(self_size) <= 1,
+        lambda: f"vector + matrix @ vector expected, got {len(self_size)}, {mat.ndim}, {vec.ndim}",
+    )
+    rows = self_size[0] if self_size else 1
+    check(
+        mat.shape[1] == vec.shape[0] and rows in (1, mat.shape[0]),
+        lambda: f"size mismatch, got input ({rows}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})",
+    )
+    check(
+        mat.dtype is vec.dtype and vec.dtype is self,
+        lambda: f"addmv input tensors must have the same dtype, but got {self.scalar_name}, {mat.dtype.scalar_name}, "
+        f"and {vec.dtype.scalar_name}",
+    )
+    check_implemented(mat.dtype, "addmv_impl_cpu")
+    return Spec.of(mat.dtype, mat.device, (mat.shape[0],))
+
+
+@product_rule
+def mv(self: Spec, vec: Spec) -> Spec:
+    """`mv`: matrix times vector."""
+    return _matrix_vector((self.shape[0] if self.ndim else 1,), vec.dtype, self, vec)
+
+
+@summing_rule
+def addmv(self: Spec, mat: Spec, vec: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+    """`addmv`: beta * self + alpha * (mat @ vec)."""
+    return _matrix_vector(tuple(self.shape), self.dtype, mat, vec)
+
+
+@product_rule
+def dot(self: Spec, other: Spec) -> Spec:
+    """`dot`, `vdot`: inner product of two vectors."""
+    check(
+        self.ndim == 1 and other.ndim == 1, lambda: f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors"
+    )
+    check(
+        self.dtype is other.dtype,
+        lambda: f"dot : expected both vectors to have same dtype, but found {self.dtype.scalar_name} and "
+        f"{other.dtype.scalar_name}",
+    )
+    check(
+        self.numel == other.numel,
+        lambda: f"inconsistent tensor size, expected tensor {shape_text(self.shape)} and src {shape_text(other.shape)} "
+        f"to have the same number of elements, but got {self.numel} and {other.numel} elements respectively",
+    )
+    check_implemented(self.dtype, "dot")
+    return Spec.of(self.dtype, self.device, ())
+
+
+def _addr(self: Spec, vec1: Spec, vec2: Spec, beta: Any = 1, alpha: Any = 1) -> Outputs:
+    for name, spec in (("vec1", vec1), ("vec2", vec2)):
+        check(spec.ndim == 1, lambda name=name, spec=spec: f"addr: Expected 1-D argument {name}, but got {spec.ndim}-D")
+    shape = (vec1.shape[0], vec2.shape[0])
+    check_expands(self, shape)
+    compute = promoted((self, vec1, vec2))
+    _check_alpha(self, vec1, beta)
+    _check_alpha(vec1, vec2, alpha)
+    return Outputs(Spec.of(compute, self.device, shape), cast=compute)
+
+
+addr = MetaRule(_addr, inplace=True, out=True)
+"""`addr`: beta * self + alpha * the outer product; promotes."""
+
+
+@product_rule
+def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
+    """`linalg_cross`."""
+    check(self.ndim == other.ndim, lambda: "linalg.cross: inputs must have the same number of dimensions.")
+    wrapped = wrap_dim(dim, self.ndim)
+    check(
+        self.ndim > 0 and self.shape[wrapped] == 3 and other.shape[wrapped] == 3,
+        lambda: f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[wrapped]} and "
+        f"{other.shape[wrapped]}",
+    )
+    shape = broadcast_shapes(self.shape, other.shape)
+    check_implemented(self.dtype, "cross")
+    _check_scalar_types(self, other)
+    return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, other, wrapped))
+
+
+def _inserted(spec: Spec, dims: Any) -> list[int]:
+    shape = list(spec.shape)
+    for dim in dims:
+        shape.insert(dim, 1)
+    return shape
+
+
+@meta_rule()
+def trilinear(
+    i1: Spec, i2: Spec, i3: Spec, expand1: Any, expand2: Any, expand3: Any, sumdim: Any, unroll_dim: int = 1
+) -> Spec:
+    """`_trilinear`: the sum over `sumdim` of the product of three operands with inserted dimensions."""
+    total = i1.ndim + len(expand1)
+    check(
+        0 <= unroll_dim < total, lambda: f"unroll_dim must be in [0,{total - 1}]"
+    )
+    shape = broadcast_shapes(_inserted(i1, expand1), _inserted(i2, expand2), _inserted(i3, expand3))
+    return Spec.of(i1.dtype, i1.device, tuple(extent for dim, extent in enumerate(shape) if dim not in sumdim))

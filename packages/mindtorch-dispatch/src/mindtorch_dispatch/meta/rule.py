@@ -47,9 +47,12 @@ class View:
 
 
 class MetaRule:
-    """A meta function with its family's defaults: whether in-place and out forms exist, whether it makes views."""
+    """A meta function with its family's defaults: whether in-place and out forms exist, whether it makes views.
 
-    __slots__ = ("aliases_ok", "fn", "inplace", "mixed_devices", "out", "view")
+    `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert.
+    """
+
+    __slots__ = ("aliases_ok", "exact", "fn", "inplace", "mixed_devices", "out", "view")
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class MetaRule:
         view: bool = False,
         mixed_devices: bool = False,
         aliases_ok: bool = False,
+        exact: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -67,6 +71,7 @@ class MetaRule:
         self.view = view
         self.mixed_devices = mixed_devices
         self.aliases_ok = aliases_ok
+        self.exact = exact
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)

@@ -1,0 +1,266 @@
+"""Matrix products composed of `mm`, `bmm`, `mv` and `dot`, as torch composes them: programs see the graph."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from mindtorch_storage.layout import contiguous_format
+from mindtorch_storage.strides import broadcast_shapes
+
+from ..call import aten
+from ..meta.checks import c_type, check, shape_text
+
+
+def _folds(first: Any, second: Any) -> bool:
+    """True when the batch can be folded into the rows of one matrix product."""
+    first_larger = len(first.shape) >= len(second.shape)
+    larger, smaller = (first, second) if first_larger else (second, first)
+    if not (len(larger.shape) >= 3 and len(smaller.shape) <= 2):
+        return False
+    # Expanding the smaller one to a batch would make its gradient a batch too.
+    if smaller._sig.requires_grad:
+        return True
+    if len(first.shape) == 2:
+        return False
+    spec = larger._sig.spec
+    if spec.numel == 0:
+        return True
+    shape, stride = list(spec.shape), list(spec.stride)
+    if not first_larger:
+        shape[-2:], stride[-2:] = shape[:-3:-1], stride[:-3:-1]
+    return all(stride[dim] == stride[dim + 1] * shape[dim + 1] for dim in range(len(shape) - 2))
+
+
+def _folded(self: Any, other: Any) -> Any:
+    self_larger = len(self.shape) >= len(other.shape)
+    if self_larger:
+        batch, single = self, other
+    else:
+        batch = aten.transpose(other, -2, -1)
+        single = aten.t(self) if len(self.shape) == 2 else self
+    shape = tuple(batch.shape)
+    rows = aten.reshape(batch, (math.prod(shape[:-1]), shape[-1]))
+    if len(single.shape) == 1:
+        return aten._unsafe_view(aten.mv(rows, single), shape[:-1])
+    product = aten._unsafe_view(aten.mm(rows, single), (*shape[:-1], single.shape[1]))
+    if self_larger:
+        return product
+    return aten.contiguous(aten.transpose(product, -2, -1), memory_format=contiguous_format)
+
+
+def _batched(self: Any, other: Any) -> Any:
+    first, second = tuple(self.shape), tuple(other.shape)
+    rows = first[-2] if len(first) > 1 else 1
+    if len(first) == len(second) == 3 and first[0] != second[0]:
+        if first[0] == 1 and self._sig.requires_grad:
+            return matmul(aten.squeeze(self, 0), other)
+        if second[0] == 1 and other._sig.requires_grad:
+            return matmul(self, aten.squeeze(other, 0))
+    batch = broadcast_shapes(first[:-2], second[:-2])
+    count = math.prod(batch)
+    left = aten.reshape(aten.expand(self, (*batch, rows, first[-1])), (count, rows, first[-1]))
+    if len(second) == 1:
+        right = aten.reshape(aten.expand(other, (*batch, second[0])), (count, second[0]))
+        product = aten.squeeze(aten.bmm(left, aten.unsqueeze(right, 2)), -1)
+        return aten._unsafe_view(product, (*batch, rows))
+    right = aten.reshape(aten.expand(other, (*batch, *second[-2:])), (count, *second[-2:]))
+    shape = (*batch, rows, second[-1]) if len(first) > 1 else (*batch, second[-1])
+    return aten._unsafe_view(aten.bmm(left, right), shape)
+
+
+def matmul(self: Any, other: Any) -> Any:
+    """Matrix product with broadcast batches; vectors as torch treats them."""
+    dims = (len(self.shape), len(other.shape))
+    if dims == (2, 2):
+        return aten.mm(self, other)
+    check(
+        0 not in dims, lambda: f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D"
+    )
+    if dims == (1, 1):
+        return aten.dot(self, other)
+    if dims == (2, 1):
+        return aten.mv(self, other)
+    if dims == (1, 2):
+        return aten.squeeze(aten.mm(aten.unsqueeze(self, 0), other), 0)
+    if _folds(self, other):
+        return _folded(self, other)
+    return _batched(self, other)
+
+
+def linear(input: Any, weight: Any, bias: Any) -> Any:
+    """`input @ weight.T + bias`, the batch folded where the input is contiguous."""
+    spec = input._sig.spec
+    dim, weight_dim = spec.ndim, len(weight.shape)
+    check(
+        dim != 0 and weight_dim != 0,
+        lambda: f"both arguments to linear need to be at least 1D, but they are {dim}D and {weight_dim}D",
+    )
+    if bias is None:
+        return matmul(input, aten.t(weight))
+    if dim == 2:
+        return aten.addmm(bias, input, aten.t(weight))
+    if spec.is_contiguous and len(bias.shape) == 1:
+        shape = tuple(spec.shape)
+        rows = aten.reshape(input, (math.prod(shape[:-1]), shape[-1]))
+        result = aten.addmm(bias, rows, aten.t(weight))
+        return aten.view(result, (*shape[:-1], result.shape[1]))
+    return aten.add_(matmul(input, aten.t(weight)), bias)
+
+
+def outer(self: Any, vec2: Any) -> Any:
+    """Every product of an element of one vector with one of the other."""
+    for name, vector in (("self", self), ("vec2", vec2)):
+        check(
+            len(vector.shape) == 1,
+            lambda name=name, vector=vector: f"outer: Expected 1-D argument {name}, but got {len(vector.shape)}-D",
+        )
+    return aten.mul(aten.reshape(self, (self.shape[0], 1)), vec2)
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+    """`x1 @ weight[k] @ x2` for every output feature k."""
+    first, second, sizes = tuple(input1.shape), tuple(input2.shape), tuple(weight.shape)
+    check(
+        len(first) == len(second),
+        lambda: f"bilinear(): input dimensions do not match: got {len(first)} and {len(second)}",
+    )
+    for dim in range(len(first) - 1):
+        check(
+            first[dim] == second[dim],
+            lambda dim=dim: f"bilinear(): input batch dimensions do not match at dim {dim}: got {first[dim]} and "
+            f"{second[dim]}",
+        )
+    for name, size, wanted in (("input1", first[-1], sizes[1]), ("input2", second[-1], sizes[2])):
+        check(
+            size == wanted,
+            lambda name=name, size=size, wanted=wanted: f"bilinear(): {name} size does not match weight size: got "
+            f"{size} but expected {wanted}",
+        )
+    check(
+        bias is None or bias.shape[0] == sizes[0],
+        lambda: f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {sizes[0]}",
+    )
+    count = math.prod(first[:-1])
+    rows1, rows2 = aten.reshape(input1, (count, first[-1])), aten.reshape(input2, (count, second[-1]))
+    product = aten._trilinear(rows1, weight, rows2, [1, 3], [0], [1, 2], [2, 3])
+    output = aten.reshape(product, (*first[:-1], sizes[0]))
+    return output if bias is None else aten.add(output, bias)
+
+
+def kron(self: Any, other: Any) -> Any:
+    """Kronecker product: dimensions of the operands interleaved, multiplied, joined pairwise."""
+    dims = max(len(self.shape), len(other.shape))
+    first = (*[1] * (dims - len(self.shape)), *self.shape)
+    second = (*[1] * (dims - len(other.shape)), *other.shape)
+    left = aten._unsafe_view(self, [extent for size in first for extent in (size, 1)])
+    right = aten._unsafe_view(other, [extent for size in second for extent in (1, size)])
+    joined = [one * two for one, two in zip(first, second, strict=True)]
+    return aten._unsafe_view(aten.contiguous(aten.mul(left, right), memory_format=contiguous_format), joined)
+
+
+_CROSS_WARNING = (
+    "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
+    "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future "
+    "release."
+)
+
+
+def cross(self: Any, other: Any, dim: int | None) -> Any:
+    """Cross product along `dim`, or along the first dimension of extent 3."""
+    if dim is None:
+        warnings.warn(_CROSS_WARNING, UserWarning, stacklevel=2)
+        dim = next((index for index, extent in enumerate(self.shape) if extent == 3), None)
+        check(dim is not None, lambda: "no dimension of size 3 in input")
+    return aten.linalg_cross(self, other, dim=dim)
+
+
+def vecdot(x: Any, y: Any, dim: int) -> Any:
+    """Inner products along `dim`, the first operand conjugated."""
+    dtype = x.dtype
+    check(
+        dtype.is_floating_point or dtype.is_complex,
+        lambda: f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtype.scalar_name}",
+    )
+    check(
+        dtype is y.dtype,
+        lambda: "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+        f"{dtype.scalar_name} and y of type {y.dtype.scalar_name} instead",
+    )
+    if len(x.shape) == len(y.shape) == 1:
+        return aten.vdot(x, y)
+    return aten.sum(aten.mul(x.conj() if dtype.is_complex else x, y), dim)
+
+
+def chain_matmul(matrices: Any) -> Any:
+    """Product of matrices in the cheapest order."""
+    check(len(matrices) > 0, lambda: "chain_matmul(): Expected one or more matrices")
+    for matrix in matrices:
+        check(len(matrix.shape) == 2, lambda matrix=matrix: f"Tensor dimension is {len(matrix.shape)}, expected 2 instead.")
+    if len(matrices) == 1:
+        return aten.clone(matrices[0])
+    return multi_dot(matrices)
+
+
+def _check_chain(given: Any, chain: list[Any]) -> None:
+    first = given[0]
+    for at in range(1, len(chain)):
+        check(
+            given[at].dtype is first.dtype,
+            lambda at=at: f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {c_type(first.dtype)} and "
+            f"tensor {at} {c_type(given[at].dtype)}",
+        )
+        check(
+            chain[at].shape[0] == chain[at - 1].shape[1],
+            lambda at=at: f"multi_dot(): tensors {at - 1} and {at} with shapes {shape_text(given[at - 1].shape)} and "
+            f"{shape_text(given[at].shape)} cannot be multiplied",
+        )
+
+
+def multi_dot(tensors: Any) -> Any:
+    """Product of matrices in the cheapest order; the first and last may be vectors."""
+    given, count = list(tensors), len(tensors)
+    check(count >= 2, lambda: f"multi_dot(): expected at least 2 tensors but got {count}")
+    for place, at in (("first", 0), ("last", -1)):
+        check(
+            len(given[at].shape) in (1, 2),
+            lambda place=place, at=at: f"multi_dot(): the {place} tensor must be 1D or 2D but got {len(given[at].shape)}D",
+        )
+    for at in range(1, count - 1):
+        check(
+            len(given[at].shape) == 2, lambda at=at: f"multi_dot(): tensor {at} must be 2D but got {len(given[at].shape)}D"
+        )
+    chain = list(given)
+    if len(given[0].shape) == 1:
+        chain[0] = aten.unsqueeze(given[0], 0)
+    if len(given[-1].shape) == 1:
+        chain[-1] = aten.unsqueeze(given[-1], -1)
+    _check_chain(given, chain)
+    shape = (*given[0].shape[:-1], *given[-1].shape[1:])
+    return aten.view(_chain_product(chain, _chain_order(chain), 0, count - 1), shape)
+
+
+def _chain_order(chain: list[Any]) -> dict[tuple[int, int], int]:
+    """Return where to split every range of the chain, by dynamic programming over the cost in multiplications."""
+    sizes = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
+    cost: dict[tuple[int, int], int] = {(at, at): 0 for at in range(len(chain))}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, len(chain)):
+        for first in range(len(chain) - length):
+            last = first + length
+            best = None
+            for at in range(first, last):
+                total = cost[first, at] + cost[at + 1, last] + sizes[first] * sizes[at + 1] * sizes[last + 1]
+                # Three matrices are a case of their own in torch, where the tie goes to the left.
+                if best is None or total < best or (total == best and len(chain) == 3):
+                    best, split[first, last] = total, at
+            cost[first, last] = best
+    return split
+
+
+def _chain_product(chain: list[Any], split: dict[tuple[int, int], int], first: int, last: int) -> Any:
+    if first == last:
+        return chain[first]
+    at = split[first, last]
+    return aten.mm(_chain_product(chain, split, first, at), _chain_product(chain, split, at + 1, last))
