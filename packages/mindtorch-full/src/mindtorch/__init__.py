@@ -25,8 +25,9 @@ from mindtorch_storage.layout import (
     preserve_format,
     strided,
 )
+from mindtorch_storage.layout import NAMED as NAMED_LAYOUTS
 from mindtorch_storage.size import Size
-from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
 from . import _dtypes, ops_table
 from .__about__ import __version__ as _mindtorch_version
@@ -52,14 +53,13 @@ __version__ = "2.13.0+mindtorch"
 
 bind_operators()
 globals().update(_dtypes.DTYPES)
+globals().update(LEGACY_CLASSES)
+globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
 
 SUBMODULES = frozenset(
-    "autograd nn optim utils random serialization storage linalg fft special distributions amp backends cuda xpu mps cpu "
-    "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C "
-    "_utils _tensor functional func multiprocessing onnx export sparse masked return_types quantization futures "
-    "_subclasses _logging torch_version mtia npu _ops _inductor package signal monitor".split()
+    ["autograd", "nn", "optim", "utils", "random", "serialization", "storage", "linalg", "fft", "special", "distributions", "amp", "backends", "cuda", "xpu", "mps", "cpu", "accelerator", "version", "compiler", "_dynamo", "distributed", "jit", "fx", "testing", "library", "ops", "overrides", "types", "profiler", "hub", "_C", "_utils", "_tensor", "functional", "func", "multiprocessing", "onnx", "export", "sparse", "masked", "return_types", "quantization", "futures", "_subclasses", "_logging", "torch_version", "mtia", "npu", "_ops", "_inductor", "package", "signal", "monitor"]
 )
 """Submodules that are imported when they are first asked for."""
 

@@ -94,6 +94,12 @@ MEMORY_FORMATS: dict[str, memory_format] = {
 }
 
 
+NAMED: dict[str, layout | memory_format] = {
+    repr(each).partition(".")[2]: each for each in (*LAYOUTS.values(), *MEMORY_FORMATS.values())
+} | {"legacy_contiguous_format": contiguous_format}
+"""Every layout and memory format by its name in `torch`."""
+
+
 def get_layout(name: str) -> layout:
     """The layout with this `repr`; what pickles of layouts call."""
     return LAYOUTS[name]
