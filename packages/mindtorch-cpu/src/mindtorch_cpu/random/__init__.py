@@ -1,10 +1,10 @@
 """torch's CPU random stream over numpy arrays, bit for bit: functions of a generator, an output and parameters."""
 
-from .bernoulli import bernoulli, bernoulli_each, scaled_mask
+from .bernoulli import bernoulli, bernoulli_each
 from .continuous import cauchy, exponential, geometric, log_normal
 from .counts import binomial, poisson, standard_gamma
 from .engine import STATE_BYTES, Engine
-from .integers import draw_int64, permutation, random_below, random_natural, random_signed
+from .integers import permutation, random_below, random_natural, random_signed
 from .multinomial import multinomial
 from .normal import normal
 from .uniform import uniform
@@ -16,7 +16,6 @@ __all__ = [
     "bernoulli_each",
     "binomial",
     "cauchy",
-    "draw_int64",
     "exponential",
     "geometric",
     "log_normal",
@@ -27,7 +26,6 @@ __all__ = [
     "random_below",
     "random_natural",
     "random_signed",
-    "scaled_mask",
     "standard_gamma",
     "uniform",
 ]

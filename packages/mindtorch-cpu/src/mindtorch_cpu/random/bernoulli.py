@@ -24,27 +24,16 @@ _OUTSIDE = (
 def bernoulli(generator: Generator, out: Any, probability: float) -> None:
     """Fill `out`, of any real type, with ones of that probability and zeros."""
     with generator.lock:
-        fill(out, lambda flat: _below(generator.engine, flat, probability, 1))
+        fill(out, lambda flat: _below(generator.engine, flat, probability))
 
 
-def scaled_mask(generator: Generator, out: Any, keep: float, value: float) -> None:
-    """Fill the floating `out` with `value` where an element is kept, with probability `keep`, and zeros."""
-    with generator.lock:
-        fill(out, lambda flat: _below(generator.engine, flat, keep, value))
-
-
-def _below(engine: Engine, out: Any, probability: float, value: float) -> None:
+def _below(engine: Engine, out: Any, probability: float) -> None:
     # uniform < p over 53-bit fractions is a comparison of integers: no float is ever made.
     threshold = np.uint64(math.ceil(math.ldexp(probability, 53)))
     mask = np.empty(min(out.size, CHUNK), np.bool_)
-    scale = out.dtype.type(value)
     for start in range(0, out.size, CHUNK):
         part = out[start : start + CHUNK]
-        chosen = np.less(bits53(engine, part.size), threshold, out=mask[: part.size])
-        if value == 1:
-            part[...] = chosen
-        else:
-            np.multiply(chosen, scale, out=part)
+        part[...] = np.less(bits53(engine, part.size), threshold, out=mask[: part.size])
 
 
 def bernoulli_each(generator: Generator, out: Any, probabilities: Any) -> None:

@@ -12,7 +12,6 @@ from .uniform import CHUNK
 if TYPE_CHECKING:
     from mindtorch_cpu.generator import Generator
 
-    from .engine import Engine
 
 _WIDE_FROM = 1 << 28
 _LONG_PERMUTATION = (1 << 32) // 20
@@ -86,10 +85,3 @@ def permutation(generator: Generator, out: Any) -> None:
     for here, there in enumerate((first + steps % (np.uint32(count) - first)).tolist()):
         order[here], order[there] = order[there], order[here]
     out[...] = np.array(order, np.int64)
-
-
-def draw_int64(generator: Generator) -> int:
-    """Draw one non-negative int64, as `torch.empty((), dtype=torch.int64).random_()` does."""
-    with generator.lock:
-        engine: Engine = generator.engine
-        return engine.wide_word() & ((1 << 63) - 1)
