@@ -216,7 +216,9 @@ def _two_optimizers(name):
     def make(lib, optimizer):
         schedule = lib.optim.lr_scheduler
         parts = [schedule.StepLR(optimizer, 1), schedule.StepLR(_optimizer(lib), 1)]
-        return schedule.SequentialLR(optimizer, parts, [2]) if name == "SequentialLR" else schedule.ChainedScheduler(parts)
+        return (
+            schedule.SequentialLR(optimizer, parts, [2]) if name == "SequentialLR" else schedule.ChainedScheduler(parts)
+        )
 
     return make
 
@@ -245,7 +247,9 @@ REFUSALS = [
     _sched("SequentialLR", [], []),
     _two_optimizers("SequentialLR"),
     _two_optimizers("ChainedScheduler"),
-    lambda lib, optimizer: lib.optim.lr_scheduler.ChainedScheduler([lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer)]),
+    lambda lib, optimizer: lib.optim.lr_scheduler.ChainedScheduler(
+        [lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer)]
+    ),
     _sched("ReduceLROnPlateau", factor=1.0),
     _sched("ReduceLROnPlateau", mode="x"),
     _sched("ReduceLROnPlateau", threshold_mode="x"),

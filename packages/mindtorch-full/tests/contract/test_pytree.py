@@ -70,9 +70,7 @@ for tree_module in (ours, theirs):
             "ctx",
         ),
     )
-    tree_module.register_pytree_node(
-        Bare, lambda box: ([box.x, box.y], None), lambda values, context: Bare(*values)
-    )
+    tree_module.register_pytree_node(Bare, lambda box: ([box.x, box.y], None), lambda values, context: Bare(*values))
     tree_module.register_dataclass(Record)
     tree_module.register_dataclass(Partial, field_names=["a"], drop_field_names=["b"])
     tree_module.register_constant(Constant)
@@ -162,9 +160,7 @@ CALLS = {
     "no dataclass": lambda p: p.register_dataclass(Box),
     "constant": lambda p: (p.tree_leaves(Constant()), p.is_constant_class(Constant)),
     "bad constant": lambda p: p.register_constant(type("Plain", (), {})),
-    "broadcast": lambda p: [
-        p._broadcast_to_and_flatten(tree, _spec(p, SMALL)) for tree in ({"a": 1, "b": 2}, 7, [1])
-    ],
+    "broadcast": lambda p: [p._broadcast_to_and_flatten(tree, _spec(p, SMALL)) for tree in ({"a": 1, "b": 2}, 7, [1])],
     "kinds": lambda p: (
         p.is_namedtuple(Point(1, 2)),
         p.is_namedtuple_class(tuple),

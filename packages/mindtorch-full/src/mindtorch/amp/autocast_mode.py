@@ -37,7 +37,7 @@ def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Call
     return decorate_autocast
 
 
-class autocast:  # noqa: N801 - torch's name
+class autocast:
     """A region (or, as a decorator, a function) in which ops choose their dtype."""
 
     def __init__(

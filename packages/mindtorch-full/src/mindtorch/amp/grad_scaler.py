@@ -164,9 +164,10 @@ class GradScaler:
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if getattr(optimizer, "_step_supports_amp_scaling", False) and "grad_scaler" in inspect.signature(
-            optimizer.step
-        ).parameters:
+        if (
+            getattr(optimizer, "_step_supports_amp_scaling", False)
+            and "grad_scaler" in inspect.signature(optimizer.step).parameters
+        ):
             warnings.warn(
                 "GradScaler is going to stop passing itself as a keyword argument to the passed "
                 "optimizer. In the near future GradScaler registers `grad_scale: Tensor` and "

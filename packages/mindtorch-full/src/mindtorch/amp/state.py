@@ -179,9 +179,7 @@ def get_autocast_gpu_dtype() -> Any:
 
 
 def _warn_older(old: str, new: str) -> None:
-    warnings.warn(
-        f"torch.{old} is deprecated. Please use torch.{new} instead.", DeprecationWarning, stacklevel=3
-    )
+    warnings.warn(f"torch.{old} is deprecated. Please use torch.{new} instead.", DeprecationWarning, stacklevel=3)
 
 
 def _publish() -> None:

@@ -52,7 +52,7 @@ class Adafactor(PerParameterOptimizer):
         super().__init__(params, defaults)
 
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
-        if torch.is_complex(param):
+        if param.dtype.is_complex:
             raise RuntimeError("Adafactor does not support complex parameters")
         super()._check_gradient(param, grad, group)
 

@@ -58,7 +58,7 @@ class Muon(PerParameterOptimizer):
                     )
 
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
-        if torch.is_complex(param):
+        if param.dtype.is_complex:
             raise RuntimeError("Muon does not support complex parameters")
         super()._check_gradient(param, grad, group)
 
@@ -103,5 +103,3 @@ def _adjusted_lr(lr: float, rule: str | None, shape: Any) -> float:
     if rule == "match_rms_adamw":
         return lr * (0.2 * math.sqrt(max(rows, columns)))
     return lr * math.sqrt(max(1, rows / columns))
-
-

@@ -57,7 +57,9 @@ def load_groups_and_state(
     if len(current) != len(saved_groups):
         raise ValueError("loaded state dict has a different number of parameter groups")
     if any(len(old["params"]) != len(new["params"]) for old, new in zip(current, saved_groups, strict=True)):
-        raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        raise ValueError(
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+        )
     param_of = dict(
         zip(
             chain.from_iterable(group["params"] for group in saved_groups),

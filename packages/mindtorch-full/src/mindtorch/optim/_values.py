@@ -107,4 +107,4 @@ def ascent(grad: Any, group: dict[str, Any]) -> Any:
 
 def real_views(*tensors: Any) -> Iterable[Any]:
     """Each tensor as real numbers (complex ones as pairs), so an update is elementwise on the parts."""
-    return tuple(torch.view_as_real(t) if t is not None and torch.is_complex(t) else t for t in tensors)
+    return tuple(torch.view_as_real(t) if t is not None and t.dtype.is_complex else t for t in tensors)

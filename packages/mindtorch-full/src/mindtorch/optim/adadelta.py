@@ -66,7 +66,7 @@ class Adadelta(PerParameterOptimizer):
         grad = ascent(grad, group)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
-        is_complex = torch.is_complex(param)
+        is_complex = param.dtype.is_complex
         grad, square_avg, acc_delta = real_views(grad, state["square_avg"], state["acc_delta"])
         square_avg.mul_(rho).addcmul_(grad, grad, value=1 - rho)
         root = square_avg.add(eps).sqrt_()

@@ -89,7 +89,7 @@ class Adagrad(PerParameterOptimizer):
             state["step"] = torch.zeros((), dtype=scalar_dtype(is_fused=True), device=param.device)
         else:
             state["step"] = torch.tensor(0.0, dtype=scalar_dtype())
-        fill = complex(start, start) if torch.is_complex(param) else start
+        fill = complex(start, start) if param.dtype.is_complex else start
         state["sum"] = torch.full_like(param, fill, memory_format=torch.preserve_format)
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:

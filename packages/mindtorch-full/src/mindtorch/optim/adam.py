@@ -139,7 +139,13 @@ def _decayed(param: Any, grad: Any, group: dict[str, Any]) -> Any:
 
 
 def _move(
-    param: Any, exp_avg: Any, exp_avg_sq: Any, largest: Any, step: float, options: tuple[Any, ...], group: dict[str, Any]
+    param: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    largest: Any,
+    step: float,
+    options: tuple[Any, ...],
+    group: dict[str, Any],
 ) -> None:
     lr, beta1, beta2, eps = options
     step_size = lr / (1 - beta1**step)

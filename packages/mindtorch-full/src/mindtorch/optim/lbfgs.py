@@ -50,7 +50,7 @@ class LBFGS(Optimizer):
 
     def _numel(self) -> int:
         if self._numel_cache is None:
-            self._numel_cache = sum(2 * p.numel() if torch.is_complex(p) else p.numel() for p in self._params)
+            self._numel_cache = sum(2 * p.numel() if p.dtype.is_complex else p.numel() for p in self._params)
         return self._numel_cache
 
     def _gather_flat_grad(self) -> Any:
@@ -63,14 +63,14 @@ class LBFGS(Optimizer):
                 part = param.grad.to_dense().view(-1)
             else:
                 part = param.grad.view(-1)
-            parts.append(torch.view_as_real(part).view(-1) if torch.is_complex(part) else part)
+            parts.append(torch.view_as_real(part).view(-1) if part.dtype.is_complex else part)
         return torch.cat(parts, 0)
 
     def _add_grad(self, step_size: Any, update: Any) -> None:
         """Move every parameter along its part of the flat direction."""
         offset = 0
         for param in self._params:
-            target = torch.view_as_real(param) if torch.is_complex(param) else param
+            target = torch.view_as_real(param) if param.dtype.is_complex else param
             count = target.numel()
             target.add_(update[offset : offset + count].view_as(target), alpha=step_size)
             offset += count

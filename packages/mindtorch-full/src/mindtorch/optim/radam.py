@@ -65,9 +65,7 @@ class RAdam(PerParameterOptimizer):
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         step = self._count(state, {"capturable": group["capturable"]})
         (beta1, beta2), lr = group["betas"], to_scalar(group["lr"])
-        param, grad, exp_avg, exp_avg_sq = real_views(
-            param, ascent(grad, group), state["exp_avg"], state["exp_avg_sq"]
-        )
+        param, grad, exp_avg, exp_avg_sq = real_views(param, ascent(grad, group), state["exp_avg"], state["exp_avg_sq"])
         if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
                 param.mul_(1 - lr * group["weight_decay"])
@@ -92,9 +90,7 @@ class RAdam(PerParameterOptimizer):
 
 def _rectification(length: Any, longest: float) -> Any:
     """How far the variance of the adaptive scale is from its limit, as a factor on the step."""
-    return (
-        (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-    ) ** 0.5
+    return ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
 
 
 class _Adaptive:

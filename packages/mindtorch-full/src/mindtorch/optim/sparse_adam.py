@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import mindtorch as torch
 from mindtorch._naming import adopt
 
 from ._per_parameter import PerParameterOptimizer, zeros_like_param
@@ -37,12 +36,14 @@ class SparseAdam(PerParameterOptimizer):
             for index, param in enumerate(group["params"]):
                 if param.is_sparse:
                     sparse.append([group_index, index])
-                if torch.is_complex(param):
+                if param.dtype.is_complex:
                     complex_params.append([group_index, index])
         if sparse:
             raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
         if complex_params:
-            raise ValueError(f"Complex params at indices {complex_params}: SparseAdam does not support complex parameters")
+            raise ValueError(
+                f"Complex params at indices {complex_params}: SparseAdam does not support complex parameters"
+            )
 
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
         if not grad.is_sparse:

@@ -34,7 +34,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
     @torch.no_grad()
     def ema_update(ema_param_list: list[Any], current_param_list: list[Any], _: Any) -> None:
         for averaged, current in zip(ema_param_list, current_param_list, strict=True):
-            if torch.is_floating_point(averaged) or torch.is_complex(averaged):
+            if averaged.dtype.is_floating_point or averaged.dtype.is_complex:
                 averaged.lerp_(current, 1 - decay)
             else:
                 averaged.copy_(averaged * decay + current * (1 - decay))
@@ -48,7 +48,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
     @torch.no_grad()
     def swa_update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
         for averaged, current in zip(averaged_param_list, current_param_list, strict=True):
-            if torch.is_floating_point(averaged) or torch.is_complex(averaged):
+            if averaged.dtype.is_floating_point or averaged.dtype.is_complex:
                 averaged.lerp_(current, _scalar(1 / (num_averaged + 1)))
             else:
                 averaged.add_((current - averaged) / (num_averaged + 1))

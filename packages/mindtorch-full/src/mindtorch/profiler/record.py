@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch.utils._contextlib import _DecoratorContextManager
 
-__all__ = ["Event", "record_function", "listeners"]
+__all__ = ["Event", "listeners", "record_function"]
 
 
 class Event:
@@ -27,7 +27,7 @@ class Event:
 listeners: list[Callable[[Event], None]] = []
 
 
-class record_function(_DecoratorContextManager):  # noqa: N801 - torch's name
+class record_function(_DecoratorContextManager):
     """Label the code inside the ``with`` block. Costs nothing measurable when no profiler runs."""
 
     def __init__(self, name: str, args: str | None = None) -> None:

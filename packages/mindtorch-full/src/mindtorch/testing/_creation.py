@@ -69,7 +69,9 @@ def _draw(shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
     if dtype in _INTEGRAL:
         info = torch.iinfo(dtype)
         least = max(info.min, -9) if dtype is not torch.uint8 else 0
-        lowest, highest = _interval(low, high, least, 10, info.min, info.max + (0 if dtype is torch.int64 else 1), dtype)
+        lowest, highest = _interval(
+            low, high, least, 10, info.min, info.max + (0 if dtype is torch.int64 else 1), dtype
+        )
         return torch.randint(lowest, highest, shape, device=device, dtype=dtype)
     if dtype in _FLOATING_8BIT:
         info = torch.finfo(dtype)

@@ -10,11 +10,11 @@ import mindtorch as torch
 Identifier = str | Callable[[str], str] | None
 
 
-class UnsupportedInputs(Exception):  # noqa: N818 - torch's name
+class UnsupportedInputs(Exception):
     """Raised by a pair that cannot compare these inputs; the next kind of pair is tried."""
 
 
-class ErrorMeta(Exception):  # noqa: N818 - torch's name
+class ErrorMeta(Exception):
     """A failure before it is raised: type, text, and the path of the item that failed."""
 
     def __init__(self, type: type[Exception], msg: str, *, id: tuple[Any, ...] = ()) -> None:

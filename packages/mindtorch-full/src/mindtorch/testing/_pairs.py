@@ -150,9 +150,7 @@ class NumberPair(Pair):
         difference = abs(self.actual - self.expected)
         if cmath.isfinite(difference) and difference <= self.atol + self.rtol * abs(self.expected):
             return
-        self._fail(
-            AssertionError, make_scalar_mismatch_msg(self.actual, self.expected, rtol=self.rtol, atol=self.atol)
-        )
+        self._fail(AssertionError, make_scalar_mismatch_msg(self.actual, self.expected, rtol=self.rtol, atol=self.atol))
 
     def extra_repr(self) -> Sequence[str]:
         """The settings."""

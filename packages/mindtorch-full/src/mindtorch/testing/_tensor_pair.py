@@ -134,13 +134,9 @@ class TensorLikePair(Pair):
         if torch.all(matches):
             return
         if actual.shape == torch.Size([]):
-            text = make_scalar_mismatch_msg(
-                actual.item(), expected.item(), rtol=rtol, atol=atol, identifier=identifier
-            )
+            text = make_scalar_mismatch_msg(actual.item(), expected.item(), rtol=rtol, atol=atol, identifier=identifier)
         else:
-            text = make_tensor_mismatch_msg(
-                actual, expected, matches, rtol=rtol, atol=atol, identifier=identifier
-            )
+            text = make_tensor_mismatch_msg(actual, expected, matches, rtol=rtol, atol=atol, identifier=identifier)
         self._fail(AssertionError, text)
 
     def extra_repr(self) -> Sequence[str]:

@@ -25,7 +25,9 @@ LEGACY_PRECISIONS: dict[Any, tuple[float, float]] = {
 }
 
 
-def default_tolerances(*inputs: Any, dtype_precisions: dict[Any, tuple[float, float]] | None = None) -> tuple[float, float]:
+def default_tolerances(
+    *inputs: Any, dtype_precisions: dict[Any, tuple[float, float]] | None = None
+) -> tuple[float, float]:
     """The relative and absolute tolerance for tensors or dtypes: the widest among them."""
     dtypes = []
     for value in inputs:

@@ -17,9 +17,7 @@ def rename_privateuse1_backend(backend_name: str) -> None:
     if backend_name in _IN_TREE:
         raise RuntimeError(f"Cannot register privateuse1 backend with in-tree device name: {backend_name}")
     if backend_name != _NAME:
-        raise RuntimeError(
-            f"torch.register_privateuse1_backend() has already been set! Current backend: {_NAME}"
-        )
+        raise RuntimeError(f"torch.register_privateuse1_backend() has already been set! Current backend: {_NAME}")
 
 
 def _get_privateuse1_backend_name() -> str:

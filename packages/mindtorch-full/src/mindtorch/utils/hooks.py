@@ -134,9 +134,13 @@ class BackwardHook:
         passed = torch.nn.modules._functions.BackwardHookFunction.apply(*tensors)
         if not passed:
             raise RuntimeError("Cannot set Module backward hook for a Module with no input Tensors.")
-        nodes = [t.grad_fn for t in passed if t.grad_fn is not None and t.grad_fn.name() == "BackwardHookFunctionBackward"]
+        nodes = [
+            t.grad_fn for t in passed if t.grad_fn is not None and t.grad_fn.name() == "BackwardHookFunctionBackward"
+        ]
         if not nodes:
-            raise RuntimeError("Error while setting up backward hooks. Please open an issue with a code sample to reproduce this.")
+            raise RuntimeError(
+                "Error while setting up backward hooks. Please open an issue with a code sample to reproduce this."
+            )
         fn(nodes[0])
         replaced = list(args)
         for index, tensor in zip(indices, passed, strict=True):
@@ -169,7 +173,8 @@ class BackwardHook:
             # No input needs a gradient, so no input node will run: the hooks run here with nothing to change.
             if self._run_user_hooks(self._pack_with_none([], [], self.n_inputs)) is not None:
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for all gradients."
+                    "Backward hook for Modules where no input requires "
+                    "gradient should always return None or None for all gradients."
                 )
             self.grad_outputs = None
         return changed if self.user_pre_hooks is not None else None

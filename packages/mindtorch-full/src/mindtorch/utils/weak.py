@@ -57,7 +57,9 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         self.data: Any = {}
         self.ref_type = ref_type
 
-        def forget(reference: Any, selfref: Any = ref(self)) -> None:
+        selfref = ref(self)
+
+        def forget(reference: Any) -> None:
             owner = selfref()
             if owner is None:
                 return

@@ -11,9 +11,8 @@ from typing import Any
 from weakref import ref
 
 import mindtorch as torch
-
-from .._values import to_scalar
-from ..optimizer import Optimizer
+from mindtorch.optim._values import to_scalar
+from mindtorch.optim.optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "

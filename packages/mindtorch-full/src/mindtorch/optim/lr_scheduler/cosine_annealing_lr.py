@@ -27,8 +27,7 @@ class CosineAnnealingLR(LRScheduler):
             # The last rate was the minimum: no ratio leads out of it.
             rise = 1 - math.cos(math.pi / self.T_max)
             return [
-                lr + (base - self.eta_min) * rise / 2
-                for base, lr in zip(self.base_lrs, self._current(), strict=True)
+                lr + (base - self.eta_min) * rise / 2 for base, lr in zip(self.base_lrs, self._current(), strict=True)
             ]
         ratio = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (
             1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)

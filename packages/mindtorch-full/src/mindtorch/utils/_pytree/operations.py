@@ -187,16 +187,12 @@ def tree_leaves_with_path(tree: PyTree, is_leaf: LeafPredicate = None) -> list[t
     return list(_keyed_leaves((), tree, is_leaf))
 
 
-def tree_flatten_with_path(
-    tree: PyTree, is_leaf: LeafPredicate = None
-) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+def tree_flatten_with_path(tree: PyTree, is_leaf: LeafPredicate = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
     """The leaves with their paths, and the structure."""
     return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
 
 
-def tree_map_with_path(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafPredicate = None
-) -> PyTree:
+def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafPredicate = None) -> PyTree:
     """Like :func:`tree_map`, with the path of the leaf as first argument."""
     keyed, spec = tree_flatten_with_path(tree, is_leaf)
     columns = [[path for path, _ in keyed], [leaf for _, leaf in keyed], *(spec.flatten_up_to(rest) for rest in rests)]

@@ -61,7 +61,9 @@ class TreeSpec:
         context = self._context
         if type(context) is list:
             context = (list, tuple(map(repr, context)))
-        return hash((self.type, self.num_leaves, repr(context) if _unhashable(context) else context, tuple(self._children)))
+        return hash(
+            (self.type, self.num_leaves, repr(context) if _unhashable(context) else context, tuple(self._children))
+        )
 
     def is_leaf(self) -> bool:
         """Whether this is the spec of a leaf."""
@@ -179,9 +181,7 @@ def treespec_leaf() -> TreeSpec:
 def check_spec(treespec: Any) -> TreeSpec:
     """Refuse what is no spec."""
     if not isinstance(treespec, TreeSpec):
-        raise TypeError(
-            f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}."
-        )
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     return treespec
 
 
@@ -193,7 +193,9 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
     return TreeSpec(tuple, None, children)
 
 
-def treespec_dict(mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec) -> TreeSpec:
+def treespec_dict(
+    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
+) -> TreeSpec:
     """The spec of a dictionary of the given specs."""
     entries = dict(mapping, **kwargs)
     if any(not isinstance(child, TreeSpec) for child in entries.values()):
@@ -209,4 +211,3 @@ class _Star:
 def treespec_pprint(treespec: TreeSpec) -> str:
     """The tree of a spec, with stars for leaves."""
     return repr(check_spec(treespec).unflatten([_Star() for _ in range(treespec.num_leaves)]))
-

@@ -81,9 +81,7 @@ def _without_reentry(
         logs = OperatorLogs()
         context_fn, explain = logs.contexts, logs.explain
     if determinism_check not in _CHECKS:
-        raise ValueError(
-            f"determinism_check should be one of {list(_CHECKS.keys())}, but got {determinism_check}"
-        )
+        raise ValueError(f"determinism_check should be one of {list(_CHECKS.keys())}, but got {determinism_check}")
     forward_context, recompute_context = context_fn()
     surroundings = Surroundings((*args, *kwargs.values()), preserve_rng_state)
 
@@ -136,8 +134,6 @@ def checkpoint_sequential(
     size = len(steps) // segments
     start = 0
     for _ in range(segments - 1):
-        input = checkpoint(
-            piece(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
-        )
+        input = checkpoint(piece(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
         start += size
     return piece(start, len(steps))(input)

@@ -37,8 +37,7 @@ class GraphExecGroup:
     def __enter__(self) -> GraphExecGroup:
         if GraphExecGroup._current is not None:
             raise RuntimeError(
-                "GraphExecGroup contexts cannot be nested. "
-                f"Already inside group {GraphExecGroup._current}"
+                f"GraphExecGroup contexts cannot be nested. Already inside group {GraphExecGroup._current}"
             )
         GraphExecGroup._current = self
         return self

@@ -16,9 +16,7 @@ from ._replay import Surroundings
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors of a tuple without their history; they still ask for gradients if they did."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: " + type(inputs).__name__
-        )
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: " + type(inputs).__name__)
     out = []
     for value in inputs:
         if isinstance(value, torch.Tensor):

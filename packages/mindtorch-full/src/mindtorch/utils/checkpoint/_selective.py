@@ -53,7 +53,9 @@ class _Kept:
         return self.value
 
 
-def _decide(policy_fn: Callable[..., Any], context: SelectiveCheckpointContext, func: Any, args: Any, kwargs: Any) -> Any:
+def _decide(
+    policy_fn: Callable[..., Any], context: SelectiveCheckpointContext, func: Any, args: Any, kwargs: Any
+) -> Any:
     policy = policy_fn(context, func, *args, **kwargs)
     if isinstance(policy, bool):
         return CheckpointPolicy.MUST_SAVE if policy else CheckpointPolicy.PREFER_RECOMPUTE

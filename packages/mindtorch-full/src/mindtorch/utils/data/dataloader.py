@@ -234,9 +234,7 @@ def _check_batching(
             )
         return None, False
     if batch_size is None and drop_last:
-        raise ValueError(
-            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-        )
+        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
     return batch_size, drop_last
 
 

@@ -103,9 +103,7 @@ def _fetch(dataset: Any, indices: list[Any]) -> list[Any]:
         return [dataset[index] for index in indices]
     items = dataset.__getitems__(indices)
     if len(items) != len(indices):
-        raise ValueError(
-            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
-        )
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
     return items
 
 
@@ -143,9 +141,7 @@ class ConcatDataset(Dataset[_T_co]):
     @property
     def cummulative_sizes(self) -> list[int]:
         """The older spelling of ``cumulative_sizes``."""
-        warnings.warn(
-            "`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2)
         return self.cumulative_sizes
 
 
@@ -195,9 +191,7 @@ class Subset(Dataset[_T_co]):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Dataset[_T], lengths: Sequence[int | float], generator: Any = None
-) -> list[Subset[_T]]:
+def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator: Any = None) -> list[Subset[_T]]:
     """Cut a dataset into random parts of the given lengths, or of the given fractions."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of_fractions(len(dataset), lengths)  # type: ignore[arg-type]
