@@ -87,11 +87,11 @@ class Generator:
 
     def get_state(self) -> Any:
         """Return the state as a byte tensor, for `set_state` here or in torch."""
-        return _Tensors.wrap(self.state_bytes())
+        return _tensors["wrap"](self.state_bytes())
 
     def set_state(self, new_state: Any, /) -> Generator:
         """Continue from a byte tensor that `get_state` returned. Returns the generator."""
-        self.set_state_bytes(_Tensors.unwrap(new_state))
+        self.set_state_bytes(_tensors["unwrap"](new_state))
         return self
 
     def clone_state(self) -> Generator:
@@ -129,25 +129,19 @@ class Generator:
         self.set_state(bytes_tensor)
 
 
-class _Tensors:
-    """How a state becomes a tensor and back; the layer that owns the tensor class installs it."""
+def _no_tensors(value: Any) -> NoReturn:
+    raise RuntimeError("tensors of generator states need the mindtorch package; use state_bytes and set_state_bytes")
 
-    wrap: Callable[[Any], Any]
-    unwrap: Callable[[Any], Any]
 
-    @staticmethod
-    def wrap(array: Any) -> NoReturn:  # type: ignore[no-redef]
-        raise RuntimeError("tensors of generator states need the mindtorch package; use state_bytes()")
-
-    @staticmethod
-    def unwrap(tensor: Any) -> NoReturn:  # type: ignore[no-redef]
-        raise RuntimeError("tensors of generator states need the mindtorch package; use set_state_bytes()")
+_tensors: dict[str, Callable[[Any], Any]] = {"wrap": _no_tensors, "unwrap": _no_tensors}
 
 
 def set_state_tensors(wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]) -> None:
-    """Install the conversion of a uint8 array to a byte tensor, and of a checked byte tensor to an array."""
-    _Tensors.wrap = staticmethod(wrap)  # type: ignore[method-assign,assignment]
-    _Tensors.unwrap = staticmethod(unwrap)  # type: ignore[method-assign,assignment]
+    """Install how a uint8 array becomes a byte tensor, and how a byte tensor is checked and becomes an array.
+
+    The layer that owns the tensor class calls this once.
+    """
+    _tensors.update(wrap=wrap, unwrap=unwrap)
 
 
 def _rebuild(device: Device) -> Generator:

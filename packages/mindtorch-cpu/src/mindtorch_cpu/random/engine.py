@@ -100,7 +100,8 @@ class Engine:
 
     def state_bytes(self) -> Any:
         """Return the state in torch's layout, a new uint8 array of `STATE_BYTES` elements."""
-        _, words, position, _, _ = self._legacy.get_state()
+        state: Any = self._legacy.get_state()
+        words, position = state[1], state[2]
         record = np.zeros(1, _STATE)
         record["seed"] = self.seed
         record["seeded"] = 1
@@ -125,7 +126,7 @@ class Engine:
         if not (record["seeded"] & 0xFF and 0 < left <= _WORDS and following <= _WORDS):
             raise RuntimeError("Invalid mt19937 state")
         words = (record["words"] & np.uint64(_MASK_32)).astype(_UINT32)
-        self._legacy.set_state(("MT19937", words, _WORDS if left == 1 else following))
+        self._legacy.set_state(("MT19937", words, _WORDS if left == 1 else following, 0, 0.0))
         self.seed = int(record["seed"])
         self.normal_cache = float(record["normal_y"]) if record["normal_valid"] else None
         self._fresh = left == 1 and following == 0
