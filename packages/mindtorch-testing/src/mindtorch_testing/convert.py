@@ -114,8 +114,8 @@ class Converter:
             parts = (plain._indices(), plain._values())
             make = self._named("sparse_coo_tensor")
             return make(*map(self._strided_to_target, parts), size, is_coalesced=plain.is_coalesced())
-        parts = (plain.crow_indices(), plain.col_indices(), plain.values())
-        return self._named("sparse_csr_tensor")(*map(self._strided_to_target, parts), size)
+        rows = (plain.crow_indices(), plain.col_indices(), plain.values())
+        return self._named("sparse_csr_tensor")(*map(self._strided_to_target, rows), size)
 
     def _strided_to_target(self, plain: torch.Tensor) -> Any:
         storage = plain.untyped_storage()
