@@ -194,7 +194,7 @@ class ArchiveReader:
             if content is None:
                 raise _damaged(f"reading file {name}", "decompression failed or archive is corrupted")
             target[:] = np.frombuffer(content, np.uint8)
-        if self._has_checksums and entry.checksum != zlib.crc32(target) and entry.size:
+        if self._has_checksums and entry.checksum != zlib.crc32(target.data) and entry.size:
             raise _damaged(f"reading file {name}", "CRC-32 check failed")
 
 
@@ -223,7 +223,7 @@ def _zip64_fields(extra: bytes) -> list[int]:
 
 
 def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> bool:
-    view = memoryview(target)
+    view = target.data
     while len(view):
         if hasattr(stream, "readinto"):
             count = stream.readinto(view)

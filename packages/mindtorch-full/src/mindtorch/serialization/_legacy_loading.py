@@ -54,7 +54,8 @@ class _StorageTable:
     def __call__(self, saved_id: Any) -> Any:
         if not isinstance(saved_id, tuple) or not saved_id:
             raise pickle.UnpicklingError(f"saved_id must be a tuple, got {type(saved_id).__name__}")
-        kind, *data = (part.decode("ascii") if isinstance(part, bytes) else part for part in saved_id)
+        data: list[Any] = [part.decode("ascii") if isinstance(part, bytes) else part for part in saved_id]
+        kind = data.pop(0)
         if kind == "module":
             cls, source_file, source = data
             if source_file and source:

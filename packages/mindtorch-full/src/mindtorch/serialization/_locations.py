@@ -56,10 +56,9 @@ def restorer(map_location: Any) -> Deserializer:
         return default_restore_location
     if isinstance(map_location, dict):
         return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
-    if isinstance(map_location, str | bytes):
-        return lambda storage, location: default_restore_location(storage, map_location)
-    if isinstance(map_location, Device):
-        return lambda storage, location: default_restore_location(storage, str(map_location))
+    if isinstance(map_location, str | Device):
+        target = str(map_location)
+        return lambda storage, location: default_restore_location(storage, target)
 
     def restore(storage: Any, location: str) -> Any:
         result = map_location(storage, location)

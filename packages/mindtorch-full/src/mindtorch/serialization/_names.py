@@ -11,7 +11,7 @@ import importlib
 import pickle
 import sys
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
@@ -112,7 +112,7 @@ class TorchPickler(pickle._Pickler):
     It is the Python one: the C pickler checks every global by importing the module it names.
     """
 
-    dispatch = dict(pickle._Pickler.dispatch)
+    dispatch: ClassVar[dict[type, Any]] = dict(pickle._Pickler.dispatch)
 
     def reducer_override(self, obj: Any) -> Any:
         """Value types pickle by their name in torch, whatever their own ``__reduce__`` prefers in this process."""

@@ -72,7 +72,7 @@ def tensor_over(
 
 def state_of(obj: Any) -> Any:
     """Attributes that a program gave a tensor or parameter, in the form of `object.__getstate__`; None for none."""
-    custom = type(obj).__getstate__
+    custom: Any = type(obj).__getstate__
     if custom is not object.__getstate__:
         return custom(obj)
     attributes = dict(getattr(obj, "__dict__", None) or {}) or None
