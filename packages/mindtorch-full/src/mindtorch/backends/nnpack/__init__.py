@@ -1,0 +1,41 @@
+"""`torch.backends.nnpack`: NNPACK is not part of this library; its switch is kept."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mindtorch._naming import adopt
+from mindtorch.backends._flags import BoolFlag, allow_mutation
+
+__all__ = ["flags", "is_available", "set_flags"]
+
+_enabled = BoolFlag(True, "set_enabled_NNPACK")
+
+
+def is_available() -> bool:
+    """Return whether NNPACK is built in: False."""
+    return False
+
+
+def set_flags(_enabled: bool) -> tuple[bool]:
+    """Set the switch and return what it was."""
+    before = _SWITCH.get()
+    _SWITCH.put(_enabled)
+    return (before,)
+
+
+_SWITCH = _enabled
+
+
+@contextmanager
+def flags(enabled: bool = False) -> Iterator[None]:
+    """Context manager that sets the switch."""
+    with allow_mutation():
+        before = set_flags(enabled)
+    try:
+        yield
+    finally:
+        with allow_mutation():
+            set_flags(*before)
+
+
+adopt(globals())

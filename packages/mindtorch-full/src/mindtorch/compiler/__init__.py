@@ -1,0 +1,91 @@
+"""`torch.compiler`: hints to a compiler that is not there. Compiling returns the function itself."""
+
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.compiler import _eager
+from mindtorch.compiler._eager import (
+    allow_in_graph,
+    assume_constant_result,
+    compile,
+    disable,
+    get_default_backend,
+    list_backends,
+    set_default_backend,
+    set_stance,
+    substitute_in_graph,
+)
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "get_default_backend",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "load_cache_artifacts",
+    "nested_compile_region",
+    "reset",
+    "save_cache_artifacts",
+    "set_default_backend",
+    "set_enable_guard_collectives",
+    "set_stance",
+    "substitute_in_graph",
+]
+
+_guard_collectives = {"enabled": False}
+
+
+def is_compiling() -> bool:
+    """Return whether this code is being traced: False, nothing is."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """Return whether this code is being traced by Dynamo: False."""
+    return False
+
+
+def is_exporting() -> bool:
+    """Return whether this code is being exported: False."""
+    return False
+
+
+def reset() -> None:
+    """Forget what was compiled; there is nothing to forget but the default backend."""
+    _eager.set_default_backend(None)
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Mark the start of a step; without graphs nothing begins."""
+
+
+def save_cache_artifacts() -> Any:
+    """Return the compiler's caches: None, there are none."""
+    return None
+
+
+def load_cache_artifacts(serialized_artifacts: bytes) -> Any:
+    """Load what `save_cache_artifacts` returned in another process; nothing here could use it: None."""
+    return None
+
+
+def nested_compile_region(
+    fn: Any = None, *, options: Any = None, max_reuse_entries: int = 8, reuse_hash_fn: Any = None
+) -> Any:
+    """Return ``fn`` unchanged; a region of something that is not compiled."""
+    return _eager.disable(fn)
+
+
+def set_enable_guard_collectives(enabled: bool) -> bool:
+    """Keep the setting and return what it was; there are no guards."""
+    before = _guard_collectives["enabled"]
+    _guard_collectives["enabled"] = enabled
+    return before
+
+
+adopt(globals())

@@ -1,0 +1,155 @@
+"""What `torch.compile` does here: nothing but check its arguments.
+
+There is no compiler. A compiled function computes what the function computes, so the function itself is the result of
+compiling it; every hint to the compiler is accepted and has nothing to change.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+_BACKENDS = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
+_state: dict[str, Any] = {"backend": None}
+
+
+class InvalidBackend(RuntimeError):
+    """A backend of `torch.compile` that nobody knows."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Invalid backend: {name!r}, see `torch._dynamo.list_backends()` for available backends.")
+
+
+InvalidBackend.__module__ = "torch._dynamo.exc"
+
+
+def compile(
+    model: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str | Callable[..., Any] | None = None,
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """Return ``model`` unchanged, after checking the arguments; without a model, a decorator that does.
+
+    Args:
+        fullgraph: accepted; without a graph there is nothing to break.
+        dynamic: accepted; nothing is specialised to a shape.
+        backend: must be known; a callable is accepted and not called, as there is no graph to hand it.
+        mode: accepted, and not together with ``options``.
+        options: accepted.
+        disable: accepted; the result is the same.
+
+    Raises:
+        RuntimeError: both ``mode`` and ``options`` are given, or the backend is unknown.
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if model is None:
+        return functools.partial(
+            compile,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        raise InvalidBackend(backend)
+    return model
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """Return the names that ``backend`` may have; all of them run eagerly."""
+    debug = ("aot_eager", "eager")
+    return [name for name in _BACKENDS if not exclude_tags or "debug" not in exclude_tags or name not in debug]
+
+
+def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
+    """Set the backend that `torch.compile` names when none is given; None restores torch's."""
+    if backend is not None and not isinstance(backend, str) and not callable(backend):
+        raise TypeError(f"backend must be a string or callable, got {type(backend)}")
+    _state["backend"] = backend
+
+
+def get_default_backend() -> str | Callable[..., Any]:
+    """Return the backend that `torch.compile` names when none is given."""
+    return "inductor" if _state["backend"] is None else _state["backend"]
+
+
+def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """Return ``fn`` unchanged, as nothing is compiled; usable bare, called, and with a function."""
+    if fn is None:
+        return _Unchanged()
+    return fn
+
+
+class _Unchanged:
+    """A decorator, and a context manager, without effect."""
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return fn
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc_info: object) -> None:
+        return None
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """Return ``fn`` unchanged: without graphs everything is allowed."""
+    if isinstance(fn, (list, tuple)):
+        return [allow_in_graph(one) for one in fn]
+    if not callable(fn):
+        raise AssertionError("allow_in_graph expects a callable")
+    return fn
+
+
+def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark ``fn`` as giving the same result always, and return it; it is called every time nevertheless."""
+    fn._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return fn
+
+
+def substitute_in_graph(
+    original_fn: Callable[..., Any], *, can_constant_fold_through: bool = False, skip_signature_check: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that leaves a function as it is; the original is called, as nothing is traced."""
+
+    def unchanged(traceable_fn: Callable[..., Any]) -> Callable[..., Any]:
+        return traceable_fn
+
+    return unchanged
+
+
+class set_stance:
+    """Choose how compiled functions behave: they run eagerly in every stance. A call, decorator or context manager."""
+
+    def __init__(
+        self,
+        stance: str = "default",
+        *,
+        skip_guard_eval_unsafe: bool = False,
+        force_backend: str | Callable[..., Any] | None = None,
+    ) -> None:
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+        self.stance = stance
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return fn
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        return None
+
+
+set_stance.__module__ = "torch._dynamo.decorators"

@@ -1,0 +1,24 @@
+"""`torch.distributed` of a torch built without it: not available, and without the names that need it.
+
+`is_available()` is what programs ask first; when it is False torch offers nothing else here, and neither do we: every
+other name raises torch's `AttributeError`, every submodule `ModuleNotFoundError`.
+"""
+
+from mindtorch._naming import adopt
+
+__all__ = ["ProcessGroup", "is_available"]
+
+
+class _ProcessGroupStub:
+    """Stands for the type of process groups, so that it can be named in annotations."""
+
+
+ProcessGroup = _ProcessGroupStub
+
+
+def is_available() -> bool:
+    """Return whether processes can work together: False."""
+    return False
+
+
+adopt(globals())

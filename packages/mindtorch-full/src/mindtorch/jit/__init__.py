@@ -1,0 +1,188 @@
+"""`torch.jit` as torch has it with TorchScript switched off (`PYTORCH_JIT=0`).
+
+Compiling and tracing return what they are given, so programs run the same code in Python. What needs TorchScript
+itself, archives above all, raises.
+"""
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from mindtorch._naming import adopt
+from mindtorch.jit._marks import Final, annotate, export, ignore, is_scripting, isinstance, unused
+from mindtorch.jit._marks import make_attribute as Attribute
+from mindtorch.nn.modules.module import Module
+
+__all__ = [
+    "Attribute",
+    "Error",
+    "Final",
+    "ScriptFunction",
+    "ScriptModule",
+    "ScriptWarning",
+    "TracerWarning",
+    "annotate",
+    "export",
+    "freeze",
+    "ignore",
+    "is_scripting",
+    "is_tracing",
+    "isinstance",
+    "load",
+    "optimize_for_inference",
+    "save",
+    "script",
+    "script_if_tracing",
+    "script_method",
+    "trace",
+    "trace_module",
+    "unused",
+]
+
+
+class Error(Exception):
+    """An error raised by compiled code."""
+
+
+class ScriptWarning(Warning):
+    """A warning of the compiler."""
+
+
+class TracerWarning(Warning):
+    """A warning of the tracer."""
+
+
+class ScriptModule(Module):
+    """A compiled module. With TorchScript off nothing returns one; making one makes a plain module."""
+
+
+ScriptModule.__module__ = "torch.jit._script"
+
+
+class ScriptFunction:
+    """A compiled function. With TorchScript off nothing returns one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError("there is no TorchScript: torch.jit.script(fn) returns fn itself")
+
+
+def _deprecated(name: str, instead: str = "`torch.compile` or `torch.export`") -> None:
+    verb = "switch to" if instead != "`torch.compile`" else "use"
+    warnings.warn(
+        f"`torch.jit.{name}` is deprecated. Please {verb} {instead}{'' if verb != 'use' else ' instead'}.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+
+def is_tracing() -> bool:
+    """Return whether this code is being traced: False."""
+    return False
+
+
+def script(
+    obj: Any,
+    optimize: Any = None,
+    _frames_up: int = 0,
+    _rcb: Any = None,
+    example_inputs: Any = None,
+) -> Any:
+    """Return ``obj`` unchanged: functions, modules and classes run in Python."""
+    _deprecated("script")
+    return obj
+
+
+def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``fn`` unchanged."""
+    _deprecated("script_method")
+    return fn
+
+
+def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``fn`` unchanged, as nothing is traced."""
+    return fn
+
+
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_kwarg_inputs: Any = None,
+    _store_inputs: bool = True,
+) -> Any:
+    """Return ``func`` unchanged; it is not called."""
+    _deprecated("trace")
+    return func
+
+
+def trace_module(
+    mod: Any,
+    inputs: Any,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_inputs_is_kwarg: bool = False,
+    _store_inputs: bool = True,
+) -> Any:
+    """Return ``mod`` unchanged; it is not called."""
+    _deprecated("trace_method")
+    return mod
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> NoReturn:
+    """Inline a compiled module's attributes; raises, nothing is compiled."""
+    _deprecated("freeze", "`torch.compile`")
+    raise RuntimeError(
+        "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
+        "'nn.Module'."
+    )
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> NoReturn:
+    """Optimise a compiled module; raises, nothing is compiled."""
+    _deprecated("optimize_for_inference", "`torch.compile`")
+    raise RuntimeError(
+        "optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to "
+        "script your 'nn.Module'."
+    )
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> None:
+    """Save a compiled module; anything else has no `save`, and raises."""
+    _deprecated("save", "`torch.export`")
+    m.save(f, _extra_files=_extra_files)
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> NoReturn:
+    """Load a compiled module.
+
+    Raises:
+        ValueError: there is no such file, or it is a directory.
+        NotImplementedError: TorchScript archives hold compiled code, which nothing here can run.
+    """
+    _deprecated("load", "`torch.export`")
+    if type(f) is str or hasattr(f, "__fspath__"):
+        if not os.path.exists(f):
+            raise ValueError(f"The provided filename {f} does not exist")
+        if os.path.isdir(f):
+            raise ValueError(f"The provided filename {f} is a directory")
+    raise NotImplementedError(
+        "torch.jit.load(): TorchScript archives hold compiled code, which MindTorch cannot run; save a state_dict with "
+        "torch.save() instead"
+    )
+
+
+adopt(globals())
