@@ -45,6 +45,7 @@ class Recorder:
     __slots__ = (
         "arguments",
         "cls",
+        "differentiable",
         "edges",
         "formulas",
         "needs_self_copy",
@@ -63,6 +64,7 @@ class Recorder:
         row = wanted.row
         self.row = row
         self.cls = node_class(entry.node)
+        self.differentiable = entry.outputs
         self.written = wanted.written
         self.outputs = _output_specs(wanted)
         self.values = wanted.values
@@ -170,7 +172,7 @@ class Recorder:
             rebase_history(flat[0], node)
         elif result.__class__ is tuple or result.__class__ is list:
             for number, output in enumerate(result):
-                if output._sig.requires_grad:
+                if output is not None and output._sig.requires_grad:
                     output._grad_fn = node
                     output._output_nr = number
         else:
@@ -262,6 +264,8 @@ class MissingRecorder:
 
     __slots__ = ("name", "outputs", "sources", "written")
 
+    differentiable = None
+
     def __init__(self, wanted: PlanRequest) -> None:
         self.name = wanted.row.aten_name
         self.outputs = _output_specs(wanted)
@@ -284,7 +288,7 @@ class MissingRecorder:
             rebase_history(flat[0], node)
             return
         for number, output in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
-            if output._sig.requires_grad:
+            if output is not None and output._sig.requires_grad:
                 output._grad_fn = node
                 output._output_nr = number
 

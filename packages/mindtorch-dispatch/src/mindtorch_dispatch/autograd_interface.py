@@ -33,7 +33,12 @@ class PlanRequest:
 
 
 class Recorder(Protocol):
-    """Made once per plan. `before(flat)` runs ahead of an in-place kernel and may refuse it."""
+    """Made once per plan. `before(flat)` runs ahead of an in-place kernel and may refuse it.
+
+    `differentiable`: indices of the outputs that carry a gradient, None for all of floating or complex dtype.
+    """
+
+    differentiable: Sequence[int] | None
 
     def before(self, flat: tuple[Any, ...]) -> None:
         """Refuse an in-place write that would break the graph."""

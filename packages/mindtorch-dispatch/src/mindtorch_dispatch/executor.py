@@ -139,11 +139,11 @@ def run_kernel(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 
 def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
-    """As `run_kernel`, for several outputs; the kernel gets them as a tuple."""
+    """As `run_kernel`, for several outputs; the kernel gets them as a tuple, None for those not asked for."""
     values = operands(plan, flat)
-    arrays = tuple(alloc(sig.spec.shape, sig.spec.np_dtype) for sig, alloc in plan.outputs)
+    arrays = tuple(alloc and alloc(sig.spec.shape, sig.spec.np_dtype) for sig, alloc in plan.outputs)
     plan.kernel(arrays, *values)
-    tensors = tuple(wrap(plan, sig, array) for (sig, _), array in zip(plan.outputs, arrays, strict=True))
+    tensors = tuple(sig and wrap(plan, sig, array) for (sig, _), array in zip(plan.outputs, arrays, strict=True))
     if plan.record is not None:
         plan.record(flat, tensors)
     return plan.pack(tensors)
@@ -172,7 +172,7 @@ def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, track
 
 def run_abstract(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Geometry only: outputs without bytes."""
-    tensors = tuple(wrap(plan, sig, None) for sig, _ in plan.outputs)
+    tensors = tuple(sig and wrap(plan, sig, None) for sig, _ in plan.outputs)
     result = tensors[0] if plan.pack is None else tensors
     if plan.record is not None:
         plan.record(flat, result)

@@ -121,13 +121,19 @@ def _functional(
     if recorder is not None:
         plan.record = recorder.after
     tracked = recorder is not None or bound.requires_grad
-    sigs = [spec.tracked if tracked and differentiable(spec.dtype) else _plain(spec) for spec in outputs]
+    chosen = recorder.differentiable if recorder is not None else None
+    sigs = [
+        None if spec is None
+        else spec.tracked if tracked and differentiable(spec.dtype) and (chosen is None or number in chosen)
+        else _plain(spec)
+        for number, spec in enumerate(outputs)
+    ]  # fmt: skip
     if DYNAMIC in row.tags:
         plan.run, plan.kernel = executor.run_dynamic, kernel.fn
         plan.outputs = [(spec.dtype, spec.device, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
         plan.pack = plan.pack or tuple
         return plan
-    plan.outputs = [(sig, np.empty if sig.spec.is_contiguous else executor.strided_alloc(sig.spec)) for sig in sigs]
+    plan.outputs = [(sig, None if sig is None else _allocator(sig.spec)) for sig in sigs]
     if device.type == "meta":
         plan.run = executor.run_abstract
         return plan
@@ -138,6 +144,10 @@ def _functional(
     plan.sig, plan.alloc = plan.outputs[0]
     plan.spec, plan.shape, plan.np_dtype = outputs[0], tuple(outputs[0].shape), outputs[0].np_dtype
     return plan
+
+
+def _allocator(spec: Spec) -> Callable[..., Any]:
+    return np.empty if spec.is_contiguous else executor.strided_alloc(spec)
 
 
 def _plain(spec: Spec) -> Any:

@@ -86,7 +86,7 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
                 if cast is not None:
                     casts.append((index, cast))
                     break
-        elif source is not None and values[index] is value and _varies(arguments[index], value, bound.row):
+        elif source is not None and index < len(values) and values[index] is value and _varies(arguments[index], value, bound.row):
             scalars.append((index, source))
     plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
     wrapped = answer.cast if isinstance(answer.cast, Dtype) else None
@@ -167,7 +167,7 @@ def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplem
 
 def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
     """Return the kernel's function, wrapped so that float16/bfloat16 outputs are computed in float32 and rounded."""
-    reduced = [spec.dtype in REDUCED for spec in outputs]
+    reduced = [spec is not None and spec.dtype in REDUCED for spec in outputs]
     if not kernel.upcast or not any(reduced):
         return kernel.fn
     fn = kernel.fn
@@ -192,10 +192,10 @@ def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
     return rounded_each
 
 
-def packing(row: OpRow, specs: Any) -> Callable[..., Any] | None:
+def packing(row: OpRow, specs: Any, *, out: bool = False) -> Callable[..., Any] | None:
     """Return the function that makes the call's result of a tuple of tensors, None for a single tensor."""
     if isinstance(specs, Spec):
         return None
     if row.pack is not None:
-        return lambda tensors: row.pack(tensors)
+        return row.pack.for_out() if out else row.pack
     return list if isinstance(specs, list) else tuple

@@ -18,7 +18,8 @@ class Outputs:
     """A meta function's answer where a bare `Spec` (or tuple or list of them) does not say enough.
 
     Args:
-        specs: one spec, or a tuple/list of them (a list is a `Tensor[]` return).
+        specs: one spec, or a tuple/list of them (a list is a `Tensor[]` return), None in a tuple for an output that
+            this call does not make.
         cast: dtype to which every tensor operand is converted before the kernel runs, or a mapping from argument
             index to dtype.
         values: the kernel's arguments, when they differ from the call's (normalised dims, filled-in defaults);
@@ -49,10 +50,12 @@ class View:
 class MetaRule:
     """A meta function with its family's defaults: whether in-place and out forms exist, whether it makes views.
 
-    `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert.
+    `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert. It may
+    be a function of the result's spec and the target's dtype that words the error.
+    `adopts`: without `dtype=`, the result has the dtype of `out=`.
     """
 
-    __slots__ = ("aliases_ok", "exact", "fn", "inplace", "mixed_devices", "out", "view")
+    __slots__ = ("adopts", "aliases_ok", "exact", "fn", "inplace", "mixed_devices", "out", "view")
 
     def __init__(
         self,
@@ -63,7 +66,8 @@ class MetaRule:
         view: bool = False,
         mixed_devices: bool = False,
         aliases_ok: bool = False,
-        exact: bool = False,
+        exact: bool | Callable[[Spec, Dtype], str] = False,
+        adopts: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -72,6 +76,7 @@ class MetaRule:
         self.mixed_devices = mixed_devices
         self.aliases_ok = aliases_ok
         self.exact = exact
+        self.adopts = adopts
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)

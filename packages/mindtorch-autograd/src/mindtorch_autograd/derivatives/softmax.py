@@ -1,0 +1,65 @@
+"""Softmax and sums of exponentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.finfo import finfo
+
+from ..derivative import derivative
+from .numbers import conj
+from .reduce import restored
+
+
+def softmax_twice(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:
+    """Gradient of `_softmax_backward_data` with respect to the softmax."""
+    weighted = aten.sum(output * grad_output, [dim], True)
+    return grad_output * grad - weighted * grad - grad_output * aten.sum(output * grad, [dim], True)
+
+
+def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
+    """Running sums from the other end, positive and negative gradients apart because they are summed as logarithms."""
+    if not self.shape:
+        return grad
+
+    def from_end(value: Any) -> Any:
+        return aten.flip(aten.logcumsumexp(aten.flip(value, [dim]), dim), [dim])
+
+    if grad.dtype.is_complex:
+        return conj(aten.exp(from_end(aten.log(conj(grad)) - result) + self))
+    least = finfo(grad.dtype).min
+    size = aten.log(aten.abs(grad))
+    positive = aten.where(aten.gt(grad, 0), size, least)
+    negative = aten.where(aten.lt(grad, 0), size, least)
+    return aten.exp(from_end(positive - result) + self) - aten.exp(from_end(negative - result) + self)
+
+
+def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+    """The gradient times the softmax; where the result is infinite, the elements that equal it share."""
+    spec = self._sig.spec
+    grad, total = restored(grad, spec, dim, keepdim), restored(result, spec, dim, keepdim)
+    share = aten.exp(self - total)
+    return grad * conj(share)
+
+
+derivative("_softmax", self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype))
+derivative(
+    "_safe_softmax", self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype)
+)
+derivative(
+    "_log_softmax",
+    self=lambda grad, result, dim, self_spec: aten._log_softmax_backward_data(grad, result, dim, self_spec.dtype),
+)
+derivative(
+    "_softmax_backward_data",
+    grad_output=lambda grad, output, dim, input_dtype: aten._softmax_backward_data(grad, output, dim, input_dtype),
+    output=lambda grad, grad_output, output, dim: softmax_twice(grad, grad_output, dim, output),
+)
+derivative(
+    "_log_softmax_backward_data",
+    grad_output=lambda grad, output, dim: grad - aten.sum(grad * aten.exp(output), [dim], True),
+    output=lambda grad, grad_output, output, dim: -aten.sum(grad_output, [dim], True) * aten.exp(output) * grad,
+)
+derivative("logsumexp", self=logsumexp_backward)
+derivative("logcumsumexp", self=logcumsumexp_backward)
