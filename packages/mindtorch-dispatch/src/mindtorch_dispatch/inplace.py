@@ -130,11 +130,20 @@ def prepare_target(target: TensorBase, spec: Spec) -> None:
 
 
 def adopt_options(bound: Any) -> None:
-    """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given."""
+    """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given.
+
+    Rules that adopt only do so where no dtype is given.
+    """
     names = [argument.name for argument in bound.row.schema.arguments]
-    if "pin_memory" not in names or not isinstance(bound.out, TensorBase):
+    if not isinstance(bound.out, TensorBase):
         return
     spec = bound.out._sig.spec
+    if getattr(bound.row.meta, "adopts", False):
+        place = names.index("dtype")
+        bound.values[place] = bound.values[place] or spec.dtype
+        return
+    if "pin_memory" not in names:
+        return
     place = names.index("dtype")
     given = bound.values[place]
     check(
@@ -154,6 +163,10 @@ def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[Te
         )
 
 
+def _dtype_mismatch(spec: Spec, target: Dtype) -> str:
+    return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
+
+
 def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None) -> Plan:
     """Return the plan of a call with `out=`."""
     row, out = bound.row, bound.out
@@ -168,17 +181,14 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
             f"devices, {spec.device} and {target.device}!",
         )
         if row.meta.exact:
-            check(
-                spec.dtype is target.dtype,
-                lambda target=target, spec=spec: f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got "
-                f"{c_type(target.dtype)} instead",
-            )
+            text = row.meta.exact if callable(row.meta.exact) else _dtype_mismatch
+            check(spec.dtype is target.dtype, lambda target=target, spec=spec: text(spec, target.dtype))
         check_result_type(spec.dtype, target.dtype)
         if target._sig.spec.shape == spec.shape:
             check_writable(target._sig.spec)
     source, single = bound.out_source, isinstance(out, TensorBase)
     plan.source = (lambda flat: (flat[source],)) if single else (lambda flat: tuple(flat[source]))
-    plan.pack = None if isinstance(answer.specs, Spec) else routing.packing(row, answer.specs)
+    plan.pack = None if isinstance(answer.specs, Spec) else routing.packing(row, answer.specs, out=True)
     routing.fill_plan(plan, bound, answer, kernel)
 
     def before(targets: Sequence[TensorBase]) -> None:

@@ -181,9 +181,7 @@ def _field_names(value: Any) -> list[str]:
     if hasattr(value, "_fields"):
         return list(value._fields)
     if is_namedtuple(value):
-        members = vars(type(value))
-        names = [name for name, member in members.items() if type(member).__name__ == "member_descriptor"]
-        return names[: len(value)]
+        return list(type(value).__match_args__)[: len(value)]
     return []
 
 

@@ -34,16 +34,6 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     )
 
 
-def max_other(self: Any, other: Any) -> Any:
-    """`maximum`."""
-    return aten.maximum(self, other)
-
-
-def min_other(self: Any, other: Any) -> Any:
-    """`minimum`."""
-    return aten.minimum(self, other)
-
-
 def clip(self: Any, low: Any, high: Any) -> Any:
     """`clamp`."""
     return aten.clamp(self, low, high)

@@ -93,7 +93,14 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
         check_values(*values)
         return rule(*values)
 
-    return MetaRule(with_check, inplace=rule.inplace, out=rule.out, aliases_ok=rule.aliases_ok)
+    return MetaRule(
+        with_check,
+        inplace=rule.inplace,
+        out=rule.out,
+        aliases_ok=rule.aliases_ok,
+        exact=rule.exact,
+        adopts=rule.adopts,
+    )
 
 
 def _is_bool(value: Any) -> bool:

@@ -33,8 +33,6 @@ op("maximum(Tensor self, Tensor other) -> Tensor", no_complex("maximum", complex
 op("minimum(Tensor self, Tensor other) -> Tensor", no_complex("minimum", complex_text=True), inplace=False, tags={CORE})
 op("fmax(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
 op("fmin(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
-op("max.other(Tensor self, Tensor other) -> Tensor", composite=composed.max_other, out=True)
-op("min.other(Tensor self, Tensor other) -> Tensor", composite=composed.min_other, out=True)
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp, tags={CORE})
 op("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp, tags={CORE})
 op("clamp_min(Tensor self, Scalar min) -> Tensor", TWO)

@@ -1,0 +1,75 @@
+"""Extremes and where they are. A nan counts as the extreme, and the first of equal elements is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+
+@kernel("amax")
+def amax(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Largest over dims."""
+    np.maximum.reduce(self, dims, None, out, keepdim)
+
+
+@kernel("amin")
+def amin(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Smallest over dims."""
+    np.minimum.reduce(self, dims, None, out, keepdim)
+
+
+@kernel("max")
+def max_(out: Any, self: Any) -> None:
+    """Largest of all."""
+    np.maximum.reduce(self, None, None, out)
+
+
+@kernel("min")
+def min_(out: Any, self: Any) -> None:
+    """Smallest of all."""
+    np.minimum.reduce(self, None, None, out)
+
+
+@kernel("aminmax")
+def aminmax(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Smallest and largest over dims."""
+    amin(outs[0], self, dims, keepdim)
+    amax(outs[1], self, dims, keepdim)
+
+
+def _found(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], where: Any) -> None:
+    values, indices = outs
+    if not dims:
+        values[...] = self
+        indices[...] = 0
+        return
+    places = where(self, dims[0], keepdims=True)
+    indices.reshape(places.shape)[...] = places
+    values[...] = np.take_along_axis(self, places, dims[0]).reshape(values.shape)
+
+
+@kernel("max.dim")
+def max_dim(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Largest along a dim and its index."""
+    _found(outs, self, dims, np.argmax)
+
+
+@kernel("min.dim")
+def min_dim(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Smallest along a dim and its index."""
+    _found(outs, self, dims, np.argmin)
+
+
+@kernel("argmax")
+def argmax(out: Any, self: Any, axis: int | None, keepdim: bool) -> None:
+    """Index of the largest."""
+    out[...] = np.argmax(self, axis, keepdims=keepdim)
+
+
+@kernel("argmin")
+def argmin(out: Any, self: Any, axis: int | None, keepdim: bool) -> None:
+    """Index of the smallest."""
+    out[...] = np.argmin(self, axis, keepdims=keepdim)

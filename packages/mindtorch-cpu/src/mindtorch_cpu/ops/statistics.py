@@ -1,0 +1,134 @@
+"""Variance and order statistics."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+
+def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> tuple[Any, Any]:
+    """Return variance and mean with the reduced dims kept, computed in double precision."""
+    count = math.prod(self.shape[dim] for dim in dims)
+    size = math.prod(extent for dim, extent in enumerate(self.shape) if dim not in dims)
+    if size and count - correction <= 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            "numel divided by output numel).",
+            UserWarning,
+            stacklevel=2,
+        )
+    wide = np.complex128 if self.dtype.kind == "c" else np.float64
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.true_divide(np.add.reduce(self, dims, wide, None, True), count)
+        distance = np.subtract(self, mean)
+        squares = distance.real**2 + distance.imag**2 if wide is np.complex128 else np.multiply(distance, distance)
+        total = np.add.reduce(squares, dims, np.float64, None, True)
+        return np.true_divide(total, max(0.0, count - correction)), mean
+
+
+def _spread(name: str, out: Any, self: Any, dims: tuple[int, ...], correction: float) -> None:
+    variance, _ = _moments(name, self, dims, correction)
+    out[...] = (np.sqrt(variance) if name == "std" else variance).reshape(out.shape)
+
+
+@kernel("var.correction")
+def var(out: Any, self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
+    """Variance."""
+    _spread("var", out, self, dims, correction)
+
+
+@kernel("std.correction")
+def std(out: Any, self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
+    """Standard deviation."""
+    _spread("std", out, self, dims, correction)
+
+
+@kernel("var_mean.correction")
+def var_mean(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
+    """Variance and mean."""
+    variance, mean = _moments("var_mean", self, dims, correction)
+    outs[0][...] = variance.reshape(outs[0].shape)
+    outs[1][...] = mean.reshape(outs[1].shape)
+
+
+@kernel("std_mean.correction")
+def std_mean(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
+    """Standard deviation and mean."""
+    variance, mean = _moments("std_mean", self, dims, correction)
+    outs[0][...] = np.sqrt(variance).reshape(outs[0].shape)
+    outs[1][...] = mean.reshape(outs[1].shape)
+
+
+def _rows(self: Any, dims: tuple[int, ...]) -> Any:
+    """Return `self` with the reduced dim last; a 0-d operand has one element."""
+    return np.moveaxis(self, dims[0], -1) if dims else self.reshape(1)
+
+
+def _store(outs: tuple[Any, Any], rows: Any, places: Any, dims: tuple[int, ...]) -> None:
+    values = np.take_along_axis(rows, places, -1)
+    for out, found in zip(outs, (values, places), strict=True):
+        if dims:
+            found = np.moveaxis(found, -1, dims[0])
+        out[...] = found.reshape(out.shape)
+
+
+def _median_places(rows: Any, skip_nan: bool) -> Any:
+    order = np.argsort(rows, -1, kind="stable")
+    extent = rows.shape[-1]
+    middle = np.full((*rows.shape[:-1], 1), (extent - 1) // 2)
+    if rows.dtype.kind == "f":
+        missing = np.isnan(rows)
+        count = np.add.reduce(missing, -1, np.int64, None, True)
+        if skip_nan:
+            middle = np.maximum(extent - count - 1, 0) // 2
+        else:
+            middle = np.where(count > 0, extent - count, middle)
+    return np.take_along_axis(order, middle, -1)
+
+
+def _median_dim(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], skip_nan: bool) -> None:
+    rows = _rows(self, dims)
+    _store(outs, rows, _median_places(rows, skip_nan), dims)
+
+
+kernel("median.dim")(lambda outs, self, dims, keepdim: _median_dim(outs, self, dims, False))
+kernel("nanmedian.dim")(lambda outs, self, dims, keepdim: _median_dim(outs, self, dims, True))
+
+
+def _median_all(out: Any, self: Any, skip_nan: bool) -> None:
+    flat = self.reshape(-1)
+    if flat.size == 0:
+        out.fill(np.nan if out.dtype.kind == "f" else np.iinfo(out.dtype).min)
+        return
+    out[...] = flat[_median_places(flat, skip_nan)[0]]
+
+
+kernel("median")(lambda out, self: _median_all(out, self, False))
+kernel("nanmedian")(lambda out, self: _median_all(out, self, True))
+
+
+@kernel("kthvalue")
+def kthvalue(outs: tuple[Any, Any], self: Any, k: int, dims: tuple[int, ...], keepdim: bool) -> None:
+    """The k-th smallest along a dim and its index."""
+    rows = _rows(self, dims)
+    _store(outs, rows, np.argsort(rows, -1, kind="stable")[..., k - 1 : k], dims)
+
+
+@kernel("mode")
+def mode(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """The most frequent value along a dim, the smallest of them, and the index of its last occurrence."""
+    rows = _rows(self, dims)
+    order = np.argsort(rows, -1, kind="stable")
+    ordered = np.take_along_axis(rows, order, -1)
+    extent = rows.shape[-1]
+    starts = np.ones(rows.shape, np.bool_)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    begin = np.maximum.accumulate(np.where(starts, np.arange(extent), 0), -1)
+    length = np.arange(extent) - begin + 1
+    last = np.argmax(length, -1, keepdims=True)
+    _store(outs, rows, np.take_along_axis(order, last, -1), dims)

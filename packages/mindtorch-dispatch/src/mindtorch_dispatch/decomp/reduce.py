@@ -1,0 +1,34 @@
+"""Reductions composed of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+
+
+def nanmean(self: TensorBase, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    """Mean of what is not nan."""
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype.scalar_name}"
+        )
+    count = aten.sum(aten.logical_not(aten.isnan(aten.detach(self))), dim, keepdim)
+    return aten.div(aten.nansum(self, dim, keepdim, dtype=dtype), count)
+
+
+def norm(self: TensorBase, p: Any) -> Any:
+    """Norm of all elements."""
+    return aten.linalg_vector_norm(self, 2 if p is None else p)
+
+
+def norm_dtype(self: TensorBase, p: Any, dtype: Any) -> Any:
+    """Norm of all elements, computed in `dtype`."""
+    return aten.linalg_vector_norm(self, 2 if p is None else p, dtype=dtype)
+
+
+def norm_dim(self: TensorBase, p: Any, dim: Any, keepdim: bool, dtype: Any = None) -> Any:
+    """Norm over dims."""
+    return aten.linalg_vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
