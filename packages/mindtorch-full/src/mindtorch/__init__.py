@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from mindtorch_autograd.mode import (
@@ -32,6 +33,7 @@ from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStora
 from . import _dtypes, ops_table
 from .__about__ import __version__ as _mindtorch_version
 from ._defaults import install_defaults
+from ._surface import HOMES, SUBMODULES
 from .functions.bound import bind_functions
 from .functions.factory import (
     can_cast,
@@ -46,6 +48,18 @@ from .functions.factory import (
     set_default_dtype,
     tensor,
 )
+from .functions.shapes import (
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    einsum,
+    meshgrid,
+    split,
+    tensordot,
+    unravel_index,
+)
+from .tensor.legacy import LEGACY_TYPES
 from .tensor.printing import set_printoptions
 from .tensor.tensor import Tensor, bind_operators
 
@@ -54,41 +68,14 @@ __version__ = "2.13.0+mindtorch"
 bind_operators()
 globals().update(_dtypes.DTYPES)
 globals().update(LEGACY_CLASSES)
+globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
 
-SUBMODULES = frozenset(
-    ["autograd", "nn", "optim", "utils", "random", "serialization", "storage", "linalg", "fft", "special", "distributions", "amp", "backends", "cuda", "xpu", "mps", "cpu", "accelerator", "version", "compiler", "_dynamo", "distributed", "jit", "fx", "testing", "library", "ops", "overrides", "types", "profiler", "hub", "_C", "_utils", "_tensor", "functional", "func", "multiprocessing", "onnx", "export", "sparse", "masked", "return_types", "quantization", "futures", "_subclasses", "_logging", "torch_version", "mtia", "npu", "_ops", "_inductor", "package", "signal", "monitor"]
-)
-"""Submodules that are imported when they are first asked for."""
-
-_FROM_SUBMODULES = {
-    "Generator": "random",
-    "default_generator": "random",
-    "manual_seed": "random",
-    "seed": "random",
-    "initial_seed": "random",
-    "get_rng_state": "random",
-    "set_rng_state": "random",
-    "save": "serialization",
-    "load": "serialization",
-    "from_numpy": "functions.interop",
-    "frombuffer": "functions.interop",
-    "asarray": "functions.interop",
-    "as_tensor": "functions.interop",
-    "from_dlpack": "functions.interop",
-    "from_file": "functions.interop",
-    "compile": "compiler",
-    "autocast": "amp",
-    "vmap": "func",
-}
-"""Names whose home is a submodule."""
-
-
 def __getattr__(name: str) -> Any:
-    home = _FROM_SUBMODULES.get(name)
-    if home is not None:
+    home = HOMES.get(name)
+    if home is not None and importlib.util.find_spec(f"{__name__}.{home}") is not None:
         value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
         globals()[name] = value
         return value

@@ -1,0 +1,158 @@
+"""Activations and their gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative, joint
+from .numbers import conj
+from .pointwise import masked
+
+
+def tanh_backward_output(grad: Any, grad_output: Any, output: Any) -> Any:
+    """Second derivative of tanh."""
+    return grad * conj(-2 * output) * conj(grad_output) if output.dtype.is_complex else grad * (-2 * output * grad_output)
+
+
+def gelu_second(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any:
+    """Second derivative of gelu."""
+    if approximate == "tanh":
+        beta, kappa = math.sqrt(2 / math.pi), 0.044715
+        inner = beta * (self + kappa * self**3)
+        slope = beta * (1 + 3 * kappa * self * self)
+        curve = beta * 6 * kappa * self
+        bounded = aten.tanh(inner)
+        sech = 1 - bounded * bounded
+        second = sech * slope + 0.5 * self * sech * (curve - 2 * bounded * slope * slope)
+        return grad * grad_output * second
+    density = aten.exp(-0.5 * self * self) / math.sqrt(2 * math.pi)
+    return grad * grad_output * density * (2 - self * self)
+
+
+def silu_second(grad: Any, grad_output: Any, self: Any) -> Any:
+    """Second derivative of silu."""
+    gate = aten.sigmoid(self)
+    first = gate * (1 - gate)
+    return grad * grad_output * first * (2 + self * (1 - 2 * gate))
+
+
+def softplus_second(grad: Any, grad_output: Any, self: Any, beta: Any, threshold: Any) -> Any:
+    """Second derivative of softplus."""
+    gate = aten.sigmoid(self * beta)
+    return masked(grad * grad_output * beta * gate * (1 - gate), aten.le(self * beta, threshold))
+
+
+def elu_second(grad: Any, grad_output: Any, self_or_result: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool) -> Any:
+    """Second derivative of elu."""
+    negative = aten.le(self_or_result, 0)
+    if is_result:
+        return masked(grad * grad_output * input_scale, negative)
+    curve = (input_scale * input_scale * alpha * scale) * aten.exp(self_or_result * input_scale)
+    return masked(grad * grad_output * curve, negative)
+
+
+derivative("relu", self=lambda grad, result: aten.threshold_backward(grad, result, 0))
+derivative("gelu", self=lambda grad, self, approximate: aten.gelu_backward(grad, self, approximate=approximate))
+derivative(
+    "gelu_backward",
+    grad_output=lambda grad, self, approximate: aten.gelu_backward(grad, self, approximate=approximate),
+    self=gelu_second,
+)
+derivative("silu", self=lambda grad, self: aten.silu_backward(grad, self))
+derivative("silu_backward", grad_output=lambda grad, self: aten.silu_backward(grad, self), self=silu_second)
+derivative("mish", self=lambda grad, self: aten.mish_backward(grad, self))
+derivative("tanh_backward", grad_output=lambda grad, output: aten.tanh_backward(grad, output), output=tanh_backward_output)
+derivative(
+    "sigmoid_backward",
+    grad_output=lambda grad, output: aten.sigmoid_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * conj(grad_output * (1 - 2 * output)),
+)
+derivative(
+    "leaky_relu", self=lambda grad, self, negative_slope: aten.leaky_relu_backward(grad, self, negative_slope, False)
+)
+derivative(
+    "leaky_relu_backward",
+    grad_output=lambda grad, self, negative_slope: aten.leaky_relu_backward(grad, self, negative_slope, False),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative(
+    "elu",
+    self=lambda grad, self, alpha, scale, input_scale: aten.elu_backward(grad, alpha, scale, input_scale, False, self),
+)
+derivative(
+    "elu_backward",
+    grad_output=lambda grad, alpha, scale, input_scale, is_result, self_or_result: aten.elu_backward(
+        grad, alpha, scale, input_scale, is_result, self_or_result
+    ),
+    self_or_result=elu_second,
+)
+derivative(
+    "hardtanh", self=lambda grad, self, min_val, max_val: aten.hardtanh_backward(grad, self, min_val, max_val)
+)
+derivative(
+    "hardtanh_backward",
+    grad_output=lambda grad, self, min_val, max_val: aten.hardtanh_backward(grad, self, min_val, max_val),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative("hardswish", self=lambda grad, self: aten.hardswish_backward(grad, self))
+derivative(
+    "hardswish_backward",
+    grad_output=lambda grad, self: aten.hardswish_backward(grad, self),
+    self=lambda grad, grad_output, self: masked(
+        grad * grad_output / 3, aten.logical_and(aten.gt(self, -3), aten.lt(self, 3))
+    ),
+)
+derivative("hardsigmoid", self=lambda grad, self: aten.hardsigmoid_backward(grad, self))
+derivative(
+    "hardsigmoid_backward",
+    grad_output=lambda grad, self: aten.hardsigmoid_backward(grad, self),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative("softplus", self=lambda grad, self, beta, threshold: aten.softplus_backward(grad, self, beta, threshold))
+derivative(
+    "softplus_backward",
+    grad_output=lambda grad, self, beta, threshold: aten.softplus_backward(grad, self, beta, threshold),
+    self=softplus_second,
+)
+derivative("softshrink", self=lambda grad, self, lambd: aten.softshrink_backward(grad, self, lambd))
+derivative(
+    "softshrink_backward",
+    grad_output=lambda grad, self, lambd: aten.softshrink_backward(grad, self, lambd),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative("hardshrink", self=lambda grad, self, lambd: aten.hardshrink_backward(grad, self, lambd))
+derivative(
+    "hardshrink_backward",
+    grad_out=lambda grad, self, lambd: aten.hardshrink_backward(grad, self, lambd),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative("threshold", self=lambda grad, self, threshold: aten.threshold_backward(grad, self, threshold))
+derivative(
+    "threshold_backward",
+    grad_output=lambda grad, self, threshold: aten.threshold_backward(grad, self, threshold),
+    self=lambda grad: aten.zeros_like(grad),
+)
+derivative(
+    "log_sigmoid_forward",
+    self=lambda grad, self, result1: aten.log_sigmoid_backward(grad, self, result1),
+    node="LogSigmoidBackward0",
+    outputs=(0,),
+)
+derivative(
+    "log_sigmoid_backward",
+    grad_output=lambda grad, self, buffer: aten.log_sigmoid_backward(grad, self, buffer),
+    self=lambda grad, grad_output, self: grad * grad_output * -(aten.sigmoid(self) * (1 - aten.sigmoid(self))),
+)
+
+
+@joint("self", "weight")
+def prelu_grads(grad: Any, self: Any, weight: Any) -> Any:
+    """Gradients of both inputs; the weight's is summed to its shape by the engine."""
+    return aten._prelu_kernel_backward(grad, self, weight)
+
+
+derivative("_prelu_kernel", prelu_grads, node="PreluKernelBackward0")
+derivative("glu", self=lambda grad, self, dim: aten.glu_backward(grad, self, dim))

@@ -1,0 +1,87 @@
+"""Meta rules of activations: floating point only, the input's geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.spec import Spec
+
+from .checks import check, wrap_dim
+from .pointwise import DEFAULT, checked, pointwise
+from .rule import MetaRule, Outputs, meta_rule
+
+
+def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True) -> MetaRule:
+    """Rule of an activation over its first `count` tensors; integral dtypes have no kernel `name`."""
+
+    def check_values(*values: Any) -> None:
+        for value in values[:count]:
+            if isinstance(value, Spec) and not (value.dtype.is_floating_point or value.dtype.is_complex):
+                raise NotImplementedError(f"\"{name}\" not implemented for '{value.dtype.scalar_name}'")
+
+    return checked(pointwise(DEFAULT, operands=tuple(range(count)), inplace=inplace, out=out), check_values)
+
+
+def at(name: str, *places: int) -> MetaRule:
+    """As `floating`, for tensors that stand at the given argument places."""
+    return checked(pointwise(DEFAULT, operands=places, inplace=False, out=True), lambda *values: None)
+
+
+def _check_relu(self: Spec) -> None:
+    check(self.dtype is not bool_dtype, lambda: "Boolean inputs not supported for relu")
+    if self.dtype.is_complex:
+        raise NotImplementedError(f"\"clamp_min_scalar_cpu\" not implemented for '{self.dtype.scalar_name}'")
+
+
+relu = checked(pointwise(DEFAULT), _check_relu)
+"""`relu`: integers too, bool is refused."""
+
+
+def _check_hardtanh(self: Spec, low: Any, high: Any) -> None:
+    check(self.dtype is not bool_dtype, lambda: "Bool inputs not supported for hardtanh")
+
+
+hardtanh = checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh)
+"""`hardtanh`: integers too."""
+
+
+def _check_threshold(self: Spec, threshold: Any, value: Any) -> None:
+    if self.dtype is bool_dtype or self.dtype.is_complex:
+        raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{self.dtype.scalar_name}'")
+
+
+threshold = checked(pointwise(DEFAULT, operands=(0,)), _check_threshold)
+"""`threshold`: integers too."""
+
+
+@meta_rule(out=True)
+def glu(self: Spec, dim: int = -1) -> Outputs:
+    """`glu`: one half gated by the other."""
+    check(self.ndim > 0, lambda: "glu does not support 0-dimensional tensors")
+    wrapped = wrap_dim(dim, self.ndim)
+    extent = self.shape[wrapped]
+    check(
+        extent % 2 == 0,
+        lambda: f"Halving dimension must be even, but dimension {wrapped} is size {extent}",
+    )
+    shape = (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
+    return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, wrapped))
+
+
+@meta_rule(out=True)
+def glu_backward(grad_output: Spec, self: Spec, dim: int) -> Outputs:
+    """Gradient of `glu`."""
+    return Outputs(self.contiguous(), values=(grad_output, self, wrap_dim(dim, self.ndim)))
+
+
+@meta_rule()
+def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, Spec]:
+    """Gradients of `_prelu_kernel`."""
+    return self, self
+
+
+@meta_rule()
+def log_sigmoid_forward(self: Spec) -> tuple[Spec, Spec]:
+    """`log_sigmoid` and an unused buffer."""
+    return self.contiguous(), Spec.of(self.dtype, self.device, (0,))

@@ -1,0 +1,36 @@
+"""Where the names of `torch` live that are imported when they are first asked for."""
+
+SUBMODULES = frozenset(
+    "autograd nn optim utils random serialization storage linalg fft special distributions amp backends cuda xpu mps cpu "
+    "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
+    "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
+    "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
+    "_library _prims_common __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()  # noqa: SIM905 (a list of words)
+)
+"""Submodules; those without a file are absent and say so."""
+
+HOMES: dict[str, str] = {
+    name: home
+    for home, names in {
+        "random": "Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state",
+        "serialization": "save load",
+        "functions.interop": "from_numpy frombuffer asarray as_tensor from_dlpack from_file",
+        "functions.checks": "_check _check_with _check_index _check_value _check_type _check_not_implemented "
+        "_check_tensor_all _check_tensor_all_with _check_is_size is_floating_point is_complex is_nonzero is_neg is_conj "
+        "is_same_size is_distributed is_inference is_signed _is_all_true _assert typename "
+        "_has_compatible_shallow_copy_type "
+        "is_deterministic_algorithms_warn_only_enabled "
+        "are_deterministic_algorithms_enabled use_deterministic_algorithms get_deterministic_debug_mode "
+        "set_deterministic_debug_mode get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled "
+        "set_warn_always set_flush_denormal get_num_threads set_num_threads get_num_interop_threads "
+        "set_num_interop_threads is_vulkan_available set_default_tensor_type "
+        "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
+        "_errors": "AcceleratorError OutOfMemoryError",
+        "compiler": "compile",
+        "amp": "autocast",
+        "func": "vmap",
+        "types": "SymInt SymFloat SymBool",
+    }.items()
+    for name in names.split()
+}
+"""Name to the submodule that defines it."""

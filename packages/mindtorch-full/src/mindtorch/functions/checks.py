@@ -1,0 +1,262 @@
+"""`torch._check` and its like, questions about tensors, and process-wide switches."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.defaults import set_default_dtype
+from mindtorch_storage.tensor_base import TensorBase
+
+from .._naming import torch_name
+
+
+def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is None:
+        text = "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to PyTorch.)"
+    else:
+        if not callable(message):
+            raise TypeError("message must be a callable")
+        text = str(message())
+    raise error_type(text)
+
+
+def _checker(error_type: type[Exception]) -> Callable[..., None]:
+    def check(cond: Any, message: Callable[[], str] | None = None) -> None:
+        _check_with(error_type, cond, message)
+
+    return check
+
+
+_check = _checker(RuntimeError)
+_check_index = _checker(IndexError)
+_check_value = _checker(ValueError)
+_check_type = _checker(TypeError)
+_check_not_implemented = _checker(NotImplementedError)
+
+
+def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: Any = None) -> None:
+    _check(i >= 0, message)
+
+
+def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
+    if not isinstance(cond, TensorBase):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    _check_with(error_type, bool(aten.all(cond).item()), message)
+
+
+def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> None:
+    _check_tensor_all_with(RuntimeError, cond, message)
+
+
+def _is_all_true(tensor: Any) -> Any:
+    return aten.all(tensor)
+
+
+def _assert(condition: Any, message: str) -> None:
+    assert condition, message
+
+
+def is_floating_point(input: Any) -> bool:
+    """Return whether the dtype is a floating-point one."""
+    return input.dtype.is_floating_point
+
+
+def is_complex(input: Any) -> bool:
+    """Return whether the dtype is complex."""
+    return input.dtype.is_complex
+
+
+def is_signed(input: Any) -> bool:
+    """Return whether the dtype is signed."""
+    return input.dtype.is_signed
+
+
+def is_conj(input: Any) -> bool:
+    """Always False: conjugation is done at once."""
+    return False
+
+
+def is_neg(input: Any) -> bool:
+    """Always False: negation is done at once."""
+    return False
+
+
+def is_inference(input: Any) -> bool:
+    """Return whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
+def is_distributed(input: Any) -> bool:
+    """Always False."""
+    return False
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Return whether two tensors have one shape."""
+    return input.shape == other.shape
+
+
+def is_nonzero(input: Any) -> bool:
+    """Return whether the only element is not zero; RuntimeError for other counts."""
+    return bool(input)
+
+
+def typename(obj: Any) -> str:
+    """Return a type's name, `torch.FloatTensor` for tensors."""
+    if isinstance(obj, TensorBase):
+        return obj.dtype.type_name
+    module = getattr(type(obj), "__module__", "") if not hasattr(obj, "__qualname__") else obj.__module__
+    name = obj.__qualname__ if hasattr(obj, "__qualname__") else type(obj).__qualname__
+    return name if module in ("", "builtins") else f"{torch_name(module)}.{name}"
+
+
+def _has_compatible_shallow_copy_type(first: Any, second: Any) -> bool:
+    return first.device.type == second.device.type
+
+
+_switches: dict[str, Any] = {
+    "deterministic": False,
+    "deterministic_warn_only": False,
+    "precision": "highest",
+    "warn_always": False,
+    "threads": None,
+    "interop_threads": None,
+}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Record the wish; every CPU kernel is deterministic for a given thread count."""
+    _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Return what `use_deterministic_algorithms` set."""
+    return _switches["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Return whether non-deterministic ops only warn."""
+    return _switches["deterministic_warn_only"]
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return 0, 1 (warn) or 2 (error)."""
+    return 0 if not _switches["deterministic"] else 1 if _switches["deterministic_warn_only"] else 2
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Set 0/"default", 1/"warn" or 2/"error"."""
+    level = {"default": 0, "warn": 1, "error": 2}.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if level not in (0, 1, 2):
+        raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+def get_float32_matmul_precision() -> str:
+    """Return "highest", "high" or "medium"; the CPU always computes in full precision."""
+    return _switches["precision"]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Record the wish for float32 matrix products."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'.")
+    _switches["precision"] = precision
+
+
+def is_warn_always_enabled() -> bool:
+    """Return whether repeated warnings are shown."""
+    return _switches["warn_always"]
+
+
+def set_warn_always(b: bool) -> None:
+    """Choose whether repeated warnings are shown."""
+    _switches["warn_always"] = bool(b)
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Return False: numpy gives no control of denormals."""
+    return False
+
+
+def get_num_threads() -> int:
+    """Return how many threads kernels may use."""
+    return _switches["threads"] or os.cpu_count() or 1
+
+
+def set_num_threads(int: Any) -> None:
+    """Set how many threads kernels may use; numpy's BLAS takes its number from the environment at start."""
+    if not isinstance(int, type(1)) or int <= 0:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _switches["threads"] = int
+
+
+def get_num_interop_threads() -> int:
+    """Return the number of inter-op threads."""
+    return _switches["interop_threads"] or os.cpu_count() or 1
+
+
+def set_num_interop_threads(int: Any) -> None:
+    """Record the number of inter-op threads."""
+    if int <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    _switches["interop_threads"] = int
+
+
+def is_vulkan_available() -> bool:
+    """Always False."""
+    return False
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by a legacy type or its name."""
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        UserWarning,
+        stacklevel=2,
+    )
+    set_default_dtype(t.dtype)
+
+
+def sym_int(a: Any) -> int:
+    """`int(a)`."""
+    return int(a)
+
+
+def sym_float(a: Any) -> float:
+    """`float(a)`."""
+    return float(a)
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger one."""
+    return max(a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller one."""
+    return min(a, b)
+
+
+def sym_not(a: Any) -> bool:
+    """`not a`."""
+    return not a
+
+
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
+    """`t if b else f`."""
+    return t if b else f
+
+
+def sym_sum(args: Any) -> Any:
+    """The sum of numbers."""
+    return sum(args)

@@ -1,0 +1,104 @@
+"""Functions whose Python form is not the op's: star arguments, several kinds of one argument."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.size import Size
+from mindtorch_storage.strides import broadcast_shapes as _broadcast
+from mindtorch_storage.tensor_base import TensorBase
+
+
+def _flattened(tensors: tuple[Any, ...]) -> list[Any]:
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """Return the tensors expanded to their common shape."""
+    return tuple(aten.broadcast_tensors(_flattened(tensors)))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape that tensors of `shapes` broadcast to; RuntimeError when they do not."""
+    return Size(_broadcast(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
+    """Return grids of coordinates; `indexing` is "ij" (the default) or "xy"."""
+    return tuple(aten.meshgrid(_flattened(tensors), indexing=indexing or "ij"))
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """Return every combination of the vectors' elements, a row each."""
+    return aten.cartesian_prod(_flattened(tensors))
+
+
+def block_diag(*tensors: Any) -> Any:
+    """Return a matrix with the given ones on its diagonal."""
+    return aten.block_diag(_flattened(tensors))
+
+
+def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+    """Return pieces of the given length, or of the given lengths, along `dim`."""
+    return tensor.split(split_size_or_sections, dim)
+
+
+def einsum(*args: Any) -> Any:
+    """Return the sum of products that `equation` describes: `einsum("ij,jk->ik", a, b)` or the sublist form."""
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], TensorBase):
+        return _einsum_sublists(args)
+    operands = _flattened(args[1:])
+    return aten.einsum(args[0], operands)
+
+
+def _letter(number: int) -> str:
+    if not 0 <= number < 52:
+        raise ValueError(f"einsum(): subscript {number} is not within the valid range [0, 52)")
+    return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
+
+
+def _einsum_sublists(args: tuple[Any, ...]) -> Any:
+    def text(sublist: Any) -> str:
+        return "".join("..." if item is Ellipsis else _letter(item) for item in sublist)
+
+    count = len(args) // 2 * 2
+    equation = ",".join(text(args[place + 1]) for place in range(0, count, 2))
+    if len(args) % 2:
+        equation += "->" + text(args[-1])
+    return aten.einsum(equation, [args[place] for place in range(0, count, 2)])
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """Return the contraction over `dims`: a count of trailing/leading dims, or two lists of dims."""
+    if isinstance(dims, TensorBase):
+        dims = dims.tolist()
+    if isinstance(dims, (list, tuple)) and len(dims) == 2 and all(isinstance(one, (list, tuple)) for one in dims):
+        first, second = list(dims[0]), list(dims[1])
+    elif isinstance(dims, (list, tuple)) and len(dims) == 2:
+        first, second = [dims[0]], [dims[1]]
+    else:
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        first, second = list(range(-dims, 0)), list(range(dims))
+    result = aten.tensordot(a, b, first, second)
+    return result if out is None else out.copy_(result)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """Return the coordinates of flat `indices` in a tensor of `shape`."""
+    extents = [shape] if isinstance(shape, int) else list(shape)
+    coordinates = []
+    for place in range(len(extents)):
+        step = math.prod(extents[place + 1 :])
+        coordinates.append(aten.remainder(aten.floor_divide(indices, step), extents[place]))
+    return tuple(coordinates)

@@ -1,0 +1,54 @@
+"""`torch.FloatTensor` and its like: type names of old, for annotations, `isinstance` and construction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.tensor_base import TensorBase
+
+from . import construction
+
+
+class LegacyTensorType(type):
+    """Class of the legacy types: `isinstance(x, torch.LongTensor)` asks for dtype and device."""
+
+    dtype: Any
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase) and instance.dtype is cls.dtype and instance.device.type == "cpu"
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make a tensor of the type: of sizes, of data, or empty."""
+        if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
+            return construction.legacy_new(construction.tensor_class[0], args, kwargs).to(cls.dtype)
+        if len(args) == 1 and isinstance(args[0], TensorBase):
+            if args[0].dtype is not cls.dtype:
+                raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")
+            return args[0].detach()  # type: ignore[attr-defined]
+        return construction.tensor(args[0], dtype=cls.dtype)
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def _declare(name: str, dtype: Any) -> type:
+    return LegacyTensorType(name, (), {"dtype": dtype, "__module__": "torch", "__doc__": f"Tensors of {dtype}."})
+
+
+LEGACY_TYPES = {
+    name: _declare(name, dtype)
+    for name, dtype in {
+        "FloatTensor": dtypes.float32,
+        "DoubleTensor": dtypes.float64,
+        "HalfTensor": dtypes.float16,
+        "BFloat16Tensor": dtypes.bfloat16,
+        "ByteTensor": dtypes.uint8,
+        "CharTensor": dtypes.int8,
+        "ShortTensor": dtypes.int16,
+        "IntTensor": dtypes.int32,
+        "LongTensor": dtypes.int64,
+        "BoolTensor": dtypes.bool,
+    }.items()
+}
+"""Name to type."""

@@ -1,0 +1,50 @@
+"""`torch.types`, and the symbolic number classes that programs ask `isinstance` of."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mindtorch_storage.device import device
+from mindtorch_storage.dtype import dtype
+from mindtorch_storage.size import Size
+from mindtorch_storage.tensor_base import TensorBase as Tensor
+
+from ._naming import adopt
+
+Number = int | float | bool
+Device = device | str | int | None
+_dtype = dtype
+_device = device
+_size = Size | list[int] | tuple[int, ...]
+FileLike = str | os.PathLike[str] | Any
+IntLikeType = int
+FloatLikeType = float
+BoolLikeType = bool
+TensorOrTensors = Tensor | tuple[Tensor, ...]
+
+
+class SymInt:
+    """An integer known at trace time only; there is no tracing here, so nothing is an instance."""
+
+    def __init__(self, node: Any) -> None:
+        raise NotImplementedError("SymInt: symbolic shapes are not offered")
+
+
+class SymFloat:
+    """As `SymInt`, for floats."""
+
+    def __init__(self, node: Any) -> None:
+        raise NotImplementedError("SymFloat: symbolic shapes are not offered")
+
+
+class SymBool:
+    """As `SymInt`, for bools."""
+
+    def __init__(self, node: Any) -> None:
+        raise NotImplementedError("SymBool: symbolic shapes are not offered")
+
+
+for _class in (SymInt, SymFloat, SymBool):
+    _class.__module__ = "torch"
+adopt(globals())
