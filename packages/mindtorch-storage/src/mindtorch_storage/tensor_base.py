@@ -115,7 +115,7 @@ def make_tensor(
     cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[int]
 ) -> Any:
     """Return a `cls` without autograd history over the given memory; see the slots above for the invariants."""
-    tensor = cls.__new__(cls)
+    tensor = object.__new__(cls)
     tensor._sig = sig
     tensor._array = array
     tensor._storage = storage
