@@ -34,15 +34,15 @@ def environment_report() -> dict[str, Any]:
 
 def report_lines(report: dict[str, Any]) -> list[str]:
     """Return the report as lines of text."""
-    lines = [f"torch interface:  {report['torch_interface']}"]
-    lines += [f"{name + ':':<18}{version or 'not installed'}" for name, version in report["mindtorch"].items()]
-    lines += [f"{'python:':<18}{report['python']} ({report['executable']})"]
-    lines += [f"{'platform:':<18}{report['platform']}, {report['cpus']} CPUs"]
-    lines += [f"{name + ':':<18}{version or 'not installed'}" for name, version in report["packages"].items()]
-    lines += [f"{'backend ' + name + ':':<18}{state}" for name, state in report["backends"].items()]
-    lines += [f"{'real torch:':<18}{report['real_torch'] or 'not importable'}"]
-    lines += [f"{'proxy:':<18}{'on' if report['proxy_on'] else 'off'} in this process"]
-    lines += [f"{'MINDTORCH:':<18}{report['MINDTORCH'] or 'unset'}"]
+    lines = [f"{'torch interface:':<21}{report['torch_interface']}"]
+    lines += [f"{name + ':':<21}{version or 'not installed'}" for name, version in report["mindtorch"].items()]
+    lines += [f"{'python:':<21}{report['python']} ({report['executable']})"]
+    lines += [f"{'platform:':<21}{report['platform']}, {report['cpus']} CPUs"]
+    lines += [f"{name + ':':<21}{version or 'not installed'}" for name, version in report["packages"].items()]
+    lines += [f"{'backend ' + name + ':':<21}{state}" for name, state in report["backends"].items()]
+    lines += [f"{'real torch:':<21}{report['real_torch'] or 'not importable'}"]
+    lines += [f"{'proxy:':<21}{'on' if report['proxy_on'] else 'off'} in this process"]
+    lines += [f"{'MINDTORCH:':<21}{report['MINDTORCH'] or 'unset'}"]
     return lines
 
 
