@@ -1,0 +1,1 @@
+"""Losses (in work by the nn surface author; rows follow in minutes)."""
