@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special
-
+from ..lazy import special
 from ..register import kernel
 
 _SQRT_HALF = math.sqrt(0.5)

@@ -1,0 +1,49 @@
+"""Padding composed of other ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import aten
+from ..meta.checks import check
+
+
+def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
+    """`torch.nn.functional.pad` in all its modes."""
+    if mode == "constant":
+        return aten.constant_pad_nd(self, list(pad), 0 if value is None else value)
+    check(
+        value is None or value == 0, lambda: f'Padding mode "{mode}" doesn\'t take in value argument'
+    )
+    count, ndim = len(pad), len(self.shape)
+    names = {"reflect": "reflection", "replicate": "replication"}
+    if (mode in names or mode == "circular") and count in (2, 4, 6) and ndim in (count // 2 + 1, count // 2 + 2):
+        if mode == "circular":
+            return aten._pad_circular(self, list(pad))
+        return getattr(aten, f"{names[mode]}_pad{count // 2}d")(self, list(pad))
+    if mode not in names and mode != "circular":
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    raise NotImplementedError(
+        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+    )
+
+
+def circular(self: Any, pad: Any) -> Any:
+    """Padding by the opposite end."""
+    dims = len(pad) // 2
+    for place in range(dims):
+        left, right = pad[2 * place], pad[2 * place + 1]
+        dim = len(self.shape) - 1 - place
+        extent = self.shape[dim]
+        check(
+            left <= extent and right <= extent,
+            lambda: "Padding value causes wrapping around more than once.",
+        )
+        check(left + right + extent >= 0, lambda: "Negative padding value is resulting in an empty dimension")
+        parts = [aten.slice(self, dim, max(0, -left), extent - max(0, -right), 1)]
+        if left > 0:
+            parts.insert(0, aten.slice(self, dim, extent - left - max(0, -right), extent - max(0, -right), 1))
+        if right > 0:
+            parts.append(aten.slice(self, dim, max(0, -left), max(0, -left) + right, 1))
+        self = aten.cat(parts, dim) if len(parts) > 1 else parts[0]
+    return self

@@ -1,0 +1,86 @@
+"""Meta rules of padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.spec import Spec
+
+from .checks import check, shape_text
+from .rule import MetaRule, Outputs, meta_rule
+
+
+def padded_shape(self: Spec, pad: Any) -> tuple[int, ...]:
+    """Return the shape after padding the last dims by (left, right) pairs, last dim first."""
+    shape = list(self.shape)
+    for place in range(len(pad) // 2):
+        shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
+    return tuple(shape)
+
+
+@meta_rule(out=True)
+def constant(self: Spec, pad: Any, value: Any = 0) -> Spec:
+    """`constant_pad_nd`; negative padding cuts."""
+    check(len(pad) % 2 == 0, lambda: f"Length of pad must be even but instead it equals {len(pad)}")
+    check(
+        self.ndim >= len(pad) // 2,
+        lambda: "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+        f"{len(pad)} while the input has {self.ndim} dimensions.",
+    )
+    shape = padded_shape(self, pad)
+    for place, extent in enumerate(shape):
+        side = 2 * (self.ndim - 1 - place)
+        check(
+            extent >= 0,
+            lambda place=place, extent=extent, side=side: f"The input size {self.shape[place]}, plus negative padding "
+            f"{pad[side]} and {pad[side + 1]} resulted in a negative output size, which is invalid. Check dimension {place} "
+            "of your input.",
+        )
+    return Spec.of(self.dtype, self.device, shape)
+
+
+def _sized(mode: str, dims: int) -> MetaRule:
+    name = f"{mode}_pad{dims}d"
+
+    def rule(self: Spec, padding: Any) -> Outputs:
+        check(
+            len(padding) == 2 * dims,
+            lambda: f"padding size is expected to be {2 * dims}, but got: {len(padding)}",
+        )
+        check(
+            self.ndim in (dims + 1, dims + 2) and all(extent > 0 for extent in self.shape[self.ndim - dims - 1 :]),
+            lambda: f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero dimensions for input, but got: {shape_text(self.shape)}"
+            if dims > 1
+            else "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"input, but got: {shape_text(self.shape)}",
+        )
+        if mode == "reflection":
+            for place in range(dims):
+                left, right = padding[2 * place], padding[2 * place + 1]
+                extent = self.shape[-1 - place]
+                check(
+                    left < extent and right < extent,
+                    lambda left=left, right=right, place=place: "Argument #"
+                    f"{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but got: padding "
+                    f"({left}, {right}) at dimension {self.ndim - 1 - place} of input {shape_text(self.shape)}",
+                )
+        shape = padded_shape(self, padding)
+        check(
+            all(extent >= 1 for extent in shape[-dims:]),
+            lambda: f"input (W: {self.shape[-1]}) is too small. Calculated output W: {shape[-1]}",
+        )
+        return Outputs(Spec.of(self.dtype, self.device, shape))
+
+    rule.__name__ = name
+    return MetaRule(rule, out=True)
+
+
+reflection = {dims: _sized("reflection", dims) for dims in (1, 2, 3)}
+replication = {dims: _sized("replication", dims) for dims in (1, 2, 3)}
+
+
+@meta_rule(out=True)
+def pad_backward(grad_output: Spec, self: Spec, padding: Any) -> Spec:
+    """Gradient of reflection and replication padding."""
+    return Spec.of(self.dtype, self.device, self.shape)
