@@ -32,8 +32,10 @@ def reasons(results: dict[str, dict[str, Any]], field: str, limit: int, names: i
     lines = [f"{field}: {count} entries do not pass, {len(groups)} different reasons and {len(absent)} missing names"]
     if absent:
         ordered = sorted(absent, key=lambda key: (-len(absent[key]), key))
-        shown = (f"{key.removeprefix('missing torch.')}×{len(absent[key])}" for key in ordered)
-        lines.append(f"{sum(map(len, absent.values())):4}  missing in torch.: {' '.join(shown).replace('×1', '')}")
+        names_shown = [key.removeprefix("missing torch.") for key in ordered]
+        counts = [len(absent[key]) for key in ordered]
+        shown = " ".join(f"{n}×{c}" if c > 1 else n for n, c in zip(names_shown, counts, strict=True))
+        lines.append(f"{sum(counts):4}  missing in torch.: {shown}")
     for key, stopped in ranked[:limit]:
         more = f" … +{len(stopped) - names}" if len(stopped) > names else ""
         place = f"   [{places[key]}]" if places[key] else ""
