@@ -1,4 +1,4 @@
-"""Stands in for the sharding mixins: torch.distributed is not available here, and their tests need several processes."""
+"""Stands in for the sharding mixins: torch.distributed is not available, and their tests need several processes."""
 
 
 class FSDPTesterMixin:
