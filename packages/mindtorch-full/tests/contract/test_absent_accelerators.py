@@ -149,6 +149,10 @@ CALLS = {
         c.Stream(priority=-1).wait_stream(None), c.Stream().record_event(), c.Stream().wait_event(None)
         c.Event().query(), c.Event().record(), c.Event().synchronize(), c.Event().wait()
         c.current_stream() is c.current_stream()
+        c.amp.autocast()
+        c.amp.autocast(enabled=False)
+        c.amp.GradScaler()
+        c.amp.GradScaler.__mro__
         entered(c.stream(c.Stream()))
         entered(c.stream(None))
         (lambda s: [entered(c.stream(s)), c.current_stream() is s])(c.Stream())

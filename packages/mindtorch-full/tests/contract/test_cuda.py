@@ -9,8 +9,8 @@ from .module_parity import assert_same_call, assert_same_interface
 torch = pytest.importorskip("torch", reason="oracle")
 theirs = torch.cuda
 
-# What is absent from us too: CUDA's own programs and files, and parts of amp that belong to another module.
-MISSING = {"amp", "jiterator", "sparse", "tunable", "GreenContext"}
+# CUDA's own programs and files.
+MISSING = {"jiterator", "sparse", "tunable", "GreenContext"}
 
 CALLS = """
 c.is_available()
@@ -148,6 +148,14 @@ entered(c.profiler.profile())
 c.nccl.version()
 c.nccl.unique_id()
 c.nccl.is_available([])
+c.amp.autocast()
+c.amp.autocast(enabled=False)
+c.amp.GradScaler()
+c.amp.GradScaler(enabled=False).is_enabled()
+c.amp.custom_fwd(len).__name__
+c.amp.custom_bwd(len).__name__
+c.amp.amp_definitely_not_available()
+c.amp.nothing
 c._is_in_bad_fork(), c._is_compiled(), c._nvml_based_avail()
 c._lazy_init()
 c._lazy_call(lambda: 3)

@@ -82,7 +82,7 @@ class TorchFinder:
         # `torch` itself is ours even when `mindtorch` is gone: its import then says so, and no other torch slips in.
         origin, locations = place or (None, [])
         loader = AliasLoader(ours)
-        spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)
+        spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)  # type: ignore[arg-type]
         if locations is not None:
             spec.submodule_search_locations = list(locations)
         with self.lock:
@@ -93,7 +93,7 @@ class TorchFinder:
     def _mirrored_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         spec = find_elsewhere(fullname, path, target)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = MirrorLoader(spec, self.mirror)
+            spec.loader = MirrorLoader(spec, self.mirror)  # type: ignore[assignment]
         return spec
 
 

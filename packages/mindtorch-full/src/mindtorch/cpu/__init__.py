@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch._absent import DeviceLike
 from mindtorch._naming import adopt
+from mindtorch.cpu import amp as amp
 
 __all__ = [
     "Event",

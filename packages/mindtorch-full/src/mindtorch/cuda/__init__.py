@@ -4,7 +4,7 @@ Behaviour and texts are those of torch's CPU build (`mindtorch._absent`).
 """
 
 from mindtorch._naming import adopt
-from mindtorch.cuda import graphs, memory, nccl, nvtx, profiler, random, streams
+from mindtorch.cuda import amp, graphs, memory, nccl, nvtx, profiler, random, streams
 from mindtorch.cuda._current import (
     StreamContext,
     current_stream,
@@ -89,6 +89,7 @@ __all__ = [
     "ExternalStream",
     "Stream",
     "StreamContext",
+    "amp",
     "can_device_access_peer",
     "check_error",
     "clock_rate",

@@ -1,0 +1,13 @@
+"""`torch.cuda.amp.common`."""
+
+from mindtorch._naming import adopt
+
+__all__ = ["amp_definitely_not_available"]
+
+
+def amp_definitely_not_available() -> bool:
+    """Return whether mixed precision on CUDA is ruled out: True, there is no CUDA."""
+    return True
+
+
+adopt(globals())
