@@ -1,5 +1,26 @@
-"""Operator table and call path of MindTorch."""
+"""The dispatcher of MindTorch: keys, schemas, the op table, meta functions, and the call path.
 
-from mindtorch_dispatch.__about__ import __version__
+Importing the package declares nothing; `mindtorch_dispatch.ops` declares the operators.
+"""
 
-__all__ = ["__version__"]
+from .__about__ import __version__
+from .call import aten
+from .dispatcher import current_dispatch_keyset, dispatch, redispatch
+from .keys import DispatchKey, DispatchKeySet
+from .registry import registry
+from .table import CORE, DYNAMIC, op, register_kernel
+
+__all__ = [
+    "CORE",
+    "DYNAMIC",
+    "DispatchKey",
+    "DispatchKeySet",
+    "__version__",
+    "aten",
+    "current_dispatch_keyset",
+    "dispatch",
+    "op",
+    "redispatch",
+    "register_kernel",
+    "registry",
+]

@@ -67,14 +67,14 @@ _CPU = Device("cpu")
 def plan_call(bound: Bound) -> Plan:
     """Return the plan of a bound call; raises what the op raises for wrong arguments."""
     row, mode = bound.row, state.mode
-    if bound.out is not None:
+    if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
     tensors = tensor_leaves(bound.values)
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode)
     registered = registry.resolve(row, keys)
     if registered is not None:
-        return _boxed(bound, registered)
+        return _boxed(bound, registered, keys)
     kernel = kernels[device.type].get((row.base or row).name)
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
@@ -206,8 +206,18 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
     return plan
 
 
-def _boxed(bound: Bound, function: Callable[..., Any]) -> Plan:
+def _boxed(bound: Bound, function: Callable[..., Any], keys: DispatchKeySet) -> Plan:
+    """Plan of a registered kernel: it takes and returns tensors, and may ask for the keys it was reached by."""
     plan = Plan(bound.row, executor.run_composite)
     fill_plan(plan, bound, Outputs(None), None)
-    plan.kernel = function
+
+    def call(*values: Any) -> Any:
+        before = state.keys
+        state.keys = keys
+        try:
+            return function(*values)
+        finally:
+            state.keys = before
+
+    plan.kernel = call
     return plan

@@ -77,10 +77,11 @@ _modes: dict[tuple[Any, ...], Mode] = {_DEFAULTS: DEFAULT_MODE}
 
 class _State(threading.local):
     mode: Mode = DEFAULT_MODE
+    keys: DispatchKeySet = DispatchKeySet()
 
 
 state = _State()
-"""The calling thread's state; its only attribute is `mode`."""
+"""The calling thread's state: `mode`, and `keys`, those by which the running registered kernel was reached."""
 
 
 @contextmanager

@@ -1,0 +1,114 @@
+"""Plans: one geometry is planned once, and nothing outside the key influences a plan."""
+
+import threading
+
+import pytest
+
+mt = pytest.importorskip("mindtorch", reason="plans are made for calls on real tensors")
+from mindtorch_dispatch import call, table  # noqa: E402
+from mindtorch_dispatch.registry import registry  # noqa: E402
+from mindtorch_dispatch.keys import DispatchKey  # noqa: E402
+
+
+def plans_made(fn):
+    before = call.planned["count"]
+    fn()
+    return call.planned["count"] - before
+
+
+def test_one_geometry_is_planned_once():
+    def calls():
+        for seed in range(20):
+            a = mt.full((3, 5), float(seed))
+            (a + a) * 2.5
+
+    calls()
+    assert plans_made(calls) == 0
+
+
+def test_float_scalars_do_not_plan_again():
+    a = mt.zeros(7)
+    a + 0.5
+    assert plans_made(lambda: [a + value / 8 for value in range(50)]) == 0
+
+
+def test_an_index_moves_only_the_offset():
+    a = mt.arange(60).reshape(20, 3)
+    a[0], a[2:4]
+    assert plans_made(lambda: [a[i] for i in range(-20, 20)]) == 0
+    assert plans_made(lambda: [a[i : i + 2] for i in range(18)]) == 0
+    assert [int(a[i, 1]) for i in range(20)] == [3 * i + 1 for i in range(20)]
+
+
+def test_an_index_out_of_range_is_refused_on_a_cached_plan():
+    a = mt.zeros(4)
+    a[3]
+    with pytest.raises(IndexError, match="index 4 is out of bounds for dimension 0 with size 4"):
+        a[4]
+
+
+def test_true_and_one_are_different_arguments():
+    a = mt.arange(6).reshape(2, 3)
+    assert a.sum(1).shape == (2,)
+    with pytest.raises(TypeError):
+        a.sum(1.0)
+    assert a.sum(1, True).shape == (2, 1)
+
+
+def test_grad_mode_is_part_of_the_key():
+    a = mt.ones(3, requires_grad=True)
+    assert (a * 2).requires_grad
+    with mt.no_grad():
+        assert not (a * 2).requires_grad
+    assert (a * 2).requires_grad
+
+
+def test_default_dtype_is_part_of_the_key():
+    a = mt.tensor([1, 2])
+    assert (a / 2).dtype is mt.float32
+    mt.set_default_dtype(mt.float64)
+    try:
+        assert (a / 2).dtype is mt.float64
+    finally:
+        mt.set_default_dtype(mt.float32)
+    assert (a / 2).dtype is mt.float32
+
+
+def test_plan_tables_are_bounded(monkeypatch):
+    monkeypatch.setattr(call, "PLAN_LIMIT", 16)
+    packet = table.find_packet("neg")
+    packet.plans.clear()
+    for extent in range(1, 60):
+        mt.zeros(extent).neg()
+    assert len(packet.plans) <= 16
+
+
+def test_threads_share_plans_and_agree():
+    results, errors = [], []
+
+    def work():
+        try:
+            for extent in range(1, 40):
+                a = mt.full((extent,), 2.0)
+                results.append(float((a * a).sum()) == 4.0 * extent)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert all(results)
+
+
+def test_a_registered_kernel_takes_the_place_of_planned_ones():
+    a = mt.ones(2)
+    assert float(a.sinh()[0]) != 7.0
+    registry.register_kernel("aten::sinh", DispatchKey.CPU, lambda self: mt.full((2,), 7.0))
+    try:
+        assert float(a.sinh()[0]) == 7.0
+    finally:
+        registry.unregister_kernel("aten::sinh", DispatchKey.CPU)
+    assert float(a.sinh()[0]) != 7.0
