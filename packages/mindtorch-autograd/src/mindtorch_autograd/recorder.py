@@ -97,6 +97,10 @@ class Recorder:
                     tracked = isinstance(item, TensorBase) and item._sig.requires_grad
                     self.edges.append((source, position) if tracked else None)
                     self.specs.append(item._sig.spec if isinstance(item, TensorBase) else None)
+            else:
+                places.append(len(self.edges))
+                self.edges.append(None)
+                self.specs.append(None)
 
     def _plan_saves(self, wanted: PlanRequest, active: Sequence[Formula]) -> None:
         """Work out the environment of the formulas: [grads, grad, saved...] and each parameter's place in it."""

@@ -1,0 +1,121 @@
+"""Normalization layers over the native ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_storage.dtype import float32
+from mindtorch_storage.finfo import finfo
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
+from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
+
+from ..call import aten
+from ..meta.checks import check, wrap_dim
+from ..meta.normalization import check_group_norm, check_normalized_shape
+from ..state import state
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float, cudnn_enable: bool) -> Any:
+    """Normalize over the last dimensions."""
+    return aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
+    """Divide by the root mean square over the last dimensions."""
+    first = check_normalized_shape(input, normalized_shape, weight, None, star="*")
+    dtype = input.dtype
+    check(
+        dtype.is_floating_point or dtype.is_complex,
+        lambda: f'"rms_norm" not implemented for \'{dtype.scalar_name}\'',
+        NotImplementedError,
+    )
+    wide = aten._to_copy(input, dtype=float32) if dtype.name in ("float16", "bfloat16") else input
+    if eps is None:
+        eps = finfo(wide.dtype.to_real() if dtype.is_complex else wide.dtype).eps
+    dims = list(range(first, len(input.shape)))
+    scale = aten.rsqrt(aten.add_(aten.mean(aten.pow(wide, 2), dims, True), eps))
+    result = aten.mul(wide, scale)
+    if weight is not None:
+        result = aten.mul(result, weight)
+    return result if result.dtype is dtype else aten._to_copy(result, dtype=dtype)
+
+
+def _in_own_format(input: Any) -> Any:
+    spec = input._sig.spec
+    if spec.ndim == 4 and suggests_channels_last(spec.shape, spec.stride):
+        return aten.contiguous(input, memory_format=channels_last)
+    if spec.ndim == 5 and suggests_channels_last_3d(spec.shape, spec.stride):
+        return aten.contiguous(input, memory_format=channels_last_3d)
+    return aten.contiguous(input, memory_format=contiguous_format)
+
+
+def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float, cudnn_enabled: bool) -> Any:
+    """Normalize every group of channels of every sample."""
+    wrap_dim(1, len(input.shape))
+    count, channels = input.shape[0], input.shape[1]
+    check_group_norm(input, weight, bias, channels, num_groups)
+    positions = math.prod(input.shape[2:])
+    return aten.native_group_norm(_in_own_format(input), weight, bias, count, channels, positions, num_groups, eps)[0]
+
+
+def _check_features(name: str, channels: int, given: Any) -> None:
+    actual = math.prod(given.shape)
+    check(actual == channels, lambda: f"{name} should contain {channels} elements not {actual}")
+
+
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """Normalize every channel."""
+    if input._sig.spec.numel == 0:
+        out = aten.clone(input)
+        out = out if weight is None else aten.mul(out, aten.select(weight, 0, 0))
+        return out if bias is None else aten.add(out, aten.select(bias, 0, 0))
+    wrap_dim(1, len(input.shape))
+    channels = input.shape[1]
+    for name, given in (("running_mean", running_mean), ("running_var", running_var)):
+        if given is not None:
+            _check_features(name, channels, given)
+        else:
+            check(training, lambda name=name: f"{name} must be defined in evaluation mode")
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None:
+            _check_features(name, channels, given)
+    return aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def _repeated(tensor: Any, count: int) -> Any:
+    return None if tensor is None else aten.repeat(tensor, [count])
+
+
+def _put_mean(target: Any, batch: Any, count: int, channels: int) -> None:
+    before = state.mode
+    state.mode = before.replace(grad=False)
+    try:
+        aten.copy_(target, aten.mean(aten.view(batch, [count, channels]), [0]))
+    finally:
+        state.mode = before
+
+
+def instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
+    eps: float, cudnn_enabled: bool,
+) -> Any:
+    """Normalize every channel of every sample: batch normalization with the samples side by side as channels."""
+    check(
+        use_input_stats or (running_mean is not None and running_var is not None),
+        lambda: "Expected running_mean and running_var to be defined when use_input_stats is false",
+    )
+    shape = tuple(input.shape)
+    count, channels = shape[0], shape[1]
+    means, variances = _repeated(running_mean, count), _repeated(running_var, count)
+    scale, shift = _repeated(weight, count), _repeated(bias, count)
+    flat = aten.view(aten.contiguous(input), [1, count * channels, *shape[2:]])
+    out = aten.batch_norm(flat, scale, shift, means, variances, use_input_stats, momentum, eps, cudnn_enabled)
+    if running_mean is not None:
+        _put_mean(running_mean, means, count, channels)
+    if running_var is not None:
+        _put_mean(running_var, variances, count, channels)
+    return aten.view(out, list(shape))

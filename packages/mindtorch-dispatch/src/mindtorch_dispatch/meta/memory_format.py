@@ -1,0 +1,28 @@
+"""Which memory format a result takes from its input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import (
+    channels_last_3d_strides,
+    channels_last_strides,
+    suggests_channels_last,
+    suggests_channels_last_3d,
+)
+
+
+def suggested(self: Spec, shape: Any = None, dtype: Dtype | None = None) -> Spec:
+    """Return the spec of a fresh tensor of `shape` (default: the same) in the format that the strides suggest.
+
+    That is channels-last where they are in that order, else contiguous.
+    """
+    shape = tuple(self.shape if shape is None else shape)
+    stride = None
+    if len(shape) == self.ndim == 4 and suggests_channels_last(self.shape, self.stride):
+        stride = channels_last_strides(shape)
+    elif len(shape) == self.ndim == 5 and suggests_channels_last_3d(self.shape, self.stride):
+        stride = channels_last_3d_strides(shape)
+    return Spec.of(dtype or self.dtype, self.device, shape, stride)
