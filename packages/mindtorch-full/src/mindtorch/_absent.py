@@ -19,7 +19,7 @@ def no_binding(name: str) -> NoReturn:
     raise AttributeError(f"module 'torch._C' has no attribute {name!r}")
 
 
-def dummy_base(name: str) -> type:
+def dummy_base(name: str) -> Any:
     """Return a base class that stands for a native one this build lacks: none of its subclasses can be made."""
 
     def refuse(cls: type, *args: object, **kwargs: object) -> NoReturn:

@@ -1,6 +1,6 @@
 """Choosing a CUDA device and asking about it."""
 
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from mindtorch._absent import DeviceLike, no_binding
 from mindtorch.cuda._lazy import _get_device_index, refuse
@@ -27,7 +27,7 @@ class device:
     def __enter__(self) -> None:
         self.prev_idx = _exchange_device(self.idx)
 
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> bool:
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> Literal[False]:
         self.idx = _maybe_exchange_device(self.prev_idx)
         return False
 

@@ -6,7 +6,7 @@ from mindtorch._absent import dummy_base
 from mindtorch._naming import adopt
 from mindtorch.cuda.streams import Stream
 
-_CUDAGraph = dummy_base("_CUDAGraph")
+_CUDAGraph: Any = dummy_base("_CUDAGraph")
 
 
 class CUDAGraph(_CUDAGraph):

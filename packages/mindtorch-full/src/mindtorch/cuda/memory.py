@@ -46,7 +46,7 @@ __all__ = [
     "use_mem_pool",
 ]
 
-_MemPool = dummy_base("_MemPool")
+_MemPool: Any = dummy_base("_MemPool")
 
 
 class MemPool(_MemPool):

@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 from mindtorch._absent import dummy_base
 from mindtorch._naming import adopt
 
-_CudaStreamBase = dummy_base("_CudaStreamBase")
-_CudaEventBase = dummy_base("_CudaEventBase")
+_CudaStreamBase: Any = dummy_base("_CudaStreamBase")
+_CudaEventBase: Any = dummy_base("_CudaEventBase")
 
 
 class Stream(_CudaStreamBase):

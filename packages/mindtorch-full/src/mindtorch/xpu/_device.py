@@ -1,6 +1,6 @@
 """Choosing an XPU and asking about it."""
 
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from mindtorch._absent import DeviceLike, device_index
 from mindtorch.xpu._lazy import refuse
@@ -29,7 +29,7 @@ class device:
     def __enter__(self) -> None:
         self.prev_idx = _exchange_device(self.idx)
 
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> bool:
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> Literal[False]:
         return False
 
 

@@ -6,7 +6,7 @@ from mindtorch._absent import dummy_base
 from mindtorch._naming import adopt
 from mindtorch.xpu.streams import Stream
 
-_XPUGraph = dummy_base("_XPUGraph")
+_XPUGraph: Any = dummy_base("_XPUGraph")
 
 
 class XPUGraph(_XPUGraph):

@@ -30,7 +30,7 @@ __all__ = [
     "use_mem_pool",
 ]
 
-_XPUMemPool = dummy_base("_XPUMemPool")
+_XPUMemPool: Any = dummy_base("_XPUMemPool")
 
 
 class MemPool(_XPUMemPool):

@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 from mindtorch._absent import dummy_base
 from mindtorch._naming import adopt
 
-_XpuStreamBase = dummy_base("_XpuStreamBase")
-_XpuEventBase = dummy_base("_XpuEventBase")
+_XpuStreamBase: Any = dummy_base("_XpuStreamBase")
+_XpuEventBase: Any = dummy_base("_XpuEventBase")
 
 
 class Stream(_XpuStreamBase):

@@ -88,8 +88,15 @@ def set_flags(
     _depthwise_kernel: str | None = None,
 ) -> tuple[Any, ...]:
     """Set those settings that are not None and return what all of them were."""
-    before = (*(f.get() for f in (_FLAGS["enabled"], _FLAGS["benchmark"])), None, _FLAGS["deterministic"].get())
-    before = (*before, cudnn_allow_tf32(), get("cuda", "all"), _depthwise.get())
+    before: tuple[Any, ...] = (
+        _FLAGS["enabled"].get(),
+        _FLAGS["benchmark"].get(),
+        None,
+        _FLAGS["deterministic"].get(),
+        cudnn_allow_tf32(),
+        get("cuda", "all"),
+        _depthwise.get(),
+    )
     for name, value in (("enabled", _enabled), ("benchmark", _benchmark), ("deterministic", _deterministic)):
         if value is not None:
             _FLAGS[name].put(value)

@@ -1,6 +1,6 @@
 """`torch.backends.mkl`: MKL is not part of this library, whatever numpy uses."""
 
-from typing import Any
+from typing import Any, Literal
 
 from mindtorch._naming import adopt
 
@@ -24,7 +24,7 @@ class verbose:
             return None
         raise RuntimeError("Failed to set MKL into verbose mode. Please consider to disable this verbose scope.")
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Literal[False]:
         return False
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from mindtorch._naming import adopt
 from mindtorch.backends._flags import BoolFlag, allow_mutation, flag, give_class
@@ -57,7 +57,7 @@ class verbose:
             return None
         raise RuntimeError("Failed to set MKLDNN into verbose mode. Please consider to disable this verbose scope.")
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Literal[False]:
         return False
 
 

@@ -50,7 +50,7 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
     return before
 
 
-_SETTINGS = {"enabled": _enabled, "strategy": _strategy}
+_SETTINGS: dict[str, Any] = {"enabled": _enabled, "strategy": _strategy}
 
 
 def _set_enabled(value: bool) -> None:
