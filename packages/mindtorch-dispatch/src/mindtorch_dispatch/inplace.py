@@ -85,6 +85,11 @@ def plan_inplace(
                 lambda: f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
                 f"{shape_text(result.shape)} should match",
             )
+            check(
+                result.dtype is spec.dtype,
+                lambda: f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
+                f"{c_type(result.dtype)} should match",
+            )
         check(
             result.shape == spec.shape,
             lambda: f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape "
@@ -132,12 +137,13 @@ def prepare_target(target: TensorBase, spec: Spec) -> None:
 def adopt_options(bound: Any) -> None:
     """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given.
 
-    Rules that adopt only do so where no dtype is given.
+    Rules that adopt only do so where no dtype is given; their in-place forms keep the dtype too.
     """
     names = [argument.name for argument in bound.row.schema.arguments]
-    if not isinstance(bound.out, TensorBase):
+    target = bound.values[0] if bound.row.kind == "inplace" else bound.out
+    if not isinstance(target, TensorBase):
         return
-    spec = bound.out._sig.spec
+    spec = target._sig.spec
     if getattr(bound.row.meta, "adopts", False):
         place = names.index("dtype")
         bound.values[place] = bound.values[place] or spec.dtype

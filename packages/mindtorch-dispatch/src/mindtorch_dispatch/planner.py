@@ -48,6 +48,8 @@ def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[An
         device = tensor.device
         if found is None or found == device:
             found = device
+        elif row.meta is None:
+            continue  # the ops it is composed of say what they take
         elif getattr(row.meta, "mixed_devices", False):
             found = found if device.type == "cpu" else device
         elif tensor._sig.spec.ndim == 0 and device.type == "cpu":

@@ -1,0 +1,30 @@
+"""Running sums, products and extremes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative
+
+
+def cumsum_grad(grad: Any, dim: int) -> Any:
+    """Running sum from the other end."""
+    if grad.ndim == 0 or grad.numel() <= 1 or grad.size(dim) == 1:
+        return grad
+    return aten.flip(aten.cumsum(aten.flip(grad, [dim]), dim), [dim])
+
+
+def running_grad(grad: Any, dim: int, self_spec: Any, result1: Any) -> Any:
+    """Each gradient goes to where its value came from."""
+    if self_spec.numel == 0:
+        return grad
+    return aten.scatter_add(
+        aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad
+    )
+
+
+derivative("cumsum", self=cumsum_grad)
+derivative("cumprod", self=lambda grad, self, dim, result: aten.cumprod_backward(grad, self, dim, result))
+derivative("cummax cummin", self=running_grad)

@@ -1,0 +1,80 @@
+"""Sorting and searching. A nan counts as larger than every number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+_SMALL = 256
+"""Extents up to which sorting everything is as fast as selecting first."""
+
+
+def order_of(self: Any, axis: int, descending: bool) -> Any:
+    """Return the stable sorting order along `axis`."""
+    if not descending:
+        return np.argsort(self, axis, kind="stable")
+    backward = np.argsort(np.flip(self, axis), axis, kind="stable")
+    return np.flip(self.shape[axis] - 1 - backward, axis)
+
+
+@kernel("sort", "sort.stable")
+def sort(outs: tuple[Any, Any], self: Any, axis: int, descending: bool) -> None:
+    """Sorted values and the order."""
+    values, indices = outs
+    if self.ndim == 0:
+        values[...] = self
+        indices[...] = 0
+        return
+    order = order_of(self, axis, descending)
+    indices[...] = order
+    values[...] = np.take_along_axis(self, order, axis)
+
+
+@kernel("topk")
+def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> None:
+    """The k largest or smallest along a dim, best first, and where they are."""
+    values, indices = outs
+    if self.ndim == 0:
+        values[...] = self
+        indices[...] = 0
+        return
+    extent = self.shape[axis]
+    if extent <= _SMALL or k * 4 >= extent or k == 0:
+        order = order_of(self, axis, largest)
+        places = order[(slice(None),) * axis + (slice(0, k),)]
+    else:
+        chosen = np.argpartition(self, extent - k if largest else k - 1, axis)
+        part = slice(extent - k, None) if largest else slice(0, k)
+        chosen = np.sort(chosen[(slice(None),) * axis + (part,)], axis)
+        places = np.take_along_axis(chosen, order_of(np.take_along_axis(self, chosen, axis), axis, largest), axis)
+    indices[...] = places
+    values[...] = np.take_along_axis(self, places, axis)
+
+
+@kernel("searchsorted.Tensor", "searchsorted.Scalar")
+def searchsorted(out: Any, sequence: Any, values: Any, side: Any, _int32: Any, _right: Any, sorter: Any) -> None:
+    """Where each value would be inserted."""
+    if sorter is not None:
+        sequence = np.take_along_axis(sequence, sorter, -1)
+    if sequence.ndim == 1:
+        out[...] = np.searchsorted(sequence, values, side)
+        return
+    rows = sequence.reshape(-1, sequence.shape[-1])
+    queries = values.reshape(rows.shape[0], -1)
+    found = [np.searchsorted(row, query, side) for row, query in zip(rows, queries, strict=True)]
+    out[...] = np.reshape(found, out.shape)
+
+
+@kernel("bucketize.Tensor", "bucketize.Scalar")
+def bucketize(out: Any, self: Any, boundaries: Any, side: Any) -> None:
+    """Which bucket each value falls into."""
+    out[...] = np.searchsorted(boundaries, self, side)
+
+
+@kernel("isin.Tensor_Tensor", "isin.Scalar_Tensor", "isin.Tensor_Scalar")
+def isin(out: Any, elements: Any, test: Any, assume_unique: bool, invert: bool) -> None:
+    """Which elements are among the others."""
+    out[...] = np.isin(elements, test, invert=invert)

@@ -1,0 +1,44 @@
+"""Meta rules of running reductions."""
+
+from __future__ import annotations
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.spec import Spec
+
+from .checks import check, wrap_dim
+from .extremum import check_kernel
+from .pointwise import int_or_bool_to_long
+from .rule import MetaRule, Outputs
+
+
+def running_sum(name: str) -> MetaRule:
+    """Rule of `cumsum` and `cumprod`; the kernel gets (self, dim)."""
+
+    def rule(self: Spec, dim: int, dtype: Dtype | None = None) -> Outputs:
+        chosen = dtype or int_or_bool_to_long(self.dtype)
+        axis = wrap_dim(dim, self.ndim)
+        if chosen is bool_dtype:
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, axis))
+
+    return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True)
+
+
+def running(name: str) -> MetaRule:
+    """Rule of `cummax` and `cummin`: values and where they are."""
+
+    def rule(self: Spec, dim: int) -> Outputs:
+        if self.ndim == 0:
+            check(
+                dim in (0, -1),
+                lambda: f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}",
+                IndexError,
+            )
+        axis = wrap_dim(dim, self.ndim)
+        check_kernel(self.dtype, f"{name}_cpu")
+        specs = tuple(Spec.of(dtype, self.device, self.shape) for dtype in (self.dtype, int64))
+        return Outputs(specs, values=(self, axis))
+
+    return MetaRule(rule, out=True)
