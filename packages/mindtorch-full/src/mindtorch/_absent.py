@@ -5,7 +5,6 @@ texts and types are those of torch's CPU build, also where they name a function 
 against its absence guard against exactly these.
 """
 
-import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -69,11 +68,3 @@ class SeedQueue:
             self._seed = call
         else:
             self.calls.append(call)
-
-
-def caller_level() -> int:
-    """Return the ``stacklevel`` with which a warning points at the first caller outside this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("mindtorch."):
-        level, frame = level + 1, frame.f_back
-    return level
