@@ -24,14 +24,14 @@ def relu(out: Any, self: Any) -> None:
 def gelu(out: Any, self: Any, approximate: str) -> None:
     """`x * Phi(x)`, exactly or by tanh."""
     if approximate == "tanh":
-        work = np.multiply(self, self)
+        work = np.asarray(np.multiply(self, self))
         work *= _GELU_KAPPA
         work += 1
         work *= self
         work *= _GELU_BETA
         np.tanh(work, out=work)
     elif approximate == "none":
-        work = np.multiply(self, self.dtype.type(_SQRT_HALF))
+        work = np.asarray(np.multiply(self, self.dtype.type(_SQRT_HALF)))
         special.erf(work, out=work)
     else:
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -49,11 +49,11 @@ def gelu_backward(out: Any, grad: Any, self: Any, approximate: str) -> None:
         slope = _GELU_BETA * (1 + 3 * _GELU_KAPPA * self * self)
         np.multiply(grad, 0.5 * (1 + bounded) + 0.5 * self * (1 - bounded * bounded) * slope, out)
         return
-    normal = np.multiply(self, self.dtype.type(_SQRT_HALF))
+    normal = np.asarray(np.multiply(self, self.dtype.type(_SQRT_HALF)))
     special.erf(normal, out=normal)
     normal += 1
     normal *= 0.5
-    density = np.multiply(self, self)
+    density = np.asarray(np.multiply(self, self))
     density *= -0.5
     np.exp(density, out=density)
     density *= self.dtype.type(1 / math.sqrt(2 * math.pi))
@@ -63,7 +63,7 @@ def gelu_backward(out: Any, grad: Any, self: Any, approximate: str) -> None:
 
 
 def _sigmoid(x: Any) -> Any:
-    work = np.negative(x)
+    work = np.asarray(np.negative(x))  # a 0-d operand gives a scalar, which out= refuses
     with np.errstate(over="ignore"):
         np.exp(work, out=work)
     work += 1
@@ -99,10 +99,10 @@ def mish_backward(out: Any, grad: Any, self: Any) -> None:
 @kernel("tanh_backward")
 def tanh_backward(out: Any, grad: Any, output: Any) -> None:
     """`grad * (1 - output ** 2)`."""
-    work = np.multiply(output, output.conj() if output.dtype.kind == "c" else output)
     if output.dtype.kind == "c":
         np.multiply(grad, np.conj(1 - output * output), out)
         return
+    work = np.asarray(np.multiply(output, output))
     np.subtract(1, work, out=work)
     np.multiply(grad, work, out)
 

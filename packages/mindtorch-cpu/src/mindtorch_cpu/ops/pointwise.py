@@ -157,7 +157,7 @@ def addcdiv(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None
 @kernel("lerp.Scalar", "lerp.Tensor")
 def lerp(out: Any, self: Any, end: Any, weight: Any) -> None:
     """Linear interpolation, from the nearer end, as torch does for accuracy."""
-    difference = np.subtract(end, self)
+    difference = np.asarray(np.subtract(end, self))
     if isinstance(weight, np.ndarray):
         weight = weight.astype(difference.dtype, copy=False)
         near = np.abs(weight) < 0.5
