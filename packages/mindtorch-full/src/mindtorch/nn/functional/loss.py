@@ -18,6 +18,10 @@ def _enum(size_average: bool | None, reduce: bool | None, reduction: str) -> int
     return _Reduction.get_enum(reduction)
 
 
+def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    return (input, target) if target.size() == input.size() else mindtorch.broadcast_tensors(input, target)
+
+
 def _warn_about_broadcast(input: Tensor, target: Tensor) -> None:
     if target.size() != input.size():
         warnings.warn(
@@ -214,7 +218,7 @@ def smooth_l1_loss(
     """Return a loss quadratic below ``beta`` and linear above."""
     _warn_about_broadcast(input, target)
     number = _enum(size_average, reduce, reduction)
-    input, target = mindtorch.broadcast_tensors(input, target)
+    input, target = _broadcast(input, target)
     if beta == 0.0:
         return aten.l1_loss(input, target, number)
     return aten.smooth_l1_loss(input, target, number, beta)
@@ -225,7 +229,7 @@ def huber_loss(
 ) -> Tensor:
     """Return a loss quadratic below ``delta`` and linear with slope ``delta`` above."""
     _warn_about_broadcast(input, target)
-    input, target = mindtorch.broadcast_tensors(input, target)
+    input, target = _broadcast(input, target)
     if weight is None:
         return aten.huber_loss(input, target, _Reduction.get_enum(reduction), delta)
     elements = aten.huber_loss(input, target, _Reduction.get_enum("none"), delta)
@@ -244,7 +248,7 @@ def l1_loss(
     _warn_about_broadcast(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    input, target = mindtorch.broadcast_tensors(input, target)
+    input, target = _broadcast(input, target)
     if weight is None:
         return aten.l1_loss(input, target, _Reduction.get_enum(reduction))
     return _weighted(mindtorch.abs(input - target), input, weight, reduction, _INVALID.format(reduction))
@@ -262,7 +266,7 @@ def mse_loss(
     _warn_about_broadcast(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    input, target = mindtorch.broadcast_tensors(input, target)
+    input, target = _broadcast(input, target)
     if weight is None:
         return aten.mse_loss(input, target, _Reduction.get_enum(reduction))
     return _weighted((input - target) ** 2, input, weight, reduction, _INVALID.format(reduction))
