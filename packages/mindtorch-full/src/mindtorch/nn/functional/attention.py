@@ -171,54 +171,50 @@ def multi_head_attention_forward(
     is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
-        if key_padding_mask is not None:
-            key_padding_mask = key_padding_mask.unsqueeze(0)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     heads = _Heads(query, key, embed_dim_to_check, num_heads)
     key_padding_mask = _canonical_mask(
         key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype
     )
     attn_mask, is_causal = _causal_mask(attn_mask, is_causal, key_padding_mask, need_weights, query)
     _check_kv_shapes(key, value, use_separate_proj_weight)
-    if use_separate_proj_weight:
-        separate = (q_proj_weight, k_proj_weight, v_proj_weight)
-        projected = _project_separately(query, key, value, separate, in_proj_bias)
-    else:
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        projected = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
-    q, k, v = projected
+    by = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
+    q, k, v = _project(query, key, value, by, in_proj_bias)
     attn_mask = heads.check_mask(attn_mask)
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            name = "key" if static_k is not None else "value"
-            raise AssertionError(f"bias cannot be added to static {name}.")
+    if _check_extra(bias_k, bias_v, static_k, static_v):
         k = mindtorch.cat([k, bias_k.repeat(1, heads.batch, 1)])
         v = mindtorch.cat([v, bias_v.repeat(1, heads.batch, 1)])
         attn_mask, key_padding_mask = _grown(attn_mask), _grown(key_padding_mask)
-    elif bias_k is not None or bias_v is not None:
-        raise AssertionError(f"bias_{'k' if bias_k is not None else 'v'} must be None")
     q = heads.split(q)
     k = heads.split(k) if static_k is None else heads.check_static(static_k, "static_k")
     v = heads.split(v) if static_v is None else heads.check_static(static_v, "static_v")
     if add_zero_attn:
-        zeros = (heads.batch * num_heads, 1, heads.head_dim)
-        k = mindtorch.cat([k, mindtorch.zeros(zeros, dtype=k.dtype, device=k.device)], dim=1)
-        v = mindtorch.cat([v, mindtorch.zeros(zeros, dtype=v.dtype, device=v.device)], dim=1)
+        k, v = heads.with_zeros(k), heads.with_zeros(v)
         attn_mask, key_padding_mask = _grown(attn_mask), _grown(key_padding_mask)
     attn_mask = heads.merge_masks(attn_mask, key_padding_mask, k.size(1))
-    dropout_p = dropout_p if training else 0.0
-    if need_weights:
-        output, weights = heads.attend_with_weights(q, k, v, attn_mask, dropout_p, is_causal)
-        if average_attn_weights:
-            weights = weights.mean(dim=1)
-    else:
-        output, weights = heads.attend(q, k, v, attn_mask, dropout_p, is_causal), None
+    attend = heads.attend_with_weights if need_weights else heads.attend
+    output, weights = attend(q, k, v, attn_mask, dropout_p if training else 0.0, is_causal)
+    if need_weights and average_attn_weights:
+        weights = weights.mean(dim=1)
     output = aten.linear(output, out_proj_weight, out_proj_bias)
     output = output.view(heads.target_len, heads.batch, output.size(1))
-    if not is_batched:
-        output = output.squeeze(1)
-        weights = weights.squeeze(0) if weights is not None else None
-    return output, weights
+    if is_batched:
+        return output, weights
+    return output.squeeze(1), weights.squeeze(0) if need_weights else None
+
+
+def _check_extra(
+    bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None, static_v: Tensor | None
+) -> bool:
+    """Return whether key and value get a learned position; AssertionError where the arguments contradict."""
+    if bias_k is not None and bias_v is not None:
+        if static_k is not None or static_v is not None:
+            name = "key" if static_k is not None else "value"
+            raise AssertionError(f"bias cannot be added to static {name}.")
+        return True
+    if bias_k is not None or bias_v is not None:
+        raise AssertionError(f"bias_{'k' if bias_k is not None else 'v'} must be None")
+    return False
 
 
 def _causal_mask(
@@ -246,9 +242,12 @@ def _check_kv_shapes(key: Tensor, value: Tensor, separate: bool) -> None:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _project_separately(
-    query: Tensor, key: Tensor, value: Tensor, weights: tuple[Tensor | None, ...], bias: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
+def _project(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None) -> Any:
+    """Return the projected query, key and value, by one packed weight or by a tuple of three."""
+    if weights is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    if not isinstance(weights, tuple):
+        return _in_projection_packed(query, key, value, weights, bias)
     for name, weight in zip("qkv", weights, strict=True):
         if weight is None:
             raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
@@ -302,6 +301,11 @@ class _Heads:
             raise AssertionError(f"expecting {name}.size(2) of {self.head_dim}, but got {x.size(2)}")
         return x
 
+    def with_zeros(self, x: Tensor) -> Tensor:
+        """Return key or value with one more position, of zeros."""
+        zeros = mindtorch.zeros((self.batch * self.num_heads, 1, self.head_dim), dtype=x.dtype, device=x.device)
+        return mindtorch.cat([x, zeros], dim=1)
+
     def merge_masks(self, mask: Tensor | None, padding: Tensor | None, source_len: int) -> Tensor | None:
         """Return both masks as one that broadcasts to (N*heads, L, S)."""
         if padding is None:
@@ -334,7 +338,7 @@ class _Heads:
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool
-    ) -> Tensor:
+    ) -> tuple[Tensor, None]:
         """Return values (L*N, E) without making the weights."""
         if mask is not None:
             if mask.size(0) == 1 and mask.dim() == 3:
@@ -345,4 +349,5 @@ class _Heads:
         k = k.view(self.batch, self.num_heads, k.size(1), self.head_dim)
         v = v.view(self.batch, self.num_heads, v.size(1), self.head_dim)
         output = aten.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-        return output.permute(2, 0, 1, 3).contiguous().view(self.batch * self.target_len, self.embed_dim)
+        output = output.permute(2, 0, 1, 3).contiguous().view(self.batch * self.target_len, self.embed_dim)
+        return output, None

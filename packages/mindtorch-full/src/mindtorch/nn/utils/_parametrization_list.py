@@ -47,7 +47,7 @@ class ParametrizationList(ModuleList):
                     try:
                         new = module.right_inverse(new)
                     except NotImplementedError:
-                        continue
+                        continue  # as one without an inverse: the original stays as it is
         if not isinstance(new, (Tensor, Sequence)):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
