@@ -156,3 +156,43 @@ def prelu_grads(grad: Any, self: Any, weight: Any) -> Any:
 
 derivative("_prelu_kernel", prelu_grads, node="PreluKernelBackward0")
 derivative("glu", self=lambda grad, self, dim: aten.glu_backward(grad, self, dim))
+
+
+def mish_second(grad: Any, grad_output: Any, self: Any) -> Any:
+    """Second derivative of mish."""
+    gate = aten.sigmoid(self)
+    bent = aten.tanh(aten.softplus(self))
+    return grad * grad_output * (1 - bent * bent) * gate * (2 + self * (1 - gate) - 2 * self * bent * gate)
+
+
+def glu_second(grad: Any, grad_output: Any, self: Any, dim: int) -> Any:
+    """What `glu_backward` passes on to the input of `glu`."""
+    first, second = aten.chunk(self, 2, dim)
+    to_first, to_second = aten.chunk(grad, 2, dim)
+    gate = aten.sigmoid(second)
+    slope = gate * (1 - gate)
+    for_first = grad_output * to_second * slope
+    for_second = grad_output * (to_first * slope + to_second * first * slope * (1 - 2 * gate))
+    return aten.cat([for_first, for_second], dim)
+
+
+def glu_again(grad: Any, self: Any, dim: int) -> Any:
+    """What `glu_backward` passes on to its incoming gradient."""
+    first, second = aten.chunk(self, 2, dim)
+    to_first, to_second = aten.chunk(grad, 2, dim)
+    gate = aten.sigmoid(second)
+    return to_first * gate + to_second * first * gate * (1 - gate)
+
+
+@joint("grad_output", "self", "weight")
+def prelu_second(grads: Any, grad_output: Any, self: Any, weight: Any) -> Any:
+    """Gradients of `_prelu_kernel_backward`."""
+    positive = aten.gt(self, 0)
+    to_self, to_weight = (0.0 if each is None else each for each in grads)
+    for_grad = aten.where(positive, to_self, to_self * weight + to_weight * self)
+    return for_grad, aten.where(positive, 0.0, to_weight * grad_output), aten.where(positive, 0.0, to_self * grad_output)
+
+
+derivative("mish_backward", grad_output=lambda grad, self: aten.mish_backward(grad, self), self=mish_second)
+derivative("glu_backward", grad_output=glu_again, self=glu_second)
+derivative("_prelu_kernel_backward", prelu_second)

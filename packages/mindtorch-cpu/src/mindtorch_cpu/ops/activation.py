@@ -12,6 +12,7 @@ from ..register import kernel
 _SQRT_HALF = math.sqrt(0.5)
 _GELU_BETA = math.sqrt(2.0 / math.pi)
 _GELU_KAPPA = 0.044715
+_SIXTH = float(np.float32(1) / np.float32(6))  # of single precision for every dtype, as in torch
 
 
 @kernel("relu")
@@ -193,7 +194,7 @@ def hardsigmoid(out: Any, self: Any) -> None:
 @kernel("hardsigmoid_backward")
 def hardsigmoid_backward(out: Any, grad: Any, self: Any) -> None:
     """Gradient of `hardsigmoid`."""
-    np.copyto(out, np.where((self > -3) & (self < 3), grad / grad.dtype.type(6), 0))
+    np.copyto(out, np.where((self > -3) & (self < 3), grad * grad.dtype.type(_SIXTH), 0))
 
 
 @kernel("softplus")

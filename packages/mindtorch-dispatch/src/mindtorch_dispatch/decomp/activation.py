@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.dtype import float64
+
 from ..call import aten
 from ..meta.checks import check
 
@@ -52,4 +54,55 @@ def prelu(self: Any, weight: Any) -> Any:
     )
     if len(self.shape) >= 2:
         weight = aten.reshape(weight, [-1 if place == 1 else 1 for place in range(len(self.shape))])
+    elif not self.shape:
+        weight = aten.reshape(weight, [])
     return aten._prelu_kernel(self, weight)
+
+
+def relu6_(self: Any) -> Any:
+    """`relu6` in place."""
+    return aten.hardtanh_(self, 0, 6)
+
+
+def selu_(self: Any) -> Any:
+    """`selu` in place."""
+    return aten.elu_(self, SELU_ALPHA, SELU_SCALE)
+
+
+def celu_(self: Any, alpha: Any) -> Any:
+    """`celu` in place."""
+    check(alpha != 0, lambda: "ZeroDivisionError: alpha cannot be 0 for CELU")
+    return aten.elu_(self, alpha, 1.0, 1.0 / alpha)
+
+
+def _slopes(self: Any, lower: Any, upper: Any, generator: Any) -> Any:
+    """Return a slope per element: drawn where the element is not positive, in order, and one elsewhere."""
+    negative = aten.reshape(aten.le(self, 0), [-1])
+    drawn = aten.empty([int(aten.sum(negative).item())], dtype=float64).uniform_(lower, upper, generator=generator)
+    slopes = aten.index_put(aten.ones(list(negative.shape), dtype=self.dtype), [negative], drawn.to(self.dtype))
+    return aten.reshape(slopes, list(self.shape))
+
+
+def _check_rrelu(self: Any, lower: Any, upper: Any) -> None:
+    check(lower <= upper, lambda: "Lower bound should be less than or equal to the upper bound")
+    check(
+        self.dtype.is_floating_point,
+        lambda: f"\"leaky_relu_cpu\" not implemented for '{self.dtype.scalar_name}'",
+        NotImplementedError,
+    )
+
+
+def rrelu(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+    """`leaky_relu` with drawn slopes in training, with their mean otherwise."""
+    _check_rrelu(self, lower, upper)
+    if training:
+        return aten.mul(self, _slopes(self.detach(), lower, upper, generator))
+    return aten.leaky_relu(self, (lower + upper) / 2)
+
+
+def rrelu_(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+    """`rrelu` in place."""
+    _check_rrelu(self, lower, upper)
+    if training:
+        return aten.mul_(self, _slopes(self.detach(), lower, upper, generator))
+    return aten.leaky_relu_(self, (lower + upper) / 2)

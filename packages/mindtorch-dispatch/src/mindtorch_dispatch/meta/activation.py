@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.finfo import finfo
 from mindtorch_storage.spec import Spec
 
 from .checks import check, wrap_dim
@@ -53,6 +54,23 @@ def _check_threshold(self: Spec, threshold: Any, value: Any) -> None:
 
 threshold = checked(pointwise(DEFAULT, operands=(0,)), _check_threshold)
 """`threshold`: integers too."""
+
+
+def _check_softshrink(self: Spec, lambd: Any) -> None:
+    check(
+        self.dtype.is_floating_point,
+        lambda: f"\"softshrink_check\" not implemented for '{self.dtype.scalar_name}'",
+        NotImplementedError,
+    )
+    largest = finfo(self.dtype).max
+    check(
+        0 <= lambd <= largest,
+        lambda: f"lambda must be in range [0, {largest:g}] for input dtype {self.dtype.scalar_name}, but found {lambd:g}",
+    )
+
+
+softshrink = checked(pointwise(DEFAULT, operands=(0,), inplace=False), _check_softshrink)
+"""`softshrink`: lambda is not negative."""
 
 
 @meta_rule(out=True)

@@ -56,7 +56,7 @@ op(
     _backward("softplus_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", rules.floating("softshrink_cpu", inplace=False), variants="nn")
+op("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", rules.softshrink, variants="nn", static=("lambd",))
 op(
     "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
     _backward("shrink_backward_cpu", 2, inplace=False),
@@ -82,3 +82,6 @@ op("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (T
 op("prelu(Tensor self, Tensor weight) -> Tensor", composite=composed.prelu)
 op("glu(Tensor self, int dim=-1) -> Tensor", rules.glu, variants="nn")
 op("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", rules.glu_backward, variants="nn")
+_RRELU = "Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None"
+op(f"rrelu(Tensor self, {_RRELU}) -> Tensor", composite=composed.rrelu, variants="function")
+op(f"rrelu_(Tensor(a!) self, {_RRELU}) -> Tensor(a!)", composite=composed.rrelu_, variants="function")
