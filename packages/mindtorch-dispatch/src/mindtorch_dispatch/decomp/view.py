@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
-from mindtorch_storage.strides import view_strides
+from mindtorch_storage.strides import broadcast_shapes, view_strides
 
 from ..call import aten
 from ..meta.checks import check, infer_size, wrap_dim
@@ -28,6 +28,12 @@ def view_as(self: Any, other: Any) -> Any:
 def reshape_as(self: Any, other: Any) -> Any:
     """`reshape` to the other tensor's shape."""
     return aten.reshape(self, other.shape)
+
+
+def broadcast_tensors(tensors: Any) -> list[Any]:
+    """Every tensor expanded to the shape they broadcast to."""
+    shape = broadcast_shapes(*[tuple(tensor.shape) for tensor in tensors])
+    return [aten.expand(tensor, list(shape)) for tensor in tensors]
 
 
 def expand_as(self: Any, other: Any) -> Any:

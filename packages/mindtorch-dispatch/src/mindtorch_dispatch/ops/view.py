@@ -45,6 +45,7 @@ op("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", composite=composed.re
 op("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", composite=composed.view_as, variants="method")
 op("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", composite=composed.reshape_as, variants="method")
 op("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", composite=composed.expand_as, variants="method")
+op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", composite=composed.broadcast_tensors, variants="function")
 op("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)", composite=composed.flatten)
 op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", composite=composed.narrow)
 op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite=composed.chunk)
