@@ -33,7 +33,7 @@ def reshape_as(self: Any, other: Any) -> Any:
 def broadcast_tensors(tensors: Any) -> list[Any]:
     """Every tensor expanded to the shape they broadcast to."""
     shape = broadcast_shapes(*[tuple(tensor.shape) for tensor in tensors])
-    return [aten.expand(tensor, list(shape)) for tensor in tensors]
+    return [tensor if tuple(tensor.shape) == shape else aten.expand(tensor, list(shape)) for tensor in tensors]
 
 
 def expand_as(self: Any, other: Any) -> Any:

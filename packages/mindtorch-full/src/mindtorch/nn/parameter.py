@@ -111,9 +111,9 @@ class UninitializedTensorMixin:
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Turn into a regular parameter or buffer with uninitialized data of ``shape``."""
         if device is None:
-            device = self.data.device
+            device = self.device
         if dtype is None:
-            dtype = self.data.dtype
+            dtype = self.dtype
         self.data = mindtorch.empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become
 
@@ -169,7 +169,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
         if id(self) in memo:
             return memo[id(self)]
-        result = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        result = type(self)(self.requires_grad, self.device, self.dtype)
         memo[id(self)] = result
         return result
 
