@@ -6,6 +6,7 @@ from typing import Any
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.tensor.tensor import without_overrides
 from mindtorch_dispatch.executor import plain_types
 from mindtorch_dispatch.overrides import disabled_torch_function
 
@@ -143,7 +144,8 @@ class UninitializedTensorMixin:
     def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         """Allow the few methods that need no shape; every other use is an error."""
         if func.__name__ in cls._allowed_methods or func.__name__ in ("__get__", "__set__"):
-            return super().__torch_function__(func, types, args, kwargs or {})
+            with without_overrides():
+                return func(*args, **(kwargs or {}))
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
             f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
