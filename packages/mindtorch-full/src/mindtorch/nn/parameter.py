@@ -144,6 +144,8 @@ class UninitializedTensorMixin:
     def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         """Allow the few methods that need no shape; every other use is an error."""
         if func.__name__ in cls._allowed_methods or func.__name__ in ("__get__", "__set__"):
+            if not issubclass(cls, Parameter):
+                return super().__torch_function__(func, types, args, kwargs or {})
             with without_overrides():
                 return func(*args, **(kwargs or {}))
         raise ValueError(
