@@ -94,7 +94,7 @@ def _estimate_variance(grad: Any, state: dict[str, Any], weight: float, eps1: fl
         state["variance"].lerp_(grad * grad, weight)
         return state["variance"].clone()
     rows, columns = state["row_var"], state["col_var"]
-    rows.lerp_(torch.norm(grad, dim=-1, keepdim=True).square_().div_(grad.size(-1)), weight)
-    columns.lerp_(torch.norm(grad, dim=-2, keepdim=True).square_().div_(grad.size(-2)), weight)
+    rows.lerp_(torch.linalg.vector_norm(grad, dim=-1, keepdim=True).square_().div_(grad.size(-1)), weight)
+    columns.lerp_(torch.linalg.vector_norm(grad, dim=-2, keepdim=True).square_().div_(grad.size(-2)), weight)
     estimate = rows @ columns
     return estimate.div_(rows.mean(dim=-2, keepdim=True).clamp_(min=eps1))

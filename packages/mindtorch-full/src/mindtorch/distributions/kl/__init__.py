@@ -1,0 +1,12 @@
+"""The Kullback-Leibler divergence, by a table of pairs of laws."""
+
+from mindtorch._naming import adopt
+
+from . import _same_law, _two_laws
+from ._table import kl_divergence, register_kl
+
+__all__ = ["kl_divergence", "register_kl"]
+
+FORMULAS = (_same_law, _two_laws)
+
+adopt(globals())

@@ -1,0 +1,112 @@
+"""The categorical law with one-hot samples."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+
+from . import constraints
+from .categorical import Categorical
+from .distribution import Distribution
+from .utils import NO_SHAPE
+
+__all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
+
+
+class OneHotCategorical(Distribution):
+    """One of ``K`` categories, as a vector with a single one."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits)
+        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same law over a larger batch."""
+        new = self._get_checked_instance(OneHotCategorical, _instance)
+        batch_shape = torch.Size(batch_shape)
+        new._categorical = self._categorical.expand(batch_shape)
+        Distribution.__init__(new, batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._categorical._new(*args, **kwargs)
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities of the categories."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """The log-probabilities of the categories."""
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self._categorical.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most likely value."""
+        mode = self._categorical.probs.argmax(dim=-1)
+        return torch.nn.functional.one_hot(mode, num_classes=self._categorical.probs.shape[-1]).to(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        return self._categorical.probs * (1 - self._categorical.probs)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the probabilities."""
+        return self._categorical.param_shape
+
+    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+        """Draw samples."""
+        sample_shape = torch.Size(sample_shape)
+        indices = self._categorical.sample(sample_shape)
+        return torch.nn.functional.one_hot(indices, self._categorical._num_events).to(self._categorical.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All one-hot vectors."""
+        n = self.event_shape[0]
+        values = torch.eye(n, dtype=self._param.dtype, device=self._param.device)
+        values = values.view((n,) + (1,) * len(self.batch_shape) + (n,))
+        return values.expand((n, *self.batch_shape, n)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """The same; gradients pass samples by as if they were the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+        """Draw samples that gradients flow around."""
+        samples = self.sample(sample_shape)
+        probs = self._categorical.probs
+        return samples + (probs - probs.detach())
+
+
+adopt(globals())
