@@ -173,7 +173,8 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
             return view.spec.tracked
         return view.spec.inference if base._sig.inference else view.spec.plain
 
-    detached = "detach" in row.tags
+    # A view that the schema does not own up to (`_unsafe_view`) is for autograd a tensor of its own.
+    detached = "detach" in row.tags or row.schema.returns[0].alias is None
     if single:
         plan.sig, plan.offset = sig_of(views), views.offset
         plan.creation = None if detached else "default" if mode.grad else "no_grad"

@@ -74,6 +74,7 @@ def unbind_backward(grads: Any, self_spec: Any, dim: int) -> Any:
 derivative("alias", self=lambda grad: grad)
 derivative("detach", NON_DIFFERENTIABLE)
 derivative("view", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)))
+derivative("_reshape_alias", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)))
 derivative("_unsafe_view", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)))
 derivative("view.dtype", NON_DIFFERENTIABLE)
 derivative("expand", self=lambda grad: grad)

@@ -15,8 +15,11 @@ def reshape(self: Any, shape: Any) -> Any:
     """A view where the strides allow one, else a copy."""
     spec = self._sig.spec
     size = infer_size(shape, spec.numel)
-    if view_strides(spec.shape, spec.stride, size) is not None:
+    if spec.is_contiguous:
         return aten.view(self, size)
+    stride = view_strides(spec.shape, spec.stride, size)
+    if stride is not None:
+        return aten._reshape_alias(self, size, stride)
     return aten._unsafe_view(aten.clone(self, memory_format=_CONTIGUOUS), size)
 
 

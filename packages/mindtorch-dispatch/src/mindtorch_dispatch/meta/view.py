@@ -39,6 +39,12 @@ def view(self: Spec, size: Any) -> View:
 
 
 @view_rule
+def reshape_alias(self: Spec, size: Any, stride: Any) -> View:
+    """`_reshape_alias`: the view that `reshape` found."""
+    return strided(self, size, stride)
+
+
+@view_rule
 def expand(self: Spec, size: Any, implicit: bool = False) -> View:
     """`expand`: stretched dimensions get stride 0; -1 keeps the extent."""
     size = tuple(size)

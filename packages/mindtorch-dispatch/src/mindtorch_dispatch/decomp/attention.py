@@ -1,0 +1,157 @@
+"""Attention: which kernel torch takes on CPU, and the composition it takes otherwise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import float32
+
+from ..call import aten
+from ..meta.checks import c_type, check
+
+MATH, FLASH = 0, 1
+
+enabled: dict[str, bool] = {"math": True, "flash": True}
+"""Which kernels `scaled_dot_product_attention` may take (`torch.nn.attention.sdpa_kernel`)."""
+
+
+def _check_inputs(query: Any, key: Any, value: Any, mask: Any) -> None:
+    dtypes = (query.dtype, key.dtype, value.dtype)
+    check(
+        dtypes[0] is dtypes[1] and dtypes[0] is dtypes[2],
+        lambda: "Expected query, key, and value to have the same dtype, but got query.dtype: "
+        f"{c_type(dtypes[0])} key.dtype: {c_type(dtypes[1])} and value.dtype: {c_type(dtypes[2])} instead.",
+    )
+    dims = (len(query.shape), len(key.shape), len(value.shape))
+    check(
+        min(dims) >= 2,
+        lambda: "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+        f"{dims[0]} key.dim: {dims[1]} and value.dim: {dims[2]} instead.",
+    )
+    check(
+        mask is None or mask.dtype in (bool_dtype, float32, dtypes[0]),
+        lambda: "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+        f"{c_type(mask.dtype)} and  query.dtype: {c_type(dtypes[0])} instead.",
+    )
+
+
+def _mask_fits(query: Any, key: Any, mask: Any) -> bool:
+    if mask is None:
+        return True
+    if mask._sig.requires_grad:
+        return False
+    batch, heads, rows, _ = query.shape
+    shape = tuple(mask.shape)
+    if len(shape) not in (2, 4) or shape[-2] not in (1, rows) or shape[-1] not in (1, key.shape[2]):
+        return False
+    return len(shape) == 2 or (shape[0] in (1, batch) and shape[1] in (1, heads))
+
+
+def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, enable_gqa: bool) -> bool:
+    """True when torch takes its fused CPU kernel for these inputs."""
+    specs = [tensor._sig.spec for tensor in (query, key, value)]
+    if not enabled["flash"] or dropout_p > 0.0 or any(spec.ndim != 4 for spec in specs):
+        return False
+    q, k, v = (tuple(spec.shape) for spec in specs)
+    if not (q[0] == k[0] == v[0] and q[3] == k[3] == v[3]) or 0 in (q[2], k[2], v[2]):
+        return False
+    if enable_gqa:
+        if k[1] == 0 or v[1] != k[1] or q[1] % k[1]:
+            return False
+    elif not q[1] == k[1] == v[1]:
+        return False
+    if any(spec.stride[3] != 1 for spec in specs) or not specs[0].dtype.is_floating_point:
+        return False
+    return _mask_fits(query, key, mask)
+
+
+def fused_choice(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float | None,
+    enable_gqa: bool,
+) -> int:
+    """`_fused_sdp_choice`: the number of the kernel."""
+    return FLASH if takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa) else MATH
+
+
+def _additive(mask: Any, dtype: Dtype) -> Any:
+    """Return a bool mask as numbers to add to the scores."""
+    if mask is None or mask.dtype is not bool_dtype:
+        return mask
+    return aten.masked_fill(aten.zeros_like(mask, dtype=dtype), aten.logical_not(mask), -math.inf)
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float | None,
+    enable_gqa: bool,
+) -> Any:
+    """`softmax(query @ key.T * scale + mask) @ value`."""
+    _check_inputs(query, key, value, attn_mask)
+    if 0 in (query._sig.spec.numel, key._sig.spec.numel, value._sig.spec.numel):
+        total = aten.add(aten.add(aten.sum(query), aten.sum(key)), aten.sum(value))
+        zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype)
+        return aten.add(zeros, aten.mul.Scalar(total, 0.0))
+    flash = takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa)
+    mask = _additive(attn_mask, query.dtype)
+    if flash:
+        return aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, dropout_p, is_causal, attn_mask=mask, scale=scale
+        )[0]
+    check(enabled["math"], lambda: "No available kernel. Aborting execution.")
+    return attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)[0]
+
+
+def _causal_mask(query: Any, key: Any, mask: Any) -> Any:
+    check(
+        mask is None,
+        lambda: "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
+    )
+    ones = aten.ones((query.shape[-2], key.shape[-2]), dtype=bool_dtype)
+    return _additive(aten.tril(ones), query.dtype)
+
+
+def _repeated_heads(query: Any, key: Any, value: Any) -> tuple[Any, Any]:
+    heads, key_heads, value_heads = query.shape[-3], key.shape[-3], value.shape[-3]
+    check(
+        heads % key_heads == 0 and heads % value_heads == 0,
+        lambda: "Number of heads in key and value must divide the number of heads in query",
+    )
+    return (
+        key if key_heads == heads else aten.repeat_interleave(key, heads // key_heads, -3),
+        value if value_heads == heads else aten.repeat_interleave(value, heads // value_heads, -3),
+    )
+
+
+def attention_math(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, dropout_mask: Any,
+    scale: float | None, enable_gqa: bool,
+) -> tuple[Any, Any]:
+    """`_scaled_dot_product_attention_math`: attention of other ops; its result and the weights."""
+    dtype = query.dtype
+    if dtype.name in ("float16", "bfloat16"):
+        query, key, value = (aten._to_copy(tensor, dtype=float32) for tensor in (query, key, value))
+    if is_causal:
+        attn_mask = _causal_mask(query, key, attn_mask)
+    attn_mask = _additive(attn_mask, query.dtype)
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else abs(scale)
+    root = math.sqrt(factor)
+    negative = scale is not None and scale < 0.0
+    if enable_gqa:
+        key, value = _repeated_heads(query, key, value)
+    scaled = aten.mul.Scalar(query, -root if negative else root)
+    weights = aten.matmul(scaled, aten.mul.Scalar(aten.transpose(key, -2, -1), root))
+    if attn_mask is not None:
+        weights = aten.add_(weights, attn_mask)
+    weights = aten._safe_softmax(weights, -1)
+    if dropout_p > 0.0:
+        if dropout_mask is not None:
+            weights = aten.masked_fill(weights, aten.logical_not(dropout_mask), 0.0)
+            value = aten.mul.Scalar(value, 1.0 / (1 - dropout_p))
+        else:
+            weights = aten.dropout(weights, dropout_p, True)
+    result = aten.matmul(weights, value)
+    if result.dtype is dtype:
+        return result, weights
+    return aten._to_copy(result, dtype=dtype), aten._to_copy(weights, dtype=dtype)

@@ -1,0 +1,41 @@
+"""Attention."""
+
+from ..decomp import attention as composed
+from ..meta import attention as rules
+from ..table import CORE, op
+
+_QKV = "Tensor query, Tensor key, Tensor value"
+_MASKED = f"{_QKV}, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False"
+
+op(
+    f"scaled_dot_product_attention({_MASKED}, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+    composite=composed.scaled_dot_product_attention,
+    variants="nn",
+)
+op(
+    f"_scaled_dot_product_attention_math({_MASKED}, Tensor? dropout_mask=None, *, float? scale=None, "
+    "bool enable_gqa=False) -> (Tensor, Tensor)",
+    composite=composed.attention_math,
+    variants="function",
+)
+op(
+    f"_fused_sdp_choice({_MASKED}, *, float? scale=None, bool enable_gqa=False) -> int",
+    composite=composed.fused_choice,
+    variants="function",
+)
+op(
+    f"_scaled_dot_product_flash_attention_for_cpu({_QKV}, float dropout_p=0., bool is_causal=False, *, "
+    "Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+    rules.flash,
+    variants="function",
+    static=("dropout_p",),
+    tags={CORE},
+)
+op(
+    f"_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, {_QKV}, Tensor out, Tensor logsumexp, "
+    "float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) "
+    "-> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
+    rules.flash_backward,
+    variants="",
+    tags={CORE},
+)
