@@ -1,4 +1,7 @@
-"""Ten steps of every optimizer leave the same parameters, state and texts as torch's, bit for bit on CPU."""
+"""Ten steps of every optimizer leave the same parameters, state and texts as torch's.
+
+The updates are the same operations in the same order; what may differ is how a kernel rounds.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +83,27 @@ def _run(lib, name, options, dtype="float32", reload_at=None):
     return trail, _plain(optimizer.state_dict()), repr(optimizer)
 
 
-@pytest.mark.parametrize(("name", "options"), CASES)
-def test_same_parameters_and_state(name, options):
-    ours, theirs = _run(mt, name, options), _run(torch, name, options)
-    if name in ("Muon", "Adafactor"):  # sums and products in another order than torch's BLAS
-        np.testing.assert_allclose(_flat(ours[0]), _flat(theirs[0]), rtol=0, atol=2e-3 if name == "Muon" else 1e-6)
-        assert ours[2] == theirs[2]
+def _assert_close(ours, theirs, tolerance):
+    """The same structure and texts, numbers within the tolerance."""
+    assert type(ours) is type(theirs), (ours, theirs)
+    if isinstance(ours, dict):
+        assert list(ours) == list(theirs)
+        for key in ours:
+            _assert_close(ours[key], theirs[key], tolerance)
+    elif isinstance(ours, (list, tuple)):
+        assert len(ours) == len(theirs)
+        for mine, other in zip(ours, theirs, strict=True):
+            _assert_close(mine, other, tolerance)
+    elif isinstance(ours, float):
+        assert ours == pytest.approx(theirs, rel=1e-5, abs=tolerance)
     else:
         assert ours == theirs
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_same_parameters_and_state(name, options):
+    # Muon works in bfloat16: a product rounded the other way shows in the third digit.
+    _assert_close(_run(mt, name, options), _run(torch, name, options), 2e-3 if name == "Muon" else 1e-6)
 
 
 def _flat(nested):
