@@ -48,6 +48,7 @@ from .functions.factory import (
     set_default_dtype,
     tensor,
 )
+from .functions.reductions import norm, unique, unique_consecutive
 from .functions.shapes import (
     block_diag,
     broadcast_shapes,
@@ -62,8 +63,8 @@ from .functions.shapes import (
 from .tensor.legacy import LEGACY_TYPES
 from .tensor.printing import set_printoptions
 from .tensor.tensor import Tensor, bind_operators
+from .torch_version import __version__
 
-__version__ = "2.13.0+mindtorch"
 
 bind_operators()
 globals().update(_dtypes.DTYPES)
