@@ -9,6 +9,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .inplace import check_result_type, prepare_target
 from .meta.checks import check, shape_text
+from .meta.packs import Pack
 
 _copy: list[Callable[[Any, Any], Any]] = []
 
@@ -38,4 +39,4 @@ def copy_out(targets: Any, values: Any) -> Any:
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)
         _copy[0](target, value)
-    return targets if single or not hasattr(values, "_fields") else type(values)(targets)
+    return type(values).for_out()(targets) if isinstance(values, Pack) else targets

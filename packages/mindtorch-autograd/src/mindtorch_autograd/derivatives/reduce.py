@@ -94,7 +94,7 @@ def norm_grad(grad: Any, self: Any, result: Any, order: float, dims: Any, keepdi
     if self.ndim:
         grad, result = (restored(value, self, dims, keepdim) for value in (grad, result))
     if order == 0:
-        return aten.zeros_like(self)
+        return None
     if order == 1:
         return aten.sgn(self) * grad
     if order == 2:
@@ -124,7 +124,7 @@ def dist_grad(grad: Any, self: Any, other: Any, p: Any, result: Any) -> Any:
 def dist(grad: Any, self: Any, other: Any, p: Any, result: Any, needs: Any) -> tuple[Any, Any]:
     """Opposite gradients of the two points."""
     found = dist_grad(grad, self, other, p, result)
-    return found, -found
+    return found, None if found is None else -found
 
 
 def nansum(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:

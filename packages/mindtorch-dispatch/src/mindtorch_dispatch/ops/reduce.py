@@ -45,16 +45,23 @@ op(
     variants="function",
     tags={CORE},
 )
-op("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", composite=composed.norm_dtype, out=True)
-op("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", composite=composed.norm, out=True)
+op(
+    "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+    composite=composed.norm_dtype,
+    out=True,
+    variants="function",
+)
+op("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", composite=composed.norm, out=True, variants="function")
 op(
     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
     composite=composed.norm_dim,
     out=True,
+    variants="function",
 )
 op(
     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     composite=composed.norm_dim,
     out=True,
+    variants="function",
 )
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", rules.dist, static=("p",))

@@ -14,6 +14,7 @@ from mindtorch_dispatch.table import find_packet, packets
 
 from . import construction, indexing, printing
 from .autograd import AutogradMixin
+from .composed import ComposedMixin
 from .conversion import ConversionMixin
 from .interop import InteropMixin
 from .pickling import PicklingMixin
@@ -67,7 +68,7 @@ def _refuses(value: Any) -> bool:
     return not isinstance(value, (AutogradMixin, int, float, complex))
 
 
-class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin):
+class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin):
     """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
 
     __module__ = "torch"

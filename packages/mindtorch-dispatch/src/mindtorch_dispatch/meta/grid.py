@@ -1,0 +1,56 @@
+"""Meta rules of grids and of matrices made of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.promotion import result_type
+from mindtorch_storage.spec import Spec
+
+from ..defaults import get_default_device
+from .checks import check
+from .rule import MetaRule, Outputs
+
+
+def _block_diag(tensors: Any) -> Outputs:
+    dtype = result_type([one.dtype for one in tensors])
+    rows = columns = 0
+    for place, one in enumerate(tensors):
+        check(
+            one.ndim <= 2,
+            lambda place=place, one=one: "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+            f"{place} has {one.ndim} dimensions",
+        )
+        rows += one.shape[0] if one.ndim == 2 else 1
+        columns += one.shape[-1] if one.ndim else 1
+    return Outputs(Spec.of(dtype, tensors[0].device, (rows, columns)), cast=dtype)
+
+
+block_diag = MetaRule(_block_diag)
+"""`block_diag`."""
+
+
+def triangle_sizes(rows: int, columns: int, offset: int) -> int:
+    """Return how many elements of a matrix lie on or below its diagonal `offset`."""
+    return sum(min(max(row + 1 + offset, 0), columns) for row in range(rows))
+
+
+def _triangle_of(upper: bool) -> MetaRule:
+    def rule(
+        row: int, col: int, offset: int = 0, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    ) -> Outputs:
+        check(row >= 0, lambda: f"row must be non-negative, got{row}")
+        check(col >= 0, lambda: f"col must be non-negative, got{col}")
+        below = triangle_sizes(row, col, offset - 1 if upper else offset)
+        count = row * col - below if upper else below
+        spec = Spec.of(dtype, device or get_default_device(), (2, count))
+        return Outputs(spec, values=(row, col, offset))
+
+    return MetaRule(rule)
+
+
+tril_indices = _triangle_of(False)
+"""`tril_indices`; the kernel gets (rows, columns, offset)."""
+
+triu_indices = _triangle_of(True)
+"""`triu_indices`."""

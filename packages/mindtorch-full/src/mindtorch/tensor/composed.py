@@ -1,0 +1,36 @@
+"""Methods of `Tensor` over functions that are not plain ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.functions import reductions
+from mindtorch_storage.tensor_base import TensorBase
+
+
+class ComposedMixin(TensorBase):
+    """`norm`, `unique` and the like."""
+
+    __slots__ = ()
+
+    def norm(
+        self, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Any:
+        """See `torch.norm`."""
+        return reductions.norm(self, p, dim, keepdim, dtype=dtype)
+
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """See `torch.unique`."""
+        return reductions.unique(self, sorted, return_inverse, return_counts, dim)
+
+    def unique_consecutive(
+        self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    ) -> Any:
+        """See `torch.unique_consecutive`."""
+        return reductions.unique_consecutive(self, return_inverse, return_counts, dim)
