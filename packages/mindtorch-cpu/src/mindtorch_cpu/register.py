@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from mindtorch_dispatch.table import register_kernel
 
 Fn = TypeVar("Fn", bound=Callable[..., Any])
@@ -37,4 +39,6 @@ def ufunc(function: Callable[..., Any]) -> Callable[..., None]:
     count = function.nin  # type: ignore[attr-defined]
     if count == 1:
         return lambda out, self: function(self, out)
+    if function in (np.maximum, np.minimum):  # their third positional argument is deprecated
+        return lambda out, self, other: function(self, other, out=out)
     return lambda out, self, other: function(self, other, out)

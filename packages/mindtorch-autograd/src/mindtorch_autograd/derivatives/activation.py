@@ -14,7 +14,9 @@ from .pointwise import masked
 
 def tanh_backward_output(grad: Any, grad_output: Any, output: Any) -> Any:
     """Second derivative of tanh."""
-    return grad * conj(-2 * output) * conj(grad_output) if output.dtype.is_complex else grad * (-2 * output * grad_output)
+    return (
+        grad * conj(-2 * output) * conj(grad_output) if output.dtype.is_complex else grad * (-2 * output * grad_output)
+    )
 
 
 def gelu_second(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any:
@@ -45,7 +47,9 @@ def softplus_second(grad: Any, grad_output: Any, self: Any, beta: Any, threshold
     return masked(grad * grad_output * beta * gate * (1 - gate), aten.le(self * beta, threshold))
 
 
-def elu_second(grad: Any, grad_output: Any, self_or_result: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool) -> Any:
+def elu_second(
+    grad: Any, grad_output: Any, self_or_result: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool
+) -> Any:
     """Second derivative of elu."""
     negative = aten.le(self_or_result, 0)
     if is_result:
@@ -64,7 +68,9 @@ derivative(
 derivative("silu", self=lambda grad, self: aten.silu_backward(grad, self))
 derivative("silu_backward", grad_output=lambda grad, self: aten.silu_backward(grad, self), self=silu_second)
 derivative("mish", self=lambda grad, self: aten.mish_backward(grad, self))
-derivative("tanh_backward", grad_output=lambda grad, output: aten.tanh_backward(grad, output), output=tanh_backward_output)
+derivative(
+    "tanh_backward", grad_output=lambda grad, output: aten.tanh_backward(grad, output), output=tanh_backward_output
+)
 derivative(
     "sigmoid_backward",
     grad_output=lambda grad, output: aten.sigmoid_backward(grad, output),
@@ -89,9 +95,7 @@ derivative(
     ),
     self_or_result=elu_second,
 )
-derivative(
-    "hardtanh", self=lambda grad, self, min_val, max_val: aten.hardtanh_backward(grad, self, min_val, max_val)
-)
+derivative("hardtanh", self=lambda grad, self, min_val, max_val: aten.hardtanh_backward(grad, self, min_val, max_val))
 derivative(
     "hardtanh_backward",
     grad_output=lambda grad, self, min_val, max_val: aten.hardtanh_backward(grad, self, min_val, max_val),
@@ -190,7 +194,11 @@ def prelu_second(grads: Any, grad_output: Any, self: Any, weight: Any) -> Any:
     positive = aten.gt(self, 0)
     to_self, to_weight = (0.0 if each is None else each for each in grads)
     for_grad = aten.where(positive, to_self, to_self * weight + to_weight * self)
-    return for_grad, aten.where(positive, 0.0, to_weight * grad_output), aten.where(positive, 0.0, to_self * grad_output)
+    return (
+        for_grad,
+        aten.where(positive, 0.0, to_weight * grad_output),
+        aten.where(positive, 0.0, to_self * grad_output),
+    )
 
 
 derivative("mish_backward", grad_output=lambda grad, self: aten.mish_backward(grad, self), self=mish_second)

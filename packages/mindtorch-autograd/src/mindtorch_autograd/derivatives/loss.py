@@ -89,23 +89,20 @@ derivative(
     "mse_loss_backward",
     grad_output=lambda grad, self, target, reduction: share(2 * grad * (self - target), reduction, self, target),
     self=lambda grad, grad_output, self, target, reduction: share(2 * grad * grad_output, reduction, self, target),
-    target=lambda grad, grad_output, self, target, reduction: share(
-        -2 * grad * grad_output, reduction, self, target
-    ),
+    target=lambda grad, grad_output, self, target, reduction: share(-2 * grad * grad_output, reduction, self, target),
 )
 derivative(
     "smooth_l1_loss",
-    self=lambda grad, self, target, reduction, beta: aten.smooth_l1_loss_backward(
-        grad, self, target, reduction, beta
-    ),
+    self=lambda grad, self, target, reduction, beta: aten.smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: aten.smooth_l1_loss_backward(
         grad, target, self, reduction, beta
     ),
 )
 derivative(
     "smooth_l1_loss_backward",
-    grad_output=lambda grad, self, target, reduction, beta: grad
-    * aten.smooth_l1_loss_backward(aten.ones_like(grad), self, target, reduction, beta),
+    grad_output=lambda grad, self, target, reduction, beta: (
+        grad * aten.smooth_l1_loss_backward(aten.ones_like(grad), self, target, reduction, beta)
+    ),
     self=lambda grad, grad_output, self, target, reduction, beta: share(
         grad * grad_output * smooth_curvature(self, target, beta), reduction, self, target
     ),
@@ -115,17 +112,14 @@ derivative(
 )
 derivative(
     "huber_loss",
-    self=lambda grad, self, target, reduction, delta: aten.huber_loss_backward(
-        grad, self, target, reduction, delta
-    ),
-    target=lambda grad, self, target, reduction, delta: aten.huber_loss_backward(
-        grad, target, self, reduction, delta
-    ),
+    self=lambda grad, self, target, reduction, delta: aten.huber_loss_backward(grad, self, target, reduction, delta),
+    target=lambda grad, self, target, reduction, delta: aten.huber_loss_backward(grad, target, self, reduction, delta),
 )
 derivative(
     "huber_loss_backward",
-    grad_output=lambda grad, self, target, reduction, delta: grad
-    * aten.huber_loss_backward(aten.ones_like(grad), self, target, reduction, delta),
+    grad_output=lambda grad, self, target, reduction, delta: (
+        grad * aten.huber_loss_backward(aten.ones_like(grad), self, target, reduction, delta)
+    ),
     self=lambda grad, grad_output, self, target, reduction, delta: share(
         grad * grad_output * huber_curvature(self, target, delta), reduction, self, target
     ),

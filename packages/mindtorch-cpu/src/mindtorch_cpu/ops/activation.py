@@ -18,7 +18,7 @@ _SIXTH = float(np.float32(1) / np.float32(6))  # of single precision for every d
 @kernel("relu")
 def relu(out: Any, self: Any) -> None:
     """`max(self, 0)`."""
-    np.maximum(self, 0, out)
+    np.maximum(self, 0, out=out)
 
 
 @kernel("gelu")

@@ -51,9 +51,7 @@ def smooth_l1_loss(out: Any, self: Any, target: Any, reduction: int, beta: float
 
 
 @kernel("smooth_l1_loss_backward")
-def smooth_l1_loss_backward(
-    out: Any, grad_output: Any, self: Any, target: Any, reduction: int, beta: float
-) -> None:
+def smooth_l1_loss_backward(out: Any, grad_output: Any, self: Any, target: Any, reduction: int, beta: float) -> None:
     """Gradient of `smooth_l1_loss`."""
     difference = self - target
     slope = np.where(np.abs(difference) < beta, difference / (beta or 1.0), np.sign(difference))
@@ -137,9 +135,7 @@ def _nll(
 
 
 @kernel("nll_loss_forward")
-def nll_loss_forward(
-    out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> None:
+def nll_loss_forward(out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
     """Loss of (N, C) or (C)."""
     single = self.ndim == 1
     scores = self[None] if single else self
@@ -147,9 +143,7 @@ def nll_loss_forward(
 
 
 @kernel("nll_loss2d_forward")
-def nll_loss2d_forward(
-    out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> None:
+def nll_loss2d_forward(out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
     """Loss of (N, C, H, W)."""
     _nll(out, self, target, weight, reduction, ignore_index, False)
 
@@ -211,9 +205,7 @@ def _margins(self: Any, target: Any, margin: float) -> tuple[Any, Any, Any, Any]
 
 
 @kernel("multi_margin_loss")
-def multi_margin_loss(
-    out: Any, self: Any, target: Any, p: int, margin: float, weight: Any, reduction: int
-) -> None:
+def multi_margin_loss(out: Any, self: Any, target: Any, p: int, margin: float, weight: Any, reduction: int) -> None:
     """Hinge loss of every class against the target."""
     frame, _, target, distance = _margins(self, target, margin)
     loss = distance if p == 1 else distance * distance
@@ -281,5 +273,3 @@ def multilabel_margin_loss_backward(
     slope /= frame.shape[1] * (frame.shape[0] if reduction == _MEAN else 1)
     scale = grad_output if grad_output.ndim == 0 else grad_output[:, None]
     out[...] = (slope * scale).reshape(out.shape)
-
-

@@ -133,11 +133,11 @@ def _integer_pow(out: Any, base: Any, exponent: Any) -> None:
 def clamp(out: Any, self: Any, low: Any, high: Any) -> None:
     """Values kept between two bounds; the upper bound wins, nan stays."""
     if low is None:
-        np.minimum(self, high, out)
+        np.minimum(self, high, out=out)
     elif high is None:
-        np.maximum(self, low, out)
+        np.maximum(self, low, out=out)
     else:
-        np.minimum(np.maximum(self, low), high, out)
+        np.minimum(np.maximum(self, low), high, out=out)
 
 
 @kernel("addcmul")

@@ -45,8 +45,10 @@ def prelu(self: Any, weight: Any) -> Any:
         channels = self.shape[1] if len(self.shape) >= 2 else 1
         check(
             channels == weight.numel(),
-            lambda: f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and "
-            f"channel size = {channels}.",
+            lambda: (
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and "
+                f"channel size = {channels}."
+            ),
         )
     check(
         len(weight.shape) <= 1,

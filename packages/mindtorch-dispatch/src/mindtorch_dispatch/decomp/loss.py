@@ -80,8 +80,7 @@ def cross_entropy_loss(
     if tuple(self.shape) == tuple(target.shape):
         check(
             target.dtype.is_floating_point,
-            lambda: "Expected floating point type for target with class probabilities, got "
-            f"{target.dtype.scalar_name}",
+            lambda: f"Expected floating point type for target with class probabilities, got {target.dtype.scalar_name}",
         )
         check(ignore_index < 0, lambda: "ignore_index is not supported for floating point target")
         return _with_probabilities(self, target, weight, reduction, label_smoothing)
@@ -100,8 +99,10 @@ def _with_probabilities(self: Any, target: Any, weight: Any, reduction: int, lab
     classes = self.shape[dim]
     check(
         weight is None or (len(weight.shape) == 1 and weight.shape[0] == classes),
-        lambda: f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but "
-        f"got weight tensor of shape: {shape_text(weight.shape)}",
+        lambda: (
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {shape_text(weight.shape)}"
+        ),
     )
     scores = aten.log_softmax(self, dim)
     if label_smoothing > 0:
@@ -120,9 +121,7 @@ def _with_probabilities(self: Any, target: Any, weight: Any, reduction: int, lab
     return total / count if count else total * math.nan
 
 
-def _smoothed(
-    scores: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
-) -> Any:
+def _smoothed(scores: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float) -> Any:
     """Mix the loss of the target class with that of all classes."""
     dim = _class_dim(scores)
     classes = scores.shape[dim]
@@ -193,8 +192,10 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float, 
     check(ndim <= 1, lambda: "0D or 1D target tensor expected, multi-target not supported")
     check(
         len(input1.shape) == ndim + 1 and len(input2.shape) == ndim + 1,
-        lambda: f"{ndim}D target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
-        f"{shape_text(input1.shape)} and {shape_text(input2.shape)}.",
+        lambda: (
+            f"{ndim}D target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
+            f"{shape_text(input1.shape)} and {shape_text(input2.shape)}."
+        ),
     )
     dim = [ndim]
     product = aten.sum(input1 * input2, dim)
@@ -213,8 +214,10 @@ def triplet_margin_loss(
     dims = [len(each.shape) for each in (anchor, positive, negative)]
     check(
         len(set(dims)) == 1,
-        lambda: "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
-        f"got: anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs",
+        lambda: (
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
+            f"got: anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
+        ),
     )
     close = aten.pairwise_distance(anchor, positive, p, eps)
     distant = aten.pairwise_distance(anchor, negative, p, eps)

@@ -10,6 +10,12 @@ from ..meta.checks import check
 
 def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
     """`torch.nn.functional.pad` in all its modes."""
+    check(len(pad) % 2 == 0, lambda: "Padding length must be divisible by 2")
+    check(
+        len(pad) <= 2 * len(self.shape),
+        lambda: "Padding length should be less than or equal to two times the input dimension but got padding length "
+        f"{len(pad)} and input of dimension {len(self.shape)}",
+    )
     if mode == "constant":
         return aten.constant_pad_nd(self, list(pad), 0 if value is None else value)
     check(
@@ -24,7 +30,11 @@ def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
     if mode not in names and mode != "circular":
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     raise NotImplementedError(
-        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        f"Padding size {count} is not supported for {ndim}D input tensor.\n"
+        "Supported combinations for non-constant padding:\n"
+        "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+        "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+        "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
     )
 
 

@@ -65,7 +65,9 @@ def _check_softshrink(self: Spec, lambd: Any) -> None:
     largest = finfo(self.dtype).max
     check(
         0 <= lambd <= largest,
-        lambda: f"lambda must be in range [0, {largest:g}] for input dtype {self.dtype.scalar_name}, but found {lambd:g}",
+        lambda: (
+            f"lambda must be in range [0, {largest:g}] for input dtype {self.dtype.scalar_name}, but found {lambd:g}"
+        ),
     )
 
 
@@ -102,4 +104,9 @@ def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, S
 @meta_rule()
 def log_sigmoid_forward(self: Spec) -> tuple[Spec, Spec]:
     """`log_sigmoid` and an unused buffer."""
+    check(
+        self.dtype.is_floating_point,
+        lambda: f"\"log_sigmoid_cpu\" not implemented for '{self.dtype.scalar_name}'",
+        NotImplementedError,
+    )
     return self.contiguous(), Spec.of(self.dtype, self.device, (0,))

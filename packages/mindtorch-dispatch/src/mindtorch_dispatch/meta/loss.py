@@ -30,7 +30,7 @@ def check_floating(spec: Spec, name: str) -> None:
     """Raise what torch raises where its kernel `name` has no version for the dtype."""
     check(
         spec.dtype.is_floating_point,
-        lambda: f'"{name}" not implemented for \'{spec.dtype.scalar_name}\'',
+        lambda: f"\"{name}\" not implemented for '{spec.dtype.scalar_name}'",
         NotImplementedError,
     )
 
@@ -146,8 +146,10 @@ def _nll_checks(self: Spec, target: Spec, weight: Spec | None) -> None:
     _check_nll_weight(
         self,
         weight,
-        lambda: f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
-        f"of shape: {shape_text(weight.shape)}",
+        lambda: (
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
+            f"of shape: {shape_text(weight.shape)}"
+        ),
         classes,
     )
 
@@ -226,8 +228,9 @@ def _frame(self: Spec) -> tuple[int, int]:
     valid = self.ndim <= 2 and (self.ndim == 0 or self.shape[-1] != 0)
     check(
         valid,
-        lambda: "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-        f"{shape_text(self.shape)}",
+        lambda: (
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {shape_text(self.shape)}"
+        ),
     )
     if self.ndim <= 1:
         return 1, (self.shape[0] if self.ndim else 1)
@@ -239,9 +242,11 @@ def _multi_margin_checks(self: Spec, target: Spec, p: Any, weight: Spec | None) 
     batch, classes = _frame(self)
     check(
         target.ndim <= 1 and target.numel == batch,
-        lambda: "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
-        f"size). Expected target size [{batch}], but got {shape_text(target.shape)}. Input has shape "
-        f"{shape_text(self.shape)}.",
+        lambda: (
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{batch}], but got {shape_text(target.shape)}. Input has shape "
+            f"{shape_text(self.shape)}."
+        ),
     )
     check(
         weight is None or (weight.ndim <= 1 and weight.numel == classes),
@@ -251,9 +256,7 @@ def _multi_margin_checks(self: Spec, target: Spec, p: Any, weight: Spec | None) 
     return batch
 
 
-def _multi_margin_loss(
-    self: Spec, target: Spec, p: Any, margin: Any, weight: Spec | None, reduction: int
-) -> Spec:
+def _multi_margin_loss(self: Spec, target: Spec, p: Any, margin: Any, weight: Spec | None, reduction: int) -> Spec:
     batch = _multi_margin_checks(self, target, p, weight)
     check_floating(self, "multi_margin_loss")
     if reduction == NONE and target.ndim > 0:
@@ -301,4 +304,3 @@ def _multilabel_margin_loss_backward(
 
 multilabel_margin_loss_backward = MetaRule(_multilabel_margin_loss_backward, out=True)
 """`multilabel_margin_loss_backward`: the input's shape."""
-

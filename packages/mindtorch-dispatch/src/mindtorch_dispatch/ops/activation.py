@@ -7,30 +7,60 @@ from ..table import CORE, op
 _backward = rules.floating
 
 op("relu(Tensor self) -> Tensor", rules.relu, tags={CORE}, out=False)
-op('gelu(Tensor self, *, str approximate="none") -> Tensor', rules.floating("GeluKernelImpl"), variants="nn", tags={CORE})
+op(
+    'gelu(Tensor self, *, str approximate="none") -> Tensor',
+    rules.floating("GeluKernelImpl"),
+    variants="nn",
+    tags={CORE},
+)
 op(
     'gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
     _backward("GeluBackwardKernelImpl", 2, inplace=False),
     variants="nn",
 )
 op("silu(Tensor self) -> Tensor", rules.floating("silu_cpu"), variants="nn", tags={CORE})
-op("silu_backward(Tensor grad_output, Tensor self) -> Tensor", _backward("silu_backward_cpu", 2, inplace=False), variants="nn")
+op(
+    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    _backward("silu_backward_cpu", 2, inplace=False),
+    variants="nn",
+)
 op("mish(Tensor self) -> Tensor", rules.floating("mish_cpu"), variants="nn")
-op("mish_backward(Tensor grad_output, Tensor self) -> Tensor", _backward("mish_backward_cpu", 2, inplace=False, out=False), variants="nn")
-op("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", _backward("tanh_backward_cpu", 2, inplace=False), variants="nn")
+op(
+    "mish_backward(Tensor grad_output, Tensor self) -> Tensor",
+    _backward("mish_backward_cpu", 2, inplace=False, out=False),
+    variants="nn",
+)
+op(
+    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    _backward("tanh_backward_cpu", 2, inplace=False),
+    variants="nn",
+)
 op(
     "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
     _backward("sigmoid_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", _backward("logit_cpu", 2, inplace=False), variants="nn")
-op("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", rules.floating("leaky_relu_cpu"), variants="nn", tags={CORE})
+op(
+    "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+    _backward("logit_cpu", 2, inplace=False),
+    variants="nn",
+)
+op(
+    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    rules.floating("leaky_relu_cpu"),
+    variants="nn",
+    tags={CORE},
+)
 op(
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
     _backward("leaky_relu_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", rules.floating("elu_cpu"), variants="nn")
+op(
+    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    rules.floating("elu_cpu"),
+    variants="nn",
+)
 op(
     "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) "
     "-> Tensor",
@@ -47,10 +77,22 @@ op(
 )
 op("relu6(Tensor self) -> Tensor", composite=composed.relu6, variants="nn", inplace=True)
 op("hardswish(Tensor self) -> Tensor", rules.floating("hardswish_cpu"), variants="nn")
-op("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", _backward("hardswish_backward_cpu", 2, inplace=False, out=False), variants="nn")
+op(
+    "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+    _backward("hardswish_backward_cpu", 2, inplace=False, out=False),
+    variants="nn",
+)
 op("hardsigmoid(Tensor self) -> Tensor", rules.floating("hardsigmoid_cpu"), variants="nn")
-op("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", _backward("hardsigmoid_backward_cpu", 2, inplace=False), variants="nn")
-op("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", rules.floating("softplus_cpu", inplace=False), variants="nn")
+op(
+    "hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+    _backward("hardsigmoid_backward_cpu", 2, inplace=False),
+    variants="nn",
+)
+op(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    rules.floating("softplus_cpu", inplace=False),
+    variants="nn",
+)
 op(
     "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
     _backward("softplus_backward_cpu", 2, inplace=False),
@@ -63,7 +105,11 @@ op(
     variants="nn",
 )
 op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", rules.floating("hardshrink_cpu", inplace=False))
-op("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", _backward("shrink_backward_cpu", 2, inplace=False), variants="")
+op(
+    "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+    _backward("shrink_backward_cpu", 2, inplace=False),
+    variants="",
+)
 op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", rules.threshold, variants="function")
 op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
@@ -77,8 +123,16 @@ op(
     _backward("log_sigmoid_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", rules.floating("prelu_cpu", 2, inplace=False, out=False), variants="")
-op("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)", rules.prelu_backward, variants="")
+op(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    rules.floating("prelu_cpu", 2, inplace=False, out=False),
+    variants="",
+)
+op(
+    "_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+    rules.prelu_backward,
+    variants="",
+)
 op("prelu(Tensor self, Tensor weight) -> Tensor", composite=composed.prelu)
 op("glu(Tensor self, int dim=-1) -> Tensor", rules.glu, variants="nn")
 op("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", rules.glu_backward, variants="nn")

@@ -24,7 +24,23 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that tensors of `shapes` broadcast to; RuntimeError when they do not."""
-    return Size(_broadcast(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+    tuples = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    for index, shape in enumerate(tuples):
+        if any(extent < 0 for extent in shape):
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
+        _check_fits(_broadcast(*tuples[:index]), shape, index, shapes[index])
+    return Size(_broadcast(*tuples))
+
+
+def _check_fits(common: tuple[int, ...], shape: tuple[int, ...], index: int, given: Any) -> None:
+    """Raise where `shape`, the argument at `index`, does not broadcast with those before it."""
+    for place in range(1, min(len(common), len(shape)) + 1):
+        extent, wanted = shape[-place], common[-place]
+        if extent not in (1, wanted) and wanted != 1:
+            raise RuntimeError(
+                f"Attempting to broadcast a dimension of length {extent} at -{place}! Mismatching argument at index "
+                f"{index} had {given}; but expected shape should be broadcastable to {list(common)}"
+            )
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:

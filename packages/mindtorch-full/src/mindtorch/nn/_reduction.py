@@ -8,9 +8,7 @@ _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 def get_enum(reduction: str) -> int:
     """Return the number of ``reduction``; ValueError for an unknown one."""
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2
-        )
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2)
         return 1
     number = _NUMBERS.get(reduction)
     if number is None:

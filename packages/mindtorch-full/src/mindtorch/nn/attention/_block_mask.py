@@ -231,9 +231,7 @@ class BlockMask:
         """Return the mask of some batches and heads; its ``mask_mod`` must be set anew."""
         index = tuple(
             slice(i + n, i + n + 1) if isinstance(i, int) and i < 0 else slice(i, i + 1) if isinstance(i, int) else i
-            for i, n in zip(
-                index if isinstance(index, tuple) else (index,), self.kv_indices.shape, strict=False
-            )
+            for i, n in zip(index if isinstance(index, tuple) else (index,), self.kv_indices.shape, strict=False)
         )
         full = self.full_kv_num_blocks is not None
         return BlockMask.from_kv_blocks(
@@ -303,8 +301,7 @@ class BlockMask:
 
     def __repr__(self) -> str:
         lines = [
-            f"    {name}={None if getattr(self, name) is None else getattr(self, name).shape},"
-            for name in _TENSORS[:8]
+            f"    {name}={None if getattr(self, name) is None else getattr(self, name).shape}," for name in _TENSORS[:8]
         ]
         name = getattr(self.mask_mod, "__name__", repr(self.mask_mod))
         lines += [

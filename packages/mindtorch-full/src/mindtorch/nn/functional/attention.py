@@ -18,9 +18,7 @@ def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor 
         if q is k:
             projected = aten.linear(q, w, b)
             # One contiguous tensor per projection, from one product.
-            projected = (
-                projected.unflatten(-1, (3, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-            )
+            projected = projected.unflatten(-1, (3, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
             return [projected[0], projected[1], projected[2]]
         w_q, w_kv = w.split([size, size * 2])
         b_q, b_kv = (None, None) if b is None else b.split([size, size * 2])
@@ -70,9 +68,7 @@ def _mha_shape_check(
     """Return whether the inputs are batched; AssertionError where their dimensions do not fit together."""
     dims = query.dim()
     if dims not in (2, 3):
-        raise AssertionError(
-            f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor"
-        )
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
     kind = "batched" if dims == 3 else "unbatched"
     if key.dim() != dims or value.dim() != dims:
         raise AssertionError(
@@ -135,9 +131,7 @@ def _check_key_padding_mask(key_padding_mask: Tensor, src_len: int, bsz: int) ->
     if key_padding_mask.shape[0] != bsz:
         raise AssertionError(f"Expected key_padded_mask.shape[0] to be {bsz}, but got {key_padding_mask.shape[0]}")
     if key_padding_mask.shape[1] != src_len:
-        raise AssertionError(
-            f"Expected key_padded_mask.shape[1] to be {src_len}, but got {key_padding_mask.shape[1]}"
-        )
+        raise AssertionError(f"Expected key_padded_mask.shape[1] to be {src_len}, but got {key_padding_mask.shape[1]}")
 
 
 def multi_head_attention_forward(
@@ -268,9 +262,7 @@ class _Heads:
         self.source_len = key.shape[0]
         self.num_heads = num_heads
         if self.embed_dim != embed_dim_to_check:
-            raise AssertionError(
-                f"was expecting embedding dimension of {embed_dim_to_check}, but got {self.embed_dim}"
-            )
+            raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {self.embed_dim}")
         self.head_dim = self.embed_dim // num_heads
         if self.head_dim * num_heads != self.embed_dim:
             raise AssertionError(f"embed_dim {self.embed_dim} not divisible by num_heads {num_heads}")
@@ -282,9 +274,7 @@ class _Heads:
         rows = (self.target_len, self.source_len)
         expected = rows if mask.dim() == 2 else (self.batch * self.num_heads, *rows)
         if mask.shape != expected:
-            raise RuntimeError(
-                f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {expected}."
-            )
+            raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {expected}.")
         return mask.unsqueeze(0) if mask.dim() == 2 else mask
 
     def split(self, x: Tensor) -> Tensor:
@@ -294,9 +284,7 @@ class _Heads:
     def check_static(self, x: Tensor, name: str) -> Tensor:
         """Return a given key or value; AssertionError unless it is (N*heads, S, head_dim)."""
         if x.size(0) != self.batch * self.num_heads:
-            raise AssertionError(
-                f"expecting {name}.size(0) of {self.batch * self.num_heads}, but got {x.size(0)}"
-            )
+            raise AssertionError(f"expecting {name}.size(0) of {self.batch * self.num_heads}, but got {x.size(0)}")
         if x.size(2) != self.head_dim:
             raise AssertionError(f"expecting {name}.size(2) of {self.head_dim}, but got {x.size(2)}")
         return x

@@ -96,9 +96,7 @@ def embedding_bag(
     )[0]
 
 
-def _flat_bags(
-    input: Tensor, offsets: Tensor | None, weights: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
+def _flat_bags(input: Tensor, offsets: Tensor | None, weights: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """Return indices, offsets and weights of bags in flat form."""
     if input.dim() == 2:
         if offsets is not None:

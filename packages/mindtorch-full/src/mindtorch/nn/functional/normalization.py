@@ -54,9 +54,7 @@ def instance_norm(
     """Normalize each channel of each sample."""
     if use_input_stats:
         _verify_spatial_size(input.size())
-    return aten.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN
-    )
+    return aten.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN)
 
 
 def layer_norm(
@@ -89,15 +87,11 @@ def group_norm(
     return aten.group_norm(input, num_groups, weight, bias, eps, _CUDNN)
 
 
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Divide by ``(k + alpha * mean of squares over size channels) ** beta``."""
     dim = input.dim()
     if dim < 3:
-        raise ValueError(
-            f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)"
-        )
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)")
     if input.numel() == 0:
         return input
     squares = input.mul(input).unsqueeze(1)
@@ -113,9 +107,7 @@ def local_response_norm(
     return input / mean.mul(alpha).add(k).pow(beta)
 
 
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
-) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """Divide by the p-norm over ``dim``, at least ``eps``."""
     if out is None:
         length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)

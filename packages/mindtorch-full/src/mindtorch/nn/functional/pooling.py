@@ -100,9 +100,7 @@ def _unpool_output_size(
     """Return the spatial output size of unpooling; ValueError where the asked one cannot be."""
     spatial = input.size()
     dims = len(kernel_size)
-    default = [
-        (spatial[-dims + d] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)
-    ]
+    default = [(spatial[-dims + d] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)]
     if output_size is None:
         return default
     if len(output_size) == dims + 2:
@@ -115,9 +113,7 @@ def _unpool_output_size(
     for d in range(dims):
         low, high = default[d] - stride[d], default[d] + stride[d]
         if not (low < output_size[d] < high):
-            raise ValueError(
-                f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})'
-            )
+            raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})')
     return output_size
 
 
@@ -158,26 +154,20 @@ def _power_mean(pooled: Tensor, norm_type: float, count: int) -> Tensor:
     return (mindtorch.sign(pooled) * aten.relu(mindtorch.abs(pooled))).mul(count).pow(1.0 / norm_type)
 
 
-def lp_pool1d(
-    input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return the p-norm of windows of (N, C, L)."""
     pooled = aten.avg_pool1d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)
     return _power_mean(pooled, norm_type, kernel_size)
 
 
-def lp_pool2d(
-    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return the p-norm of windows of (N, C, H, W)."""
     height, width = _pair(kernel_size)
     pooled = aten.avg_pool2d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)
     return _power_mean(pooled, norm_type, height * width)
 
 
-def lp_pool3d(
-    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return the p-norm of windows of (N, C, D, H, W)."""
     depth, height, width = _triple(kernel_size)
     pooled = aten.avg_pool3d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)

@@ -27,23 +27,19 @@ def interpolate(
             align_corners = False
     elif align_corners is not None:
         raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
-            "trilinear"
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     output_size, scale_factors = _target(input, size, scale_factor)
     if recompute_scale_factor:
         if size is not None:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-        output_size = [
-            math.floor(float(input.size(i + 2)) * factor) for i, factor in enumerate(scale_factors)
-        ]
+        output_size = [math.floor(float(input.size(i + 2)) * factor) for i, factor in enumerate(scale_factors)]
         scale_factors = None
     if mode == "lanczos" and not antialias:
         raise ValueError("Lanczos mode requires antialias=True")
     if antialias and not (mode in _ANTIALIASED and input.ndim == 4):
         raise ValueError(
-            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as "
-            "input"
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
         )
     op = _op(input.dim(), mode, antialias)
     if mode == "area":
@@ -125,9 +121,7 @@ def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
     """The former name of :func:`interpolate`."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 

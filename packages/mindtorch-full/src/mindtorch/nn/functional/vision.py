@@ -25,8 +25,7 @@ def grid_sample(
     """Return ``input`` (N, C, H, W) at the points ``grid`` (N, Ho, Wo, 2) in [-1, 1], or the same in 3-d."""
     if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
-            f"'{mode}'"
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
         )
     if padding_mode not in GRID_SAMPLE_PADDING_MODES:
         raise ValueError(

@@ -199,8 +199,7 @@ class _CallMixin:
                     continue
                 if not (isinstance(replaced, tuple) and len(replaced) == 2):
                     raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
-                        f"{replaced}."
+                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {replaced}."
                     )
                 call.args, call.kwargs = replaced
             else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import mindtorch
 from mindtorch._tensor import Tensor
+from mindtorch.amp.state import is_autocast_enabled
 from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -137,7 +138,7 @@ class RNNBase(Module):
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise where dtype, dimensions or the feature size of ``input`` do not fit."""
-        if not mindtorch.is_autocast_enabled() and input.dtype != self._flat_weights[0].dtype:
+        if not is_autocast_enabled() and input.dtype != self._flat_weights[0].dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({self._flat_weights[0].dtype}). "
                 f"Convert input: input.to({self._flat_weights[0].dtype}), or convert model: "

@@ -122,9 +122,7 @@ class LSTMCell(RNNCellBase):
         if hx is not None:
             for index, value in enumerate(hx):
                 if value.dim() not in (1, 2):
-                    raise ValueError(
-                        f"LSTMCell: Expected hx[{index}] to be 1D or 2D, got {value.dim()}D instead"
-                    )
+                    raise ValueError(f"LSTMCell: Expected hx[{index}] to be 1D or 2D, got {value.dim()}D instead")
         is_batched = input.dim() == 2
         if not is_batched:
             input = input.unsqueeze(0)

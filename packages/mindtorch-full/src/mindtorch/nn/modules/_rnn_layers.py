@@ -166,9 +166,7 @@ class LSTM(RNNBase):
         self.check_forward_args(sequence.data, hx, sequence.batch_sizes)
         return self.permute_hidden(hx, sequence.sorted_indices)
 
-    def forward(
-        self, input: Any, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Any, tuple[Tensor, Tensor]]:
+    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Return the outputs of the last layer, shaped as the input, and the final ``(hidden, cell)``."""
         self._update_flat_weights()
         sequence = _Sequence(self, input)

@@ -239,9 +239,7 @@ class ModuleList(Module):
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         """Add every module of ``modules`` at the end; return the list."""
         if not isinstance(modules, Iterable):
-            raise TypeError(
-                "ModuleList.extend should be called with an iterable, but got " + type(modules).__name__
-            )
+            raise TypeError("ModuleList.extend should be called with an iterable, but got " + type(modules).__name__)
         offset = len(self)
         for index, module in enumerate(modules):
             self.add_module(str(offset + index), module)
@@ -313,9 +311,7 @@ class ModuleDict(Module):
                     f"ModuleDict update sequence element #{index} should be Iterable; is{type(pair).__name__}"
                 )
             if len(pair) != 2:
-                raise ValueError(
-                    f"ModuleDict update sequence element #{index} has length {len(pair)}; 2 is required"
-                )
+                raise ValueError(f"ModuleDict update sequence element #{index} has length {len(pair)}; 2 is required")
             self[pair[0]] = pair[1]
 
 

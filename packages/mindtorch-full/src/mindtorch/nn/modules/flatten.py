@@ -48,9 +48,7 @@ class Unflatten(Module):
 
     def _require_tuple_tuple(self, size: Any) -> None:
         if not isinstance(size, tuple):
-            raise TypeError(
-                "unflattened_size must be a tuple of tuples, " + f"but found type {type(size).__name__}"
-            )
+            raise TypeError("unflattened_size must be a tuple of tuples, " + f"but found type {type(size).__name__}")
         for index, element in enumerate(size):
             if not isinstance(element, tuple):
                 raise TypeError(

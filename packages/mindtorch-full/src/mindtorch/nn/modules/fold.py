@@ -55,10 +55,7 @@ class Unfold(Module):
 
     def extra_repr(self) -> str:
         """Return the geometry."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-            f"stride={self.stride}"
-        )
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
 
 
 adopt(globals())

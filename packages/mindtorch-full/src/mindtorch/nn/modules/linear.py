@@ -92,9 +92,7 @@ class Bilinear(Module):
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = Parameter(
-            mindtorch.empty((out_features, in1_features, in2_features), device=device, dtype=dtype)
-        )
+        self.weight = Parameter(mindtorch.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(mindtorch.empty(out_features, device=device, dtype=dtype))
         else:

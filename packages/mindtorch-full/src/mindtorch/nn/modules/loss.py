@@ -1,6 +1,5 @@
 """Loss layers; each calls the function of the same meaning in ``nn.functional``."""
 
-
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -78,9 +77,7 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of log-probabilities (N, C, *) and classes (N, *)."""
-        return F.nll_loss(
-            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
@@ -280,7 +277,6 @@ class CTCLoss(_Loss):
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
-
 
 
 adopt(globals())

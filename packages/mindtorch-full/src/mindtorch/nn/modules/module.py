@@ -169,8 +169,7 @@ class Module(_CallMixin, _TreeMixin, _StateMixin, _ConvertMixin):
             return
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(value)}' as buffer '{name}' "
-                "(torch.nn.Buffer, torch.Tensor or None expected)"
+                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         if is_buffer:
             persistent = value.persistent

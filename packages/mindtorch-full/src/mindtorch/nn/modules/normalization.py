@@ -142,9 +142,7 @@ class GroupNorm(Module):
         if num_groups <= 0:
             raise ValueError(f"num_groups must be greater than 0, got {num_groups}")
         if num_channels % num_groups != 0:
-            raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
-            )
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps

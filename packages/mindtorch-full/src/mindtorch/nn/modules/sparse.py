@@ -207,9 +207,7 @@ class EmbeddingBag(_EmbeddingTable):
         self.sparse = sparse
         self.include_last_offset = include_last_offset
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """Map bags of indices, (B, N) or flat with ``offsets``, to (B, embedding_dim)."""
         return F.embedding_bag(
             input,

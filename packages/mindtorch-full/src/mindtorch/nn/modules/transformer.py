@@ -117,9 +117,7 @@ class Transformer(Module):
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(
-            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
-        )
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
         return self.decoder(
             tgt,
             memory,
@@ -191,9 +189,7 @@ class TransformerEncoder(Module):
         batch_first = self.layers[0].self_attn.batch_first
         is_causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         for layer in self.layers:
-            output = layer(
-                output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask
-            )
+            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
         return output if self.norm is None else self.norm(output)
 
 
@@ -205,10 +201,7 @@ def _why_no_nested_tensor(layer: Module) -> str:
         return "encoder_layer.norm_first was True"
     attention = layer.self_attn
     if not attention.batch_first:
-        return (
-            "encoder_layer.self_attn.batch_first was not True"
-            "(use batch_first for better inference performance)"
-        )
+        return "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
     if not attention._qkv_same_embed_dim:
         return "encoder_layer.self_attn._qkv_same_embed_dim was not True"
     if attention.in_proj_bias is None:
@@ -227,9 +220,7 @@ class TransformerDecoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(
-        self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None
-    ) -> None:
+    def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
