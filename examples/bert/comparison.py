@@ -72,25 +72,30 @@ def compare_with_torch(
     _print(ours, theirs, console)
 
 
-def relative(ours: torch.Tensor, theirs: torch.Tensor, floor: float) -> float:
-    """Return the largest difference, relative to the largest element; below `floor`, an element is rounding noise.
+def gradient_differences(
+    ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return, by parameter, the largest difference relative to the largest element; and what is rounding noise.
 
-    The gradient of a key's bias, for one, is zero in exact arithmetic, because softmax does not see a constant added
-    to all scores. What floating point leaves of it is noise on both sides, and is measured against `floor`.
+    The gradient of a key's bias is zero in exact arithmetic, because softmax does not see a constant added to all
+    scores. What floating point leaves of it differs on any two machines, so gradients whose elements all lie below
+    `NOISE` times the largest gradient are given apart, by their largest element.
     """
-    return (ours - theirs).abs().max().item() / max(theirs.abs().max().item(), floor)
-
-
-def gradient_differences(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> dict[str, float]:
-    """Return the relative difference of every gradient by parameter name."""
     if ours.keys() != theirs.keys():
         raise ValueError(f"different parameters have gradients: {sorted(ours.keys() ^ theirs.keys())}")
-    floor = NOISE * max(gradient.abs().max().item() for gradient in theirs.values())
-    return {name: relative(ours[name], gradient, floor) for name, gradient in theirs.items()}
+    largest = {name: gradient.abs().max().item() for name, gradient in theirs.items()}
+    floor = NOISE * max(largest.values())
+    differences, noise = {}, {}
+    for name, gradient in theirs.items():
+        if largest[name] < floor:
+            noise[name] = max(largest[name], ours[name].abs().max().item())
+        else:
+            differences[name] = (ours[name] - gradient).abs().max().item() / largest[name]
+    return differences, noise
 
 
 def _print(ours: dict, theirs: dict, console: Console) -> None:
-    gradients = gradient_differences(ours["gradients"], theirs["gradients"])
+    gradients, noise = gradient_differences(ours["gradients"], theirs["gradients"])
     table = Table(title="one step without dropout, equal weights")
     table.add_column("")
     table.add_column("relative difference", justify="right")
@@ -99,6 +104,8 @@ def _print(ours: dict, theirs: dict, console: Console) -> None:
     table.add_row(f"largest of {len(gradients)} gradients", f"{max(gradients.values()):.2e}")
     for name, difference in sorted(gradients.items(), key=lambda item: -item[1])[:SHOWN]:
         table.add_row(f"  {name}", f"{difference:.2e}")
+    if noise:
+        table.add_row(f"{len(noise)} gradients that are zero but for rounding, largest element", f"{max(noise.values()):.2e}")
     console.print(table)
 
     table = Table(title="AdamW steps with dropout, equal seed")
