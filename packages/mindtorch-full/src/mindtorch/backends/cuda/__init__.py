@@ -7,6 +7,7 @@ from mindtorch._absent import no_binding
 from mindtorch._naming import adopt, torch_name
 from mindtorch.backends._flags import BoolFlag
 from mindtorch.backends._precision import get, matmul_allow_tf32, put, set_matmul_allow_tf32
+from mindtorch_dispatch.decomp import attention
 from mindtorch_storage.device import device as Device
 
 __all__ = [
@@ -113,6 +114,7 @@ def flash_sdp_enabled() -> bool:
 def enable_flash_sdp(enabled: bool) -> None:
     """Allow or forbid the flash kernels of attention."""
     _flash.put(enabled)
+    attention.enabled["flash"] = enabled
 
 
 def mem_efficient_sdp_enabled() -> bool:
@@ -133,6 +135,7 @@ def math_sdp_enabled() -> bool:
 def enable_math_sdp(enabled: bool) -> None:
     """Allow or forbid attention composed of other operators."""
     _math.put(enabled)
+    attention.enabled["math"] = enabled
 
 
 def cudnn_sdp_enabled() -> bool:

@@ -1,0 +1,115 @@
+"""Convolutions by number of spatial dimensions, and `padding="same"`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..call import aten
+from ..meta.checks import c_type, check, shape_text
+
+
+def _batched(input: Any, dims: int, name: str) -> tuple[Any, bool]:
+    """Return the input with a batch dimension, and whether it had one."""
+    count = len(input.shape)
+    check(
+        count in (dims + 1, dims + 2),
+        lambda: f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input of size: "
+        f"{shape_text(input.shape)}",
+    )
+    return (input, True) if count == dims + 2 else (aten.unsqueeze(input, 0), False)
+
+
+def _check_bias(input: Any, bias: Any) -> None:
+    check(
+        bias is None or bias.dtype is input.dtype,
+        lambda: f"Input type ({c_type(input.dtype)}) and bias type ({c_type(bias.dtype)}) should be the same",
+    )
+
+
+def forward(dims: int) -> Callable[..., Any]:
+    """Return `conv1d`, `conv2d` or `conv3d`."""
+
+    def conv(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+        _check_bias(input, bias)
+        batch, batched = _batched(input, dims, f"conv{dims}d")
+        result = aten.convolution(batch, weight, bias, stride, padding, dilation, False, [0], groups)
+        return result if batched else aten.squeeze(result, 0)
+
+    return conv
+
+
+def forward_named(dims: int) -> Callable[..., Any]:
+    """Return the form whose padding is "same" or "valid"."""
+
+    def conv(input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
+        _check_bias(input, bias)
+        batch, batched = _batched(input, dims, f"conv{dims}d")
+        result = convolution_mode(batch, weight, bias, stride, padding, dilation, groups)
+        return result if batched else aten.squeeze(result, 0)
+
+    return conv
+
+
+def transposed(dims: int) -> Callable[..., Any]:
+    """Return `conv_transpose1d`, `conv_transpose2d` or `conv_transpose3d`."""
+
+    def conv(
+        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+    ) -> Any:
+        batch, batched = _batched(input, dims, f"conv_transpose{dims}d")
+        result = aten.convolution(batch, weight, bias, stride, padding, dilation, True, output_padding, groups)
+        return result if batched else aten.squeeze(result, 0)
+
+    return conv
+
+
+def convolution_mode(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int
+) -> Any:
+    """`_convolution_mode`."""
+    if padding == "same":
+        return _same(input, weight, bias, stride, dilation, groups)
+    check(padding == "valid", lambda: f"Invalid padding string: '{padding}'")
+    return aten.convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
+
+
+def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups: int) -> Any:
+    """Output as large as the input: what does not divide by two is padded at the end beforehand."""
+    count = len(weight.shape)
+    check(count > 2, lambda: "weight should have at least three dimensions")
+    check(groups > 0, lambda: "non-positive groups is not supported")
+    check(
+        len(input.shape) == count,
+        lambda: f"Expected {count}-dimensional input for {count}-dimensional weight{shape_text(weight.shape)}, but got "
+        f"{len(input.shape)}-dimensional input of size {shape_text(input.shape)} instead",
+    )
+    dims = count - 2
+    for name, values in (("stride", stride), ("dilation", dilation)):
+        check(len(values) in (1, dims), lambda name=name: f"{name} cannot broadcast to {dims} dimensions")
+    check(all(step == 1 for step in stride), lambda: "padding='same' is not supported for strided convolutions")
+    gaps = list(dilation) * dims if len(dilation) == 1 else list(dilation)
+    totals = [gap * (extent - 1) for gap, extent in zip(gaps, weight.shape[2:], strict=True)]
+    if any(total % 2 for total in totals):
+        extra: list[int] = []
+        for total in reversed(totals):
+            extra += [0, total % 2]
+        input = aten.constant_pad_nd(input, extra, 0)
+    return aten.convolution(input, weight, bias, stride, [total // 2 for total in totals], dilation, False, [0], groups)
+
+
+def convolution_flagged(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
+    groups: int, *flags: bool,
+) -> Any:
+    """`_convolution`: the flags choose among CUDA libraries."""
+    return aten.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+def conv_tbc_backward(self: Any, input: Any, weight: Any, bias: Any, pad: int) -> tuple[Any, Any, Any]:
+    """Gradients of `conv_tbc`, as those of a convolution over the permuted dimensions; `self` is the gradient."""
+    grads = aten.convolution_backward(
+        aten.permute(self, [1, 2, 0]), aten.permute(input, [1, 2, 0]), aten.permute(weight, [2, 1, 0]), None, [1], [pad],
+        [1], False, [0], 1, [True, True, True],
+    )  # fmt: skip
+    return aten.permute(grads[0], [2, 0, 1]), aten.permute(grads[1], [2, 1, 0]), grads[2]

@@ -1,0 +1,188 @@
+"""Meta rules of convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.spec import Spec
+
+from .checks import check, shape_text
+from .matmul import check_implemented
+from .memory_format import suggested
+from .rule import Outputs, meta_rule
+
+_AXES = ("depth", "height", "width")
+
+
+def expanded(values: Any, name: str, dims: int) -> list[int]:
+    """Return one value per spatial dimension; torch's error for a list of another length."""
+    values = list(values)
+    if len(values) == 1:
+        return values * dims
+    check(
+        len(values) == dims,
+        lambda: f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+        f"dimensions, but got {name}={shape_text(values)}",
+    )
+    return values
+
+
+def _check_parameters(padding: list[int], output_padding: list[int], stride: list[int], dilation: list[int]) -> None:
+    check(min(padding) >= 0, lambda: "negative padding is not supported")
+    check(min(output_padding) >= 0, lambda: "negative output_padding is not supported")
+    check(min(stride) > 0, lambda: "non-positive stride is not supported")
+    check(min(dilation) >= 0, lambda: "dilation should be greater than zero")
+    check(min(dilation) > 0, lambda: "non-positive dilation is not supported")
+
+
+def _check_weight(input: Spec, weight: Spec, groups: int) -> None:
+    sizes = shape_text(weight.shape)
+    check(
+        input.ndim == weight.ndim,
+        lambda: f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {sizes}, but got "
+        f"{input.ndim}-dimensional input of size {shape_text(input.shape)} instead",
+    )
+    check(
+        weight.shape[0] >= groups,
+        lambda: f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+        f"{sizes} instead",
+    )
+    check(
+        weight.shape[0] % groups == 0,
+        lambda: f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+        f"size [{sizes}] instead",
+    )
+
+
+def _check_channels(
+    input: Spec, weight: Spec, bias: Spec | None, channels: int, features: int, given: str
+) -> None:
+    check(
+        input.shape[1] == channels,
+        lambda: f"Given {given}, weight of size {shape_text(weight.shape)}, expected input{shape_text(input.shape)} to "
+        f"have {channels} channels, but got {input.shape[1]} channels instead",
+    )
+    prefix = f"Given {given}, " if given.startswith("transposed") else "Given "
+    check(
+        bias is None or (bias.ndim == 1 and bias.shape[0] == features),
+        lambda: f"{prefix}weight of size {shape_text(weight.shape)}, expected bias to be 1-dimensional with {features} "
+        f"elements, but got bias of size {shape_text(bias.shape)} instead",
+    )
+
+
+def _forward_size(input: Spec, weight: Spec, stride: Any, padding: Any, dilation: Any) -> list[int]:
+    padded = [extent + 2 * pad for extent, pad in zip(input.shape[2:], padding, strict=True)]
+    kernel = [step * (extent - 1) + 1 for extent, step in zip(weight.shape[2:], dilation, strict=True)]
+    check(
+        all(size >= extent for size, extent in zip(padded, kernel, strict=True)),
+        lambda: f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
+        f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size",
+    )
+    return [(size - extent) // step + 1 for size, extent, step in zip(padded, kernel, stride, strict=True)]
+
+
+def _transposed_size(
+    input: Spec, weight: Spec, stride: list[int], padding: list[int], dilation: list[int], output_padding: list[int]
+) -> list[int]:
+    dims = len(stride)
+    lead, axes = ([0], _AXES[1:]) if dims == 1 else ([], _AXES[3 - dims :])
+
+    def listed(name: str, values: list[int], fill: int) -> str:
+        values = [fill, *values] if lead else values
+        return " ".join(f"{name}_{axis}: {value}" for axis, value in zip(axes, values, strict=True))
+
+    check(
+        all(extra < step or extra < gap for extra, step, gap in zip(output_padding, stride, dilation, strict=True)),
+        lambda: "output padding must be smaller than either stride or dilation, but got "
+        f"{listed('output_padding', output_padding, 0)} {listed('stride', stride, 1)} {listed('dilation', dilation, 1)}",
+    )
+    size = [
+        (extent - 1) * stride[at] - 2 * padding[at] + dilation[at] * (weight.shape[2 + at] - 1) + output_padding[at] + 1
+        for at, extent in enumerate(input.shape[2:])
+    ]
+    check(
+        min(size) >= 1,
+        lambda: f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated output size per "
+        f"channel: ({' x '.join(map(str, size))}). Output size is too small",
+    )
+    return size
+
+
+def in_format(shape: Any, *operands: Spec) -> Spec:
+    """Return the spec of a result of `shape`: channels-last when one of the operands is."""
+    for operand in operands:
+        spec = suggested(operand, shape, operands[0].dtype)
+        if not spec.is_contiguous:
+            return spec
+    return suggested(operands[0], shape)
+
+
+@meta_rule(out=True)
+def convolution(
+    input: Spec, weight: Spec, bias: Spec | None, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    output_padding: Any, groups: int,
+) -> Outputs:
+    """`convolution`, plain or transposed, in any number of spatial dimensions."""
+    dims = weight.ndim - 2
+    check(dims > 0, lambda: "weight should have at least three dimensions")
+    check(groups > 0, lambda: "non-positive groups is not supported")
+    stride, padding = expanded(stride, "stride", dims), expanded(padding, "padding", dims)
+    dilation, output_padding = expanded(dilation, "dilation", dims), expanded(output_padding, "output_padding", dims)
+    _check_parameters(padding, output_padding, stride, dilation)
+    _check_weight(input, weight, groups)
+    if transposed:
+        _check_channels(input, weight, bias, weight.shape[0], weight.shape[1] * groups, "transposed=1")
+        size = _transposed_size(input, weight, stride, padding, dilation, output_padding)
+        shape = (input.shape[0], weight.shape[1] * groups, *size)
+    else:
+        _check_channels(input, weight, bias, weight.shape[1] * groups, weight.shape[0], f"groups={groups}")
+        shape = (input.shape[0], weight.shape[0], *_forward_size(input, weight, stride, padding, dilation))
+    check(
+        input.dtype is weight.dtype,
+        lambda: f"Input type ({input.dtype.type_name}) and weight type ({weight.dtype.type_name}) should be the same or "
+        "input should be a MKLDNN tensor and weight is a dense tensor",
+    )
+    check(
+        bias is None or bias.dtype is input.dtype,
+        lambda: f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same",
+    )
+    check_implemented(input.dtype, "slow_conv2d_cpu")
+    values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return Outputs(in_format(shape, input, weight), values=values)
+
+
+@meta_rule()
+def convolution_backward(
+    grad_output: Spec, input: Spec, weight: Spec, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+) -> Outputs:
+    """`convolution_backward`: gradients of input, weight and bias."""
+    dims = weight.ndim - 2
+    features = grad_output.shape[1]
+    specs = (
+        in_format(input.shape, input, weight) if output_mask[0] else None,
+        suggested(weight) if output_mask[1] else None,
+        Spec.of(grad_output.dtype, grad_output.device, (features,)) if output_mask[2] else None,
+    )
+    values = (
+        grad_output, input, weight, bias_sizes, expanded(stride, "stride", dims), expanded(padding, "padding", dims),
+        expanded(dilation, "dilation", dims), transposed, output_padding, groups, output_mask,
+    )  # fmt: skip
+    return Outputs(specs, values=values)
+
+
+@meta_rule(out=True)
+def conv_tbc(self: Spec, weight: Spec, bias: Spec, pad: int = 0) -> Spec:
+    """`conv_tbc`: time, batch, channels."""
+    check(self.ndim == 3, lambda: "Input must have 3 dims: time, batch, in_channel")
+    check(weight.ndim == 3, lambda: "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    check(bias.ndim == 1, lambda: "Bias must be 1-D")
+    check(
+        self.shape[2] == weight.shape[1],
+        lambda: "Input dim 2 (input channels) is not == dim 1 in the weight tensor",
+    )
+    check(
+        weight.shape[2] == bias.shape[0], lambda: "Bias size must equal dim 2 in the weight tensor (output channels)."
+    )
+    length = self.shape[0] + 2 * pad - weight.shape[0] + 1
+    return Spec.of(self.dtype, self.device, (length, self.shape[1], weight.shape[2]))
