@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.spec import Spec
 
-from .checks import broadcastable
+from .checks import broadcastable, check
 from .factory import like_spec
 from .rule import MetaRule, meta_rule
 
@@ -28,12 +28,24 @@ def to_copy(
     memory_format: Any = None,
 ) -> Spec:
     """A copy with another dtype, device or format."""
-    return like_spec(self, dtype, device, memory_format)
+    made = like_spec(self, dtype, device, memory_format)
+    _check_data(self, made)
+    return made
+
+
+def _check_data(source: Spec, target: Spec) -> None:
+    """Refuse to copy elements that do not exist."""
+    check(
+        source.device.type != "meta" or target.device.type == "meta",
+        lambda: "Cannot copy out of meta tensor; no data!",
+        NotImplementedError,
+    )
 
 
 def _copy(self: Spec, src: Any, non_blocking: bool = False) -> Spec:
     if isinstance(src, Spec):
         broadcastable(src.shape, self.shape)
+        _check_data(src, self)
     return self
 
 

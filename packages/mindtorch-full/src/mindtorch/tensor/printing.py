@@ -184,7 +184,7 @@ def tensor_text(tensor: Any, contents: str | None = None) -> str:
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     result = _with_suffixes(prefix + text, suffixes, len(prefix))
-    return f"Parameter containing:\n{result}" if name == "Parameter" else result
+    return result
 
 
 def _is_default_complex(dtype: Any) -> bool:

@@ -160,9 +160,8 @@ def _apply_to_parameter(module: Any, name: str, param: Parameter, fn: Callable[[
         return
     with mindtorch.no_grad():
         grad_applied = fn(grad)
-    if target is param and _keeps_identity(grad, grad_applied):
-        target.grad = grad
-        target.grad.data = grad_applied
+    if target.grad is grad and _keeps_identity(grad, grad_applied):
+        grad.data = grad_applied
     else:
         if not grad.is_leaf:
             raise AssertionError("param_grad must be a leaf tensor")

@@ -3,7 +3,7 @@
 import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import mindtorch
 from mindtorch import __future__ as future
@@ -28,6 +28,8 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 class _StateMixin:
     """``state_dict`` and ``load_state_dict``."""
+
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
 
     def get_extra_state(self) -> Any:
         """Return what else belongs in the module's state; overridden by modules that have any."""

@@ -171,17 +171,7 @@ class Module(_CallMixin, _TreeMixin, _StateMixin, _ConvertMixin):
             raise TypeError(
                 f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
-        if is_buffer:
-            persistent = value.persistent
-        else:
-            persistent = name not in own["_non_persistent_buffers_set"]
-        if buffers is not None and name in buffers and type(self).register_buffer is _TreeMixin.register_buffer:
-            buffers[name] = _through_hooks(_global_buffer_registration_hooks, self, name, value)
-            if not persistent:
-                own["_non_persistent_buffers_set"].add(name)
-            return
-        if buffers is not None:
-            _forget(name, own, own["_parameters"], own["_modules"])
+        persistent = value.persistent if is_buffer else name not in own["_non_persistent_buffers_set"]
         self.register_buffer(name, value, persistent)
 
     def __delattr__(self, name: str) -> None:
