@@ -117,7 +117,7 @@ class Packet:
         takes: dict[Any, set[str]] = {}
         if not self.static:
             for row in self.rows:
-                for position, argument in enumerate(row.schema.arguments, 1):
+                for position, argument in row.schema.places():
                     free = argument.name not in row.static
                     kind = argument.type.kind if not argument.type.is_list else "list"
                     kind = kind if free or kind == "Tensor" else "static"

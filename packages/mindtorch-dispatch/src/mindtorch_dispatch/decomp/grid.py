@@ -105,6 +105,8 @@ def linalg_vander(x: Any, N: int | None) -> Any:
     """Powers of the last dim's elements from 0 up."""
     if x.dtype.name == "bool":
         raise RuntimeError("linalg.vander: Expected a floating point, complex, or integer tensor, but got Bool")
+    if x.ndim == 0:
+        x = aten.unsqueeze(x, 0)
     count = x.size(-1) if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")

@@ -236,6 +236,11 @@ class Schema(_Frozen):
         """The keyword-only arguments that an `out=` overload writes."""
         return tuple(a for a in self.arguments if a.is_write and a.kwarg_only)
 
+    def places(self) -> list[tuple[int, Argument]]:
+        """Every argument with its position counted from 1, as a function and as a method, where `self` comes first."""
+        as_method = sorted(self.arguments, key=lambda argument: argument.name != "self")
+        return [*enumerate(self.arguments, 1), *enumerate(as_method, 1)]
+
     def replace(self, **changes: Any) -> Schema:
         """A copy with some fields changed."""
         fields = dict(zip(self.__slots__, self._key(), strict=True))

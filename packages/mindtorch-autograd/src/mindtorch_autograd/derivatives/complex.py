@@ -1,0 +1,23 @@
+"""Complex numbers and views of their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative, joint
+
+
+@joint("abs", "angle")
+def polar_grad(grad: Any, result: Any, needs: Any) -> tuple[Any, Any]:
+    """The parts of the gradient along and across the result."""
+    radial = aten.real(grad * aten.conj(aten.sgn(result)))
+    tangential = aten.real(grad * aten.conj(result * 1j))
+    return radial, tangential
+
+
+derivative("complex", real=lambda grad: aten.real(grad), imag=lambda grad: aten.imag(grad))
+derivative("polar", polar_grad)
+derivative("view_as_real", self=lambda grad: aten.view_as_complex(aten.contiguous(grad)))
+derivative("view_as_complex", self=lambda grad: aten.view_as_real(grad))

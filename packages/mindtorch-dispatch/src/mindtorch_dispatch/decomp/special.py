@@ -1,0 +1,34 @@
+"""Special functions composed of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..call import aten
+
+
+def alias_of(name: str) -> Callable[..., Any]:
+    """Return a function that calls the op `name` with the same arguments."""
+    return lambda *values: getattr(aten, name)(*values)
+
+
+def polygamma_(self: Any, n: int) -> Any:
+    """`polygamma` in place."""
+    return aten.copy_(self, aten.polygamma(n, self))
+
+
+def ndtr(self: Any) -> Any:
+    """Area under the standard normal density left of `self`."""
+    return aten.mul(aten.add(aten.erf(aten.mul(self, math.sqrt(0.5))), 1), 0.5)
+
+
+def xlogy(self: Any, other: Any) -> Any:
+    """`self * log(other)`."""
+    return aten.xlogy(self, other)
+
+
+def round_decimals(self: Any, decimals: int) -> Any:
+    """`round` to a number of decimals."""
+    return aten.round(self, decimals=decimals)

@@ -1,0 +1,87 @@
+"""Meta rules of special functions: which dtypes have a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int32
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import preserved_strides
+
+from .checks import c_type, check
+from .pointwise import FLOAT, checked, pointwise, promoted
+from .rule import MetaRule, Outputs
+
+_HALVES = ("float16", "bfloat16")
+_INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool")
+
+
+def refuse(dtype: Dtype, name: str, half: bool = True) -> None:
+    """Raise torch's NotImplementedError for complex dtypes, and for half precision unless `half`."""
+    if dtype.is_complex or (not half and dtype.name in _HALVES):
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype.scalar_name}'")
+
+
+def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRule:
+    """Rule of a function of one or two real operands; integers become floats."""
+
+    def check_values(*values: Any) -> None:
+        refuse(promoted(values), name, half)
+
+    return checked(pointwise(FLOAT, inplace=inplace), check_values)
+
+
+def incomplete_gamma(name: str) -> MetaRule:
+    """Rule of `igamma` and `igammac`: floating point only."""
+
+    def check_values(self: Any, other: Any) -> None:
+        compute = promoted((self, other))
+        if compute.name in _INTEGERS:
+            raise NotImplementedError(f"\"{name}\" not implemented for '{compute.scalar_name}'")
+        refuse(compute, name)
+
+    return checked(pointwise(FLOAT), check_values)
+
+
+_GAMMA = pointwise(FLOAT, operands=(0,))
+
+
+def _polygamma(n: int, self: Spec) -> Outputs:
+    check(n >= 0, lambda: "polygamma(n, x) does not support negative n.")
+    refuse(self.dtype, {0: "digamma", 1: "trigamma"}.get(n, "polygamma"))
+    answer = _GAMMA(self)
+    return Outputs(answer.specs, cast={1: answer.cast})
+
+
+polygamma = MetaRule(_polygamma, out=True)
+"""`polygamma`."""
+
+
+def _mvlgamma(self: Spec, p: int) -> Outputs:
+    check(p >= 1, lambda: "p has to be greater than or equal to 1")
+    check(self.dtype is not bool_dtype, lambda: "The input tensor may not be a boolean tensor.")
+    refuse(self.dtype, "arange_cpu")
+    return _GAMMA(self)
+
+
+mvlgamma = MetaRule(_mvlgamma, inplace=True, out=True)
+"""`mvlgamma`."""
+
+
+def _exponent_dtype(spec: Spec, target: Dtype) -> str:
+    if spec.dtype is int32:
+        return f"torch.frexp() expects exponent to have int dtype but got {c_type(target)}"
+    return f"torch.frexp() expects mantissa to have dtype {c_type(spec.dtype)} but got {c_type(target)}"
+
+
+def _frexp(self: Spec) -> tuple[Spec, Spec]:
+    check(self.dtype.is_floating_point, lambda: "torch.frexp() only supports floating-point dtypes")
+    stride = preserved_strides(self.shape, self.stride)
+    mantissa, exponent = (Spec.of(dtype, self.device, self.shape, stride) for dtype in (self.dtype, int32))
+    return mantissa, exponent
+
+
+frexp = MetaRule(_frexp, out=True, exact=_exponent_dtype)
+"""`frexp`."""
