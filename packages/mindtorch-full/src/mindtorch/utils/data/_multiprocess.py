@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
-import queue
 import time
 from typing import Any
 
@@ -35,7 +34,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._in_order = loader.in_order
         context = loader.multiprocessing_context or multiprocessing.get_context()
         self._worker_init_fn = loader.worker_init_fn
-        self._worker_result_queue = context.Queue()
+        self._results: list[Any] = []
+        self._worker_of: dict[Any, int] = {}
         self._done_event = context.Event()
         self._index_queues: list[Any] = []
         for worker_id in range(self._num_workers):
@@ -58,11 +58,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         requests = context.Queue()
         # The main process may end without asking: what is still unsent then does not matter.
         requests.cancel_join_thread()
-        process = context.Process(
-            target=_worker_loop, args=(Parcel(job), requests, self._worker_result_queue, self._done_event)
-        )
+        # A pipe per worker: a worker that dies while it writes cannot block the others.
+        results, answers = context.Pipe(duplex=False)
+        process = context.Process(target=_worker_loop, args=(Parcel(job), requests, answers, self._done_event))
         process.daemon = True
         process.start()
+        answers.close()
+        self._results.append(results)
+        self._worker_of[results] = worker_id
         self._index_queues.append(requests)
         self._workers.append(process)
 
@@ -90,32 +93,26 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _receive(self) -> Any:
         """The next message of any worker; an error if it takes too long or a worker died."""
-        results = self._worker_result_queue
         deadline = time.monotonic() + self._timeout if self._timeout > 0 else None
         while True:
-            try:
-                return unpack(results.get_nowait())
-            except queue.Empty:
-                pass
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
-            watched = {worker.sentinel: worker_id for worker_id, worker in enumerate(self._workers)}
-            awake = [sentinel for sentinel, worker_id in watched.items() if self._workers_status[worker_id]]
-            ready = multiprocessing.connection.wait([results._reader, *awake], left)
-            if ready and results._reader not in ready:
-                self._raise_for_dead_workers()
+            ready = multiprocessing.connection.wait(self._results, left)
+            for results in ready:
+                try:
+                    return unpack(results.recv_bytes())  # type: ignore[union-attr]
+                except (EOFError, OSError):
+                    self._worker_is_gone(results)
 
-    def _raise_for_dead_workers(self) -> None:
-        dead = []
-        for worker_id, worker in enumerate(self._workers):
-            if self._workers_status[worker_id] and not worker.is_alive():
-                dead.append(worker)
-                self._mark_worker_as_unavailable(worker_id)
-        # What a worker sent before it ended is still to be received.
-        if dead and self._worker_result_queue.empty():
-            pids = ", ".join(str(worker.pid) for worker in dead)
-            raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly")
+    def _worker_is_gone(self, results: Any) -> None:
+        """A worker closed its pipe: as it was told to, or because it died."""
+        worker_id = self._worker_of[results]
+        self._results.remove(results)
+        results.close()
+        if self._workers_status[worker_id]:
+            self._workers_status[worker_id] = False
+            raise RuntimeError(f"DataLoader worker (pid(s) {self._workers[worker_id].pid}) exited unexpectedly")
 
     def _next_data(self) -> Any:
         while True:
@@ -220,16 +217,27 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._done_event.set()
             for worker_id in range(len(self._workers)):
                 self._mark_worker_as_unavailable(worker_id, shutdown=True)
-            for worker in self._workers:
-                worker.join(timeout=_JOIN_SECONDS)
+            self._drain(time.monotonic() + _JOIN_SECONDS)
             for requests in self._index_queues:
                 requests.close()
-            self._worker_result_queue.cancel_join_thread()
-            self._worker_result_queue.close()
         finally:
             for worker in self._workers:
                 if worker.is_alive():
                     worker.terminate()
+            for results in self._results:
+                results.close()
+
+    def _drain(self, deadline: float) -> None:
+        """Read and forget what workers still send, so that they can end."""
+        open_pipes = list(self._results)
+        while open_pipes and time.monotonic() < deadline:
+            for results in multiprocessing.connection.wait(open_pipes, deadline - time.monotonic()):
+                try:
+                    results.recv_bytes()  # type: ignore[union-attr]
+                except (EOFError, OSError):
+                    open_pipes.remove(results)
+        for worker in self._workers:
+            worker.join(timeout=max(0.0, deadline - time.monotonic()))
 
     def __del__(self) -> None:
         self._shutdown_workers()

@@ -130,7 +130,7 @@ def _packed(job: Job, message: Any) -> bytes:
         return parcel.pack((message[0], ExceptionWrapper(where=f"in DataLoader worker process {job.worker_id}")))
 
 
-def _worker_loop(load: parcel.Parcel, index_queue: Any, data_queue: Any, done_event: Any) -> None:
+def _worker_loop(load: parcel.Parcel, index_queue: Any, answers: Any, done_event: Any) -> None:
     """Answer requests until told to stop, or until the main process is gone."""
     job: Job = load.value
     parent = os.getppid()
@@ -146,7 +146,7 @@ def _worker_loop(load: parcel.Parcel, index_queue: Any, data_queue: Any, done_ev
         if request is None or done_event.is_set():
             break
         if isinstance(request, _ResumeIteration):
-            data_queue.put(parcel.pack((request, None)))
+            answers.send_bytes(parcel.pack((request, None)))
             ended = False
             opened = job.make_fetcher()
             continue
@@ -158,6 +158,5 @@ def _worker_loop(load: parcel.Parcel, index_queue: Any, data_queue: Any, done_ev
         else:
             data = _fetched(job, opened, index)
         ended = isinstance(data, _IterableDatasetStopIteration)
-        data_queue.put(_packed(job, (number, data)))
-    data_queue.cancel_join_thread()
-    data_queue.close()
+        answers.send_bytes(_packed(job, (number, data)))
+    answers.close()
