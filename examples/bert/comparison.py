@@ -105,7 +105,8 @@ def _print(ours: dict, theirs: dict, console: Console) -> None:
     for name, difference in sorted(gradients.items(), key=lambda item: -item[1])[:SHOWN]:
         table.add_row(f"  {name}", f"{difference:.2e}")
     if noise:
-        table.add_row(f"{len(noise)} gradients that are zero but for rounding, largest element", f"{max(noise.values()):.2e}")
+        label = f"{len(noise)} gradients that are zero but for rounding, largest element"
+        table.add_row(label, f"{max(noise.values()):.2e}")
     console.print(table)
 
     table = Table(title="AdamW steps with dropout, equal seed")

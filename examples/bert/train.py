@@ -6,6 +6,7 @@ mindtorch run …`) and torch is MindTorch; start it with plain `python` where t
 
 import argparse
 import resource
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--model", choices=sorted(SIZES), default="small")
     parser.add_argument("--steps", type=int, help="training steps (default: 200 small, 4 bert-base)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write what was printed to FILE, as Markdown")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out", help="folder for the checkpoints")
     parser.add_argument(
         "--compare-torch", metavar="PYTHON", help="compare loss, gradients and 20 steps with torch in this interpreter"
@@ -105,33 +107,46 @@ def report(losses: list[float], before: tuple[float, float], after: tuple[float,
     console.print(table)
 
 
-def main() -> None:
-    """Run the example."""
-    arguments = parse_arguments()
-    steps, size, length, peak = SIZES[arguments.model]
-    steps = arguments.steps or steps
-    console = Console()
+def compare(arguments: argparse.Namespace, console: Console) -> None:
+    """Measure one step and a few steps here and with torch, and print the differences."""
+    _, size, length, peak = SIZES[arguments.model]
     corpus = Corpus(vocabulary_size=1000, length=length)
     config = make_config(arguments.model, len(corpus.tokenizer.vocabulary))
-    if arguments.compare_torch:
-        batches = corpus.batches(size, arguments.seed)
-        given = [next(batches) for _ in range(arguments.steps or 20)]
-        compare_with_torch(arguments.compare_torch, config, given, arguments.seed, peak, console)
-        return
-    model = make_model(config, arguments.seed)
+    batches = corpus.batches(size, arguments.seed)
+    given = [next(batches) for _ in range(arguments.steps or 20)]
+    console.print(f"{arguments.model}, batches of {size} sequences of {length} pieces, seed {arguments.seed}")
+    compare_with_torch(arguments.compare_torch, config, given, arguments.seed, peak, console)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Train, evaluate, save and reload."""
+    steps, size, length, peak = SIZES[arguments.model]
+    corpus = Corpus(vocabulary_size=1000, length=length)
+    model = make_model(make_config(arguments.model, len(corpus.tokenizer.vocabulary)), arguments.seed)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     console.print(
-        f"torch {torch.__version__} from {Path(torch.__file__).parent}\n"
+        f"torch {torch.__version__} from the package {Path(torch.__file__).parent.name}\n"
         f"{arguments.model}: {parameters:,} parameters, {len(corpus.training)} sequences to train on, "
-        f"{len(corpus.evaluation)} held out, vocabulary of {config.vocab_size}"
+        f"{len(corpus.evaluation)} held out, vocabulary of {len(corpus.tokenizer.vocabulary)}"
     )
     before = evaluate(model, corpus, size)
-    losses = train(model, corpus.batches(size, arguments.seed), steps, peak, console)
+    losses = train(model, corpus.batches(size, arguments.seed), arguments.steps or steps, peak, console)
     report(losses, before, evaluate(model, corpus, size), console)
     batch = next(corpus.evaluation_batches(size))
     for name, octets, equal in save_and_reload(model, batch, arguments.out):
         console.print(f"{name}: {octets:,} bytes, reloaded; logits {'equal' if equal else 'DIFFERENT'}")
     console.print(f"peak memory {peak_memory():,.0f} MB")
+
+
+def main() -> None:
+    """Run the example."""
+    arguments = parse_arguments()
+    console = Console(record=True, width=100 if arguments.record else None)
+    (compare if arguments.compare_torch else run)(arguments, console)
+    if arguments.record:
+        command = " ".join(["examples/bert/train.py", *sys.argv[1:]]).replace(str(arguments.compare_torch), "PYTHON")
+        text = console.export_text().rstrip()
+        arguments.record.write_text(f"Printed by `mindtorch run {command}`.\n\n```\n{text}\n```\n")
 
 
 if __name__ == "__main__":
