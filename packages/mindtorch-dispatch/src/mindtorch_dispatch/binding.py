@@ -33,6 +33,7 @@ def bind_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     out = kwargs.pop("out", None) if row.out else None
     parsed = bind_schema(row.schema, args, kwargs)
     bound = _bound(row, parsed, (*args, *kwargs.values()))
+    bound.overload = True
     if out is not None:
         bound.out, bound.out_source = out, len(bound.flat)
         bound.flat = (*bound.flat, out)

@@ -11,6 +11,7 @@ not in the key must not influence a plan.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
@@ -55,10 +56,10 @@ def fingerprint(value: Any) -> Any:
     return (kind, value)
 
 
-def make_call(packet: Packet, method: bool, operator: bool = False) -> Callable[..., Any]:
-    """Return the callable form of `packet`: as `torch.name`, as the method `Tensor.name`, or as an operator, which
-    answers NotImplemented where the method raises TypeError for its arguments."""
-    call_unplanned = _call_operator if operator else _call_unplanned
+def make_call(packet: Packet, method: bool, operator: str | None = None) -> Callable[..., Any]:
+    """Return the callable form of `packet`: as `torch.name`, as the method `Tensor.name`, or as the method called
+    `operator`, which answers NotImplemented where the method raises TypeError for its arguments."""
+    call_unplanned = partial(_call_operator, operator) if operator else _call_unplanned
 
     def call(*args: Any, **kwargs: Any) -> Any:
         key: list[Any] = [state.mode]
@@ -139,13 +140,21 @@ def _call_unplanned(
 
 
 def _call_operator(
-    packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None
+    name: str,
+    packet: Packet,
+    method: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    key: tuple[Any, ...] | None,
 ) -> Any:
     """As `_call_unplanned`, but arguments that fit no overload give NotImplemented, so that Python tries the other."""
     if state.mode.overriding or key is None:
         handled, result = overrides.handle(make_form(packet, method), args, kwargs)
         if handled:
             return result
+    if not isinstance(args[0], TensorBase):
+        kind = type(args[0]).__name__
+        raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
     try:
         bound = bind_packet(packet, method, args, kwargs)
     except TypeError:
@@ -191,16 +200,18 @@ def method(name: str) -> Callable[..., Any] | None:
     return None if packet is None else make_form(packet, True)
 
 
-def operator(name: str) -> Callable[..., Any]:
-    """Return the packet `name` as a binary operator method; KeyError when there is no such op."""
+def operator(name: str, dunder: str) -> Callable[..., Any]:
+    """Return the packet `name` as the operator method `dunder`; KeyError when there is no such op."""
     packet = find_packet(name)
     if packet is None:
         raise KeyError(name)
-    return make_call(packet, True, operator=True)
+    return make_call(packet, True, operator=dunder)
 
 
 def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call one overload, arguments bound by its schema alone; plans are shared through the packet's table."""
+    if "out" in kwargs:
+        kwargs["out"] = kwargs.pop("out")  # last, where `bind_overload` and every later run of the plan look for it
     try:
         key = (row, state.mode, tuple(kwargs), *[fingerprint(value) for value in (*args, *kwargs.values())])
     except Unplannable:

@@ -191,6 +191,23 @@ def run_inplace(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return target
 
 
+def run_inplace_view(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Give the target another geometry over its own bytes, as `t_` and `squeeze_` do."""
+    target = flat[plan.source]
+    if plan.before is not None:
+        plan.before(flat)
+    offset = plan.offset
+    if offset.__class__ is not int:
+        offset = offset(*filled(plan, flat))
+    if plan.record is not None:
+        plan.record(flat, target)
+    rebind_geometry(target, plan.spec, target._materialized_storage(), target._offset + offset)
+    target._counter[0] += 1
+    if target._view is not None:
+        target._view.attr_version = target._counter[0]
+    return target
+
+
 def run_inplace_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """As `run_inplace`, for an op that writes the lists or several arguments named in `plan.outputs`."""
     if plan.before is not None:
@@ -215,6 +232,18 @@ def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return targets[0] if plan.pack is None else plan.pack(targets)
 
 
+def bounds_error(spec: Spec, offset: int, storage: Any) -> RuntimeError:
+    """Return torch's error for a geometry that reaches beyond its storage."""
+    if offset < 0:
+        return RuntimeError(f"Tensor: invalid storage offset {offset}")
+    span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
+    return RuntimeError(
+        f"setStorage: sizes {list(spec.shape)}, strides {list(spec.stride)}, storage offset {offset}, and itemsize "
+        f"{spec.itemsize} requiring a storage size of {(offset + span) * spec.itemsize} are out of bounds for storage of "
+        f"size {storage.nbytes()}"
+    )
+
+
 def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
     spec = sig.spec
     storage, array = None, None
@@ -223,7 +252,10 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
         if storage is None:
             storage = base._materialized_storage()
         if spec.numel:
-            array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
+            try:
+                array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
+            except (TypeError, ValueError):  # numpy refuses what lies outside the buffer
+                raise bounds_error(spec, offset, storage) from None
         else:
             array = _ndarray(spec.shape, spec.np_dtype)
     else:

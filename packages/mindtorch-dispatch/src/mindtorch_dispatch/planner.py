@@ -85,6 +85,8 @@ def plan_call(bound: Bound) -> Plan:
     answer = row.meta(*to_specs(bound.values))
     if not isinstance(answer, Outputs):
         answer = Outputs(answer)
+    if row.kind == "mutating" and row.meta.view:
+        return _inplace_view(bound, answer, request(bound, tensors, mode, answer))
     if row.kind in ("inplace", "mutating"):
         return plan_inplace(bound, answer, device, kernel, request(bound, tensors, mode, answer))
     if bound.out is not None:
@@ -98,7 +100,7 @@ def request(bound: Bound, tensors: Sequence[TensorBase], mode: Mode, answer: Out
     """Return what autograd needs to know of this call, None when nothing is to be recorded."""
     if not mode.grad or mode.exclude >> DispatchKey.Autograd & 1 or hooks.recorder is None:
         return None
-    written = bound.row.kind in ("inplace", "mutating")
+    written = bound.row.kind in ("inplace", "mutating") and not bound.row.meta.view
     if not any(tensor._sig.requires_grad for tensor in tensors):
         return None
     return PlanRequest(bound.row, bound.values, bound.sources, answer.specs, written, mode)
@@ -118,7 +120,7 @@ def _functional(
         raise missing_kernel(row, device, outputs[0].dtype if outputs else None)
     plan = Plan(row, executor.run_kernel)
     fill_plan(plan, bound, answer, kernel)
-    plan.pack = packing(row, specs)
+    plan.pack = packing(row, specs, overload=bound.overload)
     recorder = hooks.recorder(wanted) if wanted is not None else None
     if recorder is not None:
         plan.record = recorder.after
@@ -180,8 +182,19 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
         plan.creation = None if detached else "default" if mode.grad else "no_grad"
     else:
         plan.outputs = [(sig_of(view), view.offset) for view in views]
-        plan.pack = packing(row, views)
+        plan.pack = packing(row, views, overload=bound.overload)
         plan.creation = "multi_output" if mode.grad else "no_grad"
+    return plan
+
+
+def _inplace_view(bound: Bound, answer: Outputs, wanted: PlanRequest | None) -> Plan:
+    plan = Plan(bound.row, executor.run_inplace_view)
+    plan.source = bound.sources[0]
+    fill_plan(plan, bound, Outputs(None, values=answer.values), None)
+    plan.spec, plan.offset = answer.specs.spec, answer.specs.offset
+    recorder = hooks.recorder(wanted) if wanted is not None else None
+    if recorder is not None:
+        plan.before, plan.record = recorder.before, recorder.after
     return plan
 
 
@@ -189,7 +202,7 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
     row = bound.row
     plan = Plan(row, executor.run_composite)
     fill_plan(plan, bound, Outputs(None), None)
-    plan.kernel = row.composite
+    plan.kernel = _packed(bound, row.composite)
     if row.kind == "inplace":
         functional = row.composite
         plan.kernel = lambda self, *rest: writing.copy_into(self, functional(self, *rest))
@@ -207,6 +220,21 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
 
         plan.run = into_out
     return plan
+
+
+def _packed(bound: Bound, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the composing function with its several results packed as the call's form wants them."""
+    returns = bound.row.schema.returns
+    if not returns or (len(returns) == 1 and not returns[0].type.is_list):
+        return function
+    pack = packing(bound.row, (), overload=bound.overload)
+    if bound.row.pack is not None and not bound.overload:
+        return function
+
+    def packed(*values: Any) -> Any:
+        return pack(function(*values))
+
+    return packed
 
 
 def _boxed(bound: Bound, function: Callable[..., Any], keys: DispatchKeySet) -> Plan:

@@ -29,7 +29,7 @@ class Bound:
     `cacheable` is False when a value was read out of a tensor or converted in a way the plan key does not show.
     """
 
-    __slots__ = ("cacheable", "flat", "out", "out_source", "requires_grad", "row", "sources", "values")
+    __slots__ = ("cacheable", "flat", "out", "overload", "out_source", "requires_grad", "row", "sources", "values")
 
     def __init__(self, row: OpRow, values: list[Any], sources: list[int | None], flat: tuple[Any, ...]) -> None:
         self.row = row
@@ -40,6 +40,7 @@ class Bound:
         self.out_source: int | None = None
         self.requires_grad = False
         self.cacheable = True
+        self.overload = False
 
 
 def tensor_leaves(values: Sequence[Any]) -> list[TensorBase]:
@@ -192,10 +193,16 @@ def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
     return rounded_each
 
 
-def packing(row: OpRow, specs: Any, *, out: bool = False) -> Callable[..., Any] | None:
-    """Return the function that makes the call's result of a tuple of tensors, None for a single tensor."""
+def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:
+    """Return the function that makes the call's result of a tuple of tensors, None for a single tensor.
+
+    Python's functions return tuples, named where the row says so; `torch.ops` overloads return what the schema says.
+    """
     if isinstance(specs, Spec):
         return None
+    returns = row.schema.returns
+    if overload:
+        return list if returns and returns[0].type.is_list else tuple
     if row.pack is not None:
         return row.pack.for_out() if out else row.pack
-    return list if isinstance(specs, list) else tuple
+    return tuple

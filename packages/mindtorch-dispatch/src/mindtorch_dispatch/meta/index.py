@@ -10,7 +10,7 @@ from mindtorch_storage.promotion import promote_types, result_type
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
-from .checks import check, shape_text, wrap_dim
+from .checks import c_type, check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
 INDEX_DTYPES = ("int64", "int32", "uint8", "bool")
@@ -205,9 +205,7 @@ index_fill = _index_dim("index_fill_")
 def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
     check(
         mask.dtype is bool_dtype,
-        lambda: f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.scalar_name}"
-        if mask.dtype.name != "uint8"
-        else "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char",
+        lambda: f"masked_fill_ only supports boolean masks, but got mask with dtype {c_type(mask.dtype)}",
     )
     if isinstance(value, Spec):
         check(

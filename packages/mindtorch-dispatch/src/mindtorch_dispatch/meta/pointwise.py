@@ -49,7 +49,7 @@ def broadcast_spec(operands: Sequence[Spec], dtype: Dtype) -> Spec:
     if all(operand.shape == first.shape and operand.stride == first.stride for operand in operands[1:]) and (
         first.is_contiguous
     ):
-        return Spec.of(dtype, device, first.shape, first.stride)
+        return Spec.of(dtype, device, first.shape)
     shape = broadcast_shapes(*[operand.shape for operand in operands])
     stride = elementwise_strides(shape, [(operand.shape, operand.stride) for operand in operands])
     return Spec.of(dtype, device, shape, stride)
