@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import TensorBase, make_tensor
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, make_tensor
 
-from .node import FREED_TEXT, Node
+from .inplace import gradient_edge
+from .node import FREED_TEXT, AccumulateGrad, Node
 
 
 class Packed:
     """A saved tensor that went through a `pack_hook`."""
 
-    __slots__ = ("packed", "result_nr", "unpack")
+    __slots__ = ("edge", "packed", "result_nr", "unpack")
 
-    def __init__(self, unpack: Any, packed: Any, result_nr: int | None) -> None:
+    def __init__(self, unpack: Any, packed: Any, result_nr: int | None, edge: tuple[Any, int] | None) -> None:
         self.unpack = unpack
         self.packed = packed
         self.result_nr = result_nr
+        self.edge = edge
 
 
 class SavedResult:
@@ -59,7 +62,9 @@ def pack(tensor: TensorBase, number: int | None) -> Any:
         packed = pack_hook(given)
     finally:
         state.mode = before
-    return Packed(unpack_hook, packed, number)
+    # What the hook gives back has no history; an input gets its own again, for gradients of gradients.
+    edge = gradient_edge(tensor) if number is None and tensor._sig.requires_grad else None
+    return Packed(unpack_hook, packed, number, edge)
 
 
 def unpack(node: Node, item: Any, version: int) -> Any:
@@ -74,7 +79,9 @@ def unpack(node: Node, item: Any, version: int) -> Any:
         if not isinstance(tensor, TensorBase):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(tensor).__name__}")
-        return tensor if item.result_nr is None else _with_history(node, tensor, item.result_nr)
+        if item.result_nr is not None:
+            return _with_history(node, tensor, item.result_nr)
+        return tensor if item.edge is None else _with_history(item.edge[0], tensor, item.edge[1])
     if item.__class__ is SavedResult:
         alias = item.alias
         if alias._counter[0] != version:
@@ -89,8 +96,12 @@ def _with_history(node: Node, alias: TensorBase, number: int) -> TensorBase:
     tensor = make_tensor(
         type(alias), alias._sig.spec.tracked, alias._array, alias._storage, alias._offset, alias._counter
     )
-    tensor._grad_fn = node
-    tensor._output_nr = number
+    if isinstance(node, AccumulateGrad):
+        tensor._meta = AutogradMeta()
+        tensor._meta.accumulator = weakref.ref(node)
+    else:
+        tensor._grad_fn = node
+        tensor._output_nr = number
     return tensor
 
 
