@@ -74,8 +74,8 @@ derivatives: dict[str, Derivative] = {}
 
 
 def node_name(packet: str) -> str:
-    """Return torch's node class name for an op name: `native_layer_norm` gives `NativeLayerNormBackward0`."""
-    stem = "".join(part[:1].upper() + part[1:] for part in packet.strip("_").split("_") if part)
+    """Return torch's node class name for an op name: `avg_pool2d` gives `AvgPool2DBackward0`."""
+    stem = "".join(part.title() for part in packet.strip("_").split("_"))
     return f"{stem}Backward0"
 
 

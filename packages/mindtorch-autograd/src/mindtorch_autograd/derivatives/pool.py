@@ -1,0 +1,59 @@
+"""Pooling over windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative
+
+
+def taken(grad: Any, indices: Any, dims: int) -> Any:
+    """Return the values of `grad` at positions in planes of `dims` dimensions."""
+    lead = list(indices.shape[: len(indices.shape) - dims])
+    values = aten.gather(aten.reshape(grad, [*lead, -1]), -1, aten.reshape(indices, [*lead, -1]))
+    return aten.reshape(values, list(indices.shape))
+
+
+def _max_backward(dims: int) -> Any:
+    def formula(
+        grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, result1: Any
+    ) -> Any:
+        backward = getattr(aten, f"max_pool{dims}d_with_indices_backward")
+        return backward(grad, self, kernel_size, stride, padding, dilation, ceil_mode, result1)
+
+    return formula
+
+
+def _avg_backward(dims: int) -> Any:
+    def formula(
+        grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        divisor_override: Any,
+    ) -> Any:
+        backward = getattr(aten, f"avg_pool{dims}d_backward")
+        return backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return formula
+
+
+def _avg_twice(dims: int) -> Any:
+    def formula(
+        grad: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        divisor_override: Any,
+    ) -> Any:
+        forward = getattr(aten, f"avg_pool{dims}d")
+        return forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return formula
+
+
+def _max_twice(dims: int) -> Any:
+    return lambda grad, indices: taken(grad, indices, dims)
+
+
+for _dims in (2, 3):
+    derivative(f"max_pool{_dims}d_with_indices", self=_max_backward(_dims), outputs=(0,))
+    derivative(f"max_pool{_dims}d_with_indices_backward", grad_output=_max_twice(_dims))
+    derivative(f"avg_pool{_dims}d", self=_avg_backward(_dims))
+    derivative(f"avg_pool{_dims}d_backward", grad_output=_avg_twice(_dims))

@@ -1,0 +1,160 @@
+"""Meta rules of pooling over windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.spec import Spec
+
+from .checks import check, shape_text, wrap_dim
+from .memory_format import suggested
+from .rule import MetaRule, Outputs
+
+_WORDS = {2: "two", 3: "three"}
+_AXES = {2: "HW", 3: "THW"}
+
+
+def check_listed(name: str, argument: str, values: Any, dims: int) -> list[int]:
+    """Return one value per spatial dimension; torch's error for a list of another length."""
+    values = list(values)
+    optional = argument == "stride"
+    either = "" if name == "avg_pool3d" else "either "
+    check(
+        len(values) in (1, dims) or (optional and not values),
+        lambda: f"{name}: {argument} must {either}be {'omitted, ' if optional else ''}a single int, or a tuple of "
+        f"{_WORDS[dims]} ints",
+    )
+    return values * dims if len(values) == 1 else values
+
+
+def output_extent(extent: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """Return how many windows fit along a dimension; torch's errors for impossible ones."""
+    check(stride != 0, lambda: "stride should not be zero")
+    check(padding >= 0, lambda: f"pad must be non-negative, but got pad: {padding}")
+    check(
+        padding <= ((kernel - 1) * dilation + 1) // 2,
+        lambda: f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
+        f"dilation={dilation}",
+    )
+    size = (extent + 2 * padding - dilation * (kernel - 1) - 1 + (stride - 1 if ceil_mode else 0)) // stride + 1
+    # With ceil_mode the last window still has to begin inside the input or its left padding.
+    if ceil_mode and (size - 1) * stride >= extent + padding:
+        size -= 1
+    return size
+
+
+def _named(prefix: str, values: list[int], dims: int) -> str:
+    return " ".join(f"{prefix}{axis}: {value}" for axis, value in zip(_AXES[dims], values, strict=True))
+
+
+def _check_window(self: Spec, dims: int, name: str, kernel: list[int], stride: list[int], dilation: list[int]) -> None:
+    for what, prefix, values in (("kernel size", "k", kernel), ("stride", "d", stride), ("dilation", "dilation", dilation)):
+        check(
+            min(values) > 0,
+            lambda what=what, prefix=prefix, values=values: f"{what} should be greater than zero, but got "
+            f"{_named(prefix, values, dims)}",
+        )
+    shape = self.shape
+    if dims == 2:
+        batched = self.ndim == 4
+        check(
+            (self.ndim == 3 and 0 not in shape) or (batched and 0 not in shape[1:]),
+            lambda: "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{shape_text(shape)}",
+        )
+        return
+    for dim in range(1 if self.ndim == 5 else 0, self.ndim):
+        check(
+            shape[dim] > 0,
+            lambda dim=dim: f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape "
+            f"of {shape_text(shape)} and non-batch dimension {shape[dim]} has length zero!",
+        )
+
+
+def _size(
+    self: Spec, dims: int, name: str, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int],
+    ceil_mode: bool,
+) -> tuple[int, ...]:
+    """Return the output's shape."""
+    spatial = self.shape[-dims:]
+    size = [
+        output_extent(spatial[at], kernel[at], stride[at], padding[at], dilation[at], ceil_mode) for at in range(dims)
+    ]
+    _check_window(self, dims, name, kernel, stride, dilation)
+    planes = self.shape[-dims - 1]
+    check(
+        min(size) >= 1,
+        lambda: f"Given input size: ({'x'.join(map(str, (planes, *spatial)))}). Calculated output size: "
+        f"({'x'.join(map(str, (planes, *size)))}). Output size is too small",
+    )
+    return (*self.shape[:-dims], *size)
+
+
+def max_pool(dims: int) -> MetaRule:
+    """Return the rule of `max_pool{dims}d_with_indices`."""
+    name = f"max_pool{dims}d"
+
+    def rule(
+        self: Spec, kernel_size: Any, stride: Any = (), padding: Any = (0,), dilation: Any = (1,), ceil_mode: bool = False
+    ) -> Outputs:
+        kernel = check_listed(name, "kernel_size", kernel_size, dims)
+        steps = check_listed(name, "stride", stride, dims) or kernel
+        pads = check_listed(name, "padding", padding, dims)
+        gaps = check_listed(name, "dilation", dilation, dims)
+        check(
+            self.ndim in (dims + 1, dims + 2),
+            lambda: f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input",
+        )
+        shape = _size(self, dims, f"{name}_with_indices_out_cpu_template()", kernel, steps, pads, gaps, ceil_mode)
+        check(
+            self.dtype is not bool_dtype and not self.dtype.is_complex,
+            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            NotImplementedError,
+        )
+        out = suggested(self, shape)
+        return Outputs((out, out.with_(dtype=int64)), values=(self, kernel, steps, pads, gaps, ceil_mode))
+
+    return MetaRule(rule, out=True)
+
+
+def backward(dims: int) -> MetaRule:
+    """Return the rule of a window pooling's backward: lists get one value per dimension."""
+
+    def rule(grad_output: Spec, self: Spec, *values: Any) -> Outputs:
+        kernel = list(values[0]) * dims if len(values[0]) == 1 else list(values[0])
+        lists = [kernel, *[list(v) if isinstance(v, (list, tuple)) else v for v in values[1:]]]
+        lists = [v * dims if isinstance(v, list) and len(v) == 1 else v for v in lists]
+        lists[1] = lists[1] or kernel
+        return Outputs(suggested(self), values=(grad_output, self, *lists))
+
+    return MetaRule(rule, out=True)
+
+
+def avg_pool(dims: int) -> MetaRule:
+    """Return the rule of `avg_pool{dims}d`."""
+    name = f"avg_pool{dims}d"
+
+    def rule(
+        self: Spec, kernel_size: Any, stride: Any = (), padding: Any = (0,), ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> Outputs:
+        kernel = check_listed(name, "kernel_size", kernel_size, dims)
+        steps = check_listed(name, "stride", stride, dims) or kernel
+        pads = check_listed(name, "padding", padding, dims)
+        if dims == 3:
+            check(self.ndim in (4, 5), lambda: "non-empty 4D or 5D (batch mode) tensor expected for input")
+        check(divisor_override is None or divisor_override != 0, lambda: "divisor must be not zero")
+        wrap_dim(-dims - 1, self.ndim)
+        shape = _size(self, dims, f"{name}()", kernel, steps, pads, [1] * dims, ceil_mode)
+        kernel_name = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
+        check(
+            self.dtype is not bool_dtype and not self.dtype.is_complex,
+            lambda: f'"{kernel_name}" not implemented for \'{self.dtype.scalar_name}\'',
+            NotImplementedError,
+        )
+        out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
+        return Outputs(out, values=(self, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override))
+
+    return MetaRule(rule, out=True)
