@@ -6,10 +6,8 @@ Importing the package puts autograd into the call path of `mindtorch_dispatch`.
 from .__about__ import __version__
 from .backward import backward, grad
 from .derivative import NON_DIFFERENTIABLE, ZERO, derivative, joint
-from .engine import current_task
 from .graph import (
     GradientEdge,
-    _task_source,
     disable_saved_tensors_hooks,
     get_gradient_edge,
     increment_version,
@@ -17,12 +15,11 @@ from .graph import (
     save_on_cpu,
     saved_tensors_hooks,
 )
+from .installation import install
 from .mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .node import AccumulateGrad, Node
-from .recorder import install
 
 install()
-_task_source[0] = current_task
 
 __all__ = [
     "NON_DIFFERENTIABLE",

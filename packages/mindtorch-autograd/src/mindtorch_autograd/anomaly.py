@@ -1,13 +1,19 @@
-"""Anomaly detection: whether backward checks every node's gradients for nan."""
+"""Anomaly detection: where the op was called whose backward failed, and a check of every gradient for nan."""
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 
+from .node import Node, hooks_of
+
 _settings = {"enabled": False, "check_nan": True}
+TRACEBACK = "traceback_"
+PARENT = "parent_"
 
 
 def settings() -> tuple[bool, bool]:
@@ -15,15 +21,71 @@ def settings() -> tuple[bool, bool]:
     return _settings["enabled"], _settings["check_nan"]
 
 
+def enabled() -> bool:
+    """Return whether detection is on."""
+    return _settings["enabled"]
+
+
 def set_settings(enabled: bool, check_nan: bool) -> None:
     """Switch detection, process-wide as in torch."""
     _settings["enabled"], _settings["check_nan"] = enabled, check_nan
 
 
-def check_gradients(name: str, gradients: Sequence[Any]) -> None:
-    """Raise torch's error when a node returned nan."""
-    if not (_settings["enabled"] and _settings["check_nan"]):
+def note_call(node: Node, parent: Node | None) -> None:
+    """Remember on a new node where it was recorded, and during which node's backward."""
+    metadata = hooks_of(node).metadata
+    metadata[TRACEBACK] = traceback.format_list(traceback.extract_stack()[:-2])
+    if parent is not None:
+        metadata[PARENT] = parent
+
+
+def run(node: Node, grads: list[Any]) -> Sequence[Any]:
+    """Run a node; when it fails or gives nan, warn with the traceback of the forward call."""
+    try:
+        answers = node.apply(grads)
+        _check(node, answers)
+    except Exception:
+        _warn(node)
+        raise
+    return answers
+
+
+def _check(node: Node, gradients: Sequence[Any]) -> None:
+    if not _settings["check_nan"]:
         return
     for index, grad in enumerate(gradients):
         if grad is not None and bool(aten.any(aten.ne(grad, grad)).item()):
-            raise RuntimeError(f"Function '{name}' returned nan values in its {index}th output.")
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {index}th output.")
+
+
+def _warn(node: Node) -> None:
+    metadata = hooks_of(node).metadata
+    lines = metadata.get(TRACEBACK)
+    if lines is None:
+        warnings.warn(
+            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during "
+            "forward pass for more information.",
+            stacklevel=2,
+        )
+        return
+    warnings.warn(
+        f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(lines)}",
+        stacklevel=2,
+    )
+    parent = metadata.get(PARENT)
+    while parent is not None:
+        above = hooks_of(parent).metadata
+        lines = above.get(TRACEBACK)
+        if lines is None:
+            warnings.warn(
+                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. Enable "
+                "detect anomaly during forward pass for more information.",
+                stacklevel=2,
+            )
+            return
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
+            f"previous calculation:\n{''.join(lines)}",
+            stacklevel=2,
+        )
+        parent = above.get(PARENT)

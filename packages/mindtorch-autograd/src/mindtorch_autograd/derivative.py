@@ -5,7 +5,8 @@
 A parameter names what the formula needs, and nothing else is kept alive:
     grad            gradient of the first output (never None); grads: of every output, None where undefined
     result          the output (`result0`, `result1`, ... for several)
-    NAME            the argument NAME; NAME_spec: its geometry only (a list of specs for `Tensor[]`)
+    NAME            the argument NAME; NAME_spec: its geometry only (a list of specs for `Tensor[]`); NAME_offset: where
+                    in its storage it starts
     needs           for `joint`: which of its arguments need a gradient
 
 A number given at a `Tensor` place arrives as that number; `conj` and `to_dtype` below accept both. Reducing to the
@@ -17,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.table import OpRow, find_row
 
 ZERO = "zero"
-"""A formula: the gradient is zero (undefined) by definition."""
+"""A formula: the gradient is zeros, whatever the op was called with."""
 
 NON_DIFFERENTIABLE = "non_differentiable"
 """Instead of formulas: the op's outputs never carry a gradient."""
@@ -108,8 +110,8 @@ def derivative(
         )
 
 
-def _zero(grad: Any) -> None:
-    return None
+def _zero(grad: Any) -> Any:
+    return aten.zeros_like(grad)
 
 
 def find_derivative(row: OpRow) -> Derivative | None:
@@ -126,7 +128,7 @@ def check_table() -> list[str]:
             problems.append(f"derivative of unknown op {name!r}")
             continue
         known = {argument.name for argument in row.schema.arguments}
-        allowed = known | {f"{argument}_spec" for argument in known} | {"grad", "grads", "needs", "result"}
+        allowed = known | {f"{argument}_{what}" for argument in known for what in ("spec", "offset")} | {"grad", "grads", "needs", "result"}
         allowed |= {f"result{index}" for index in range(len(row.schema.returns))}
         for formula in entry.formulas:
             problems += [f"{name}: no argument {a!r}" for a in formula.arguments if a not in known]

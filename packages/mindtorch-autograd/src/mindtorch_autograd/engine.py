@@ -1,7 +1,8 @@
 """The backward engine: runs ready nodes by falling sequence number, as torch does, so hook order is torch's.
 
-A `GraphTask` lives in the calling thread. Re-entrant backward is a nested call; backward from several threads runs
-one task per thread, and AccumulateGrad is guarded by `accumulate_lock`.
+A `GraphTask` lives in the calling thread. Re-entrant backward is a nested call (in a fresh thread when it nests deep, so
+that Python's stack suffices); backward from several threads runs one task per thread, and leaves are guarded by
+`accumulate.lock`.
 """
 
 from __future__ import annotations
@@ -13,193 +14,239 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_dispatch.state import Mode, state
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import float32
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import make_tensor
 
-from . import anomaly
-from .node import AccumulateGrad, Node
+from . import accumulate, anomaly
+from .hooks import run_post_hooks, run_pre_hooks, run_retain_hooks, run_tensor_hooks
+from .node import AccumulateGrad, Node, accumulator
 from .reduction import fit
 
-accumulate_lock = threading.Lock()
-"""Held while a gradient is added to a leaf, which several threads may share."""
+NESTING = 15
+"""Re-entrant backward passes on one Python stack; the next one runs in a thread of its own."""
 
 _local = threading.local()
 
 
+def running_tasks() -> list[GraphTask]:
+    """Return this thread's running backward passes, the innermost one last."""
+    return _local.__dict__.setdefault("tasks", [])
+
+
 def current_task() -> GraphTask | None:
     """Return the innermost backward running in this thread, None outside of one."""
-    stack = getattr(_local, "tasks", None)
+    stack = running_tasks()
     return stack[-1] if stack else None
 
 
 class GraphTask:
-    """One backward pass: what is ready, what each node still waits for, what is captured for `autograd.grad`."""
+    """One backward pass: what is ready, what each node still waits for, what is captured for `autograd.grad`.
 
-    __slots__ = ("callbacks", "captures", "captured", "create_graph", "ends", "keep_graph", "needed", "number")
+    `needed` are the nodes that must run when only some inputs are asked for, None for all; `captures` says which
+    gradients to keep, by node and output number.
+    """
+
+    __slots__ = ("callbacks", "captured", "captures", "create_graph", "keep_graph", "needed", "node", "number", "seen")
 
     numbers = itertools.count()
 
     def __init__(self, keep_graph: bool, create_graph: bool) -> None:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.captures: dict[tuple[Node, int], list[int]] = {}
+        self.captures: dict[Node, list[tuple[int, int]]] = {}
         self.captured: dict[int, Any] = {}
         self.needed: set[Node] | None = None
-        self.ends: set[Node] = set()
+        self.seen: dict[Node, int] = {}
+        self.node: Node | None = None
         self.callbacks: list[Callable[[], None]] = []
         self.number = next(GraphTask.numbers)
 
-    def run(self, roots: Sequence[tuple[Node, int, Any]]) -> None:
-        """Propagate the root gradients through the graph."""
+    def aim_at(self, roots: Sequence[Node], inputs: Sequence[tuple[Node, int]], capture: bool) -> None:
+        """Restrict the pass to what leads to `inputs`; with `capture` their gradients are kept, not accumulated."""
+        targets = {node for node, _ in inputs}
+        between = nodes_between(roots, targets)
+        if not capture:
+            self.needed = between
+            return
+        for place, (node, number) in enumerate(inputs):
+            self.captures.setdefault(node, []).append((number, place))
+        self.needed = {
+            node for node in between
+            if node not in targets or any(child in between for child, _ in node._edges if child is not None)
+        }  # fmt: skip
+
+    def wants(self, node: Node) -> bool:
+        """True when the pass runs `node` or keeps what arrives at it."""
+        return self.needed is None or node in self.needed or node in self.captures
+
+    def run(self, roots: list[tuple[Node, int, Any]]) -> None:
+        """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
         buffers: dict[Node, list[Any]] = {}
-        for node, number, grad in roots:
-            self._add(buffers, node, number, grad)
-        waiting = _count_dependencies([node for node, _, _ in roots])
-        heap: list[tuple[int, int, Node]] = []
-        queued: set[Node] = set()
+        starts = list(dict.fromkeys(node for node, _, _ in roots))
+        waiting = self._count_dependencies(starts)
+        while roots:
+            node, number, grad = roots.pop(0)
+            self._arrive(buffers, node, number, grad)
+            del grad
         order = itertools.count()
-        for node, _, _ in roots:
-            if node not in queued and not waiting.get(node):
-                queued.add(node)
-                heapq.heappush(heap, (-node._seq, next(order), node))
-        tasks = _local.__dict__.setdefault("tasks", [])
+        heap = [(-node._seq, next(order), node) for node in starts if not waiting.get(node)]
+        heapq.heapify(heap)
+        queued = {entry[2] for entry in heap}
+        tasks = running_tasks()
         tasks.append(self)
         try:
             while heap:
                 node = heapq.heappop(heap)[2]
-                grads = buffers.pop(node, None) or [None] * max(1, len(node._outputs))
-                edges = node._edges
-                for (child, number), grad in zip(edges, self._run_node(node, grads), strict=False):
-                    if child is None:
+                answers = self._evaluate(node, buffers.pop(node, None) or [None] * max(1, len(node._outputs)))
+                if not answers:
+                    continue
+                for index, (child, number) in enumerate(node._edges):
+                    if child is None or child not in waiting:
                         continue
-                    if grad is not None:
-                        self._add(buffers, child, number, grad)
+                    if answers[index] is not None:
+                        self._arrive(buffers, child, number, answers[index])
+                        answers[index] = None
                     waiting[child] -= 1
                     if not waiting[child] and child not in queued:
                         queued.add(child)
                         heapq.heappush(heap, (-child._seq, next(order), child))
-                del grads
             for callback in self.callbacks:
                 callback()
         finally:
             tasks.pop()
 
+    def _count_dependencies(self, roots: Sequence[Node]) -> dict[Node, int]:
+        """Return for each node that will run how many gradients it waits for."""
+        waiting: dict[Node, int] = {}
+        seen = set(roots)
+        stack = list(seen)
+        while stack:
+            for child, _ in stack.pop()._edges:
+                if child is None or not self.wants(child):
+                    continue
+                waiting[child] = waiting.get(child, 0) + 1
+                if child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+        self.seen = waiting
+        for root in roots:
+            waiting.setdefault(root, 0)
+        return waiting
+
     @staticmethod
-    def _add(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Any) -> None:
+    def _arrive(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Any) -> None:
         slots = buffers.get(node)
         if slots is None:
-            slots = buffers[node] = [None] * max(1, len(node._outputs), number + 1)
-        elif number >= len(slots):
-            slots.extend([None] * (number + 1 - len(slots)))
+            slots = buffers[node] = [None] * max(len(node._outputs), number + 1)
         have = slots[number]
-        slots[number] = grad if have is None else aten.add(have, grad)
+        slots[number] = grad if have is None or grad is None else aten.add(have, grad)
 
-    def _run_node(self, node: Node, grads: list[Any]) -> Sequence[Any]:
-        nothing: Sequence[Any] = [None] * len(node._edges)
-        if self.needed is not None and node not in self.needed:
-            return nothing
-        if node._tensor_hooks:
-            _run_tensor_hooks(node, grads)
+    def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:
+        """Run hooks, captures and the node itself, in torch's order; return one gradient per edge."""
+        hooks = node._hooks
+        self.node = node
+        needed = self.needed is None or node in self.needed
+        if not needed:
+            self._run_tensor_hooks(node, grads)
         if self.captures:
-            for number in range(len(grads)):
-                for place in self.captures.get((node, number), ()):
-                    self.captured[place] = grads[number]
-            if self._only_captured(node):
-                return nothing
-        if node._pre_hooks:
-            for hook in list(node._pre_hooks.values()):
-                changed = hook(tuple(grads))
-                if changed is not None:
-                    grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-        if isinstance(node, AccumulateGrad):
-            with accumulate_lock:
-                answers = node.apply(grads)
+            for number, place in self.captures.get(node, ()):
+                self.captured[place] = grads[number]
+            if not needed:
+                return []
+        if needed:
+            self._run_tensor_hooks(node, grads)
+        if hooks is not None and hooks.pre:
+            grads = run_pre_hooks(hooks.pre, grads)
+        given = list(grads) if hooks is not None and hooks.post else None
+        if anomaly.enabled():
+            answers = anomaly.run(node, grads)
         else:
             answers = node.apply(grads)
-            if anomaly.settings()[0]:
-                anomaly.check_gradients(node.name(), answers)
-            if not self.keep_graph:
-                node.release()
-        if node._post_hooks:
-            answers = _run_post_hooks(node, answers, grads)
+        grads.clear()
+        answers = self._fitted(node, answers)
+        if not self.keep_graph:
+            node.release()
+        if given is not None:
+            answers = list(run_post_hooks(hooks.post, answers, given))
         return answers
 
-    def _only_captured(self, node: Node) -> bool:
-        """True for a captured node from which no other wanted node can be reached: its gradient ends there."""
-        return node in self.ends
+    @staticmethod
+    def _run_tensor_hooks(node: Node, grads: list[Any]) -> None:
+        if node.__class__ is AccumulateGrad:
+            meta = node.variable._meta
+            if meta is not None and meta.hooks:
+                run_tensor_hooks(((0, meta.hooks),), grads)
+        hooks = node._hooks
+        if hooks is not None:
+            if hooks.tensor:
+                run_tensor_hooks(hooks.tensor, grads)
+            if hooks.retain:
+                run_retain_hooks(hooks.retain, grads)
 
-
-def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
-    waiting: dict[Node, int] = {}
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for child, _ in stack.pop()._edges:
-            if child is None:
+    @staticmethod
+    def _fitted(node: Node, answers: Sequence[Any]) -> list[Any]:
+        """Return the node's gradients with the geometry of the inputs they belong to."""
+        edges = node._edges
+        if len(answers) != len(edges):
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid number of gradients - expected {len(edges)}, but got "
+                f"{len(answers)}"
+            )
+        fitted = answers if answers.__class__ is list else list(answers)
+        for index, (child, number) in enumerate(edges):
+            grad = fitted[index]
+            if child is None or grad is None:
                 continue
-            waiting[child] = waiting.get(child, 0) + 1
-            if child not in seen:
-                seen.add(child)
-                stack.append(child)
-    return waiting
+            outputs = child._outputs
+            spec = outputs[number] if number < len(outputs) else None
+            if spec is not None and grad._sig.spec is not spec:
+                fitted[index] = fit(grad, spec, node, index)
+        return fitted
 
 
-def needed_nodes(roots: Sequence[Node], targets: set[Node]) -> set[Node]:
-    """Return the nodes between `roots` and `targets`, both included."""
-    order: list[Node] = []
+def nodes_between(roots: Sequence[Node], targets: set[Node]) -> set[Node]:
+    """Return the nodes on the ways from `roots` to `targets`, `targets` included."""
+    parents: dict[Node, list[Node]] = {}
     seen = set(roots)
     stack = list(seen)
     while stack:
         node = stack.pop()
-        order.append(node)
         for child, _ in node._edges:
-            if child is not None and child not in seen:
+            if child is None:
+                continue
+            parents.setdefault(child, []).append(node)
+            if child not in seen:
                 seen.add(child)
                 stack.append(child)
-    needed = set(targets)
-    parents: dict[Node, list[Node]] = {}
-    for node in order:
-        for child, _ in node._edges:
-            if child is not None:
-                parents.setdefault(child, []).append(node)
+    between = set(targets)
     stack = [node for node in targets if node in seen]
     while stack:
         for parent in parents.get(stack.pop(), ()):
-            if parent not in needed:
-                needed.add(parent)
+            if parent not in between:
+                between.add(parent)
                 stack.append(parent)
-    return needed
+    return between
 
 
-def _run_tensor_hooks(node: Node, grads: list[Any]) -> None:
-    for number, collections in node._tensor_hooks.items():
-        if number >= len(grads) or grads[number] is None:
-            continue
-        for hooks in collections:
-            for hook in list(hooks.values()):
-                changed = hook(grads[number])
-                if changed is not None:
-                    _check_hook_result(grads[number], changed)
-                    grads[number] = changed
+def will_execute(node: Node) -> bool:
+    """Return whether the running backward pass will run `node`, or ran it.
 
-
-def _check_hook_result(before: Any, after: Any) -> None:
-    if not isinstance(after, TensorBase):
-        raise TypeError(f"hook '<unnamed>' has returned a non-tensor value: {type(after).__name__}")
-    if before.dtype is not after.dtype:
+    Raises torch's RuntimeError outside of a pass, and for a leaf whose gradient `autograd.grad` captures.
+    """
+    task = current_task()
+    if task is None:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if node not in task.seen or not task.wants(node):
+        return False
+    if node in task.captures and not node._edges:
         raise RuntimeError(
-            f"hook '<unnamed>' has changed the type of value (was {before.dtype.type_name} got {after.dtype.type_name})"
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported."
         )
-    if before.shape != after.shape:
-        raise RuntimeError("hook '<unnamed>' has changed the size of value")
-
-
-def _run_post_hooks(node: Node, answers: Sequence[Any], grads: list[Any]) -> Sequence[Any]:
-    for hook in list(node._post_hooks.values()):
-        changed = hook(tuple(answers), tuple(grads))
-        if changed is not None:
-            answers = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-    return answers
+    return True
 
 
 def run_backward(
@@ -216,23 +263,58 @@ def run_backward(
     """
     task = GraphTask(keep_graph, create_graph)
     if inputs is not None:
-        task.needed = needed_nodes([node for node, _, _ in roots], {node for node, _ in inputs})
-        if capture:
-            for place, edge in enumerate(inputs):
-                task.captures.setdefault(edge, []).append(place)
-            task.ends = {
-                node for node, _ in inputs if not any(child in task.needed for child, _ in node._edges if child is not None)
-            }
+        task.aim_at([node for node, _, _ in roots], inputs, capture)
     before = state.mode
-    state.mode = before.replace(grad=create_graph, saved_hooks=before.saved_hooks if create_graph else None)
-    try:
-        checked = [(node, number, _fitted(node, number, grad)) for node, number, grad in roots]
-        task.run(checked)
-    finally:
-        state.mode = before
+    mode = before.replace(grad=create_graph)
+    if len(running_tasks()) % NESTING == NESTING - 1:
+        _in_thread(task, list(roots), mode)
+    else:
+        state.mode = mode
+        try:
+            task.run(list(roots))
+        finally:
+            state.mode = before
     return [task.captured.get(place) for place in range(len(inputs))] if capture and inputs is not None else []
 
 
-def _fitted(node: Node, number: int, grad: Any) -> Any:
-    spec = node._outputs[number] if number < len(node._outputs) else None
-    return fit(grad, spec) if grad is not None and spec is not None else grad
+def _in_thread(task: GraphTask, roots: list[tuple[Node, int, Any]], mode: Mode) -> None:
+    """Run a deeply nested pass on a fresh stack, under this thread's mode; errors come back as they were raised."""
+    failures: list[BaseException] = []
+    outer = list(running_tasks())
+
+    def work() -> None:
+        running_tasks().extend(outer)
+        state.mode = mode
+        try:
+            task.run(roots)
+        except BaseException as error:  # handed to the waiting thread
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures.pop()
+
+
+class _Source(Node):
+    """A node whose gradient is a new tensor: for measuring what the engine itself refers to."""
+
+    __slots__ = ()
+
+    def apply(self, grads: list[Any]) -> list[Any]:
+        return [make_tensor(*_probe())]
+
+
+def _probe() -> tuple[Any, ...]:
+    spec = Spec.of(float32, Device("cpu"), ())
+    return accumulate.tensor_class[0], spec.tracked, None, None, 0, [0]
+
+
+def _measure() -> None:
+    leaf = make_tensor(*_probe())
+    source = _Source([(accumulator(leaf), 0)], (leaf._sig.spec,))
+    run_backward([(source, 0, None)], keep_graph=True, create_graph=False)
+
+
+_measure()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import TensorBase
 
-from .hooks import add_hook
+from .engine import current_task, will_execute
 from .inplace import gradient_edge
 from .node import Node
+from .saved import hook_stack
 
 
 class GradientEdge(NamedTuple):
@@ -21,7 +24,7 @@ class GradientEdge(NamedTuple):
     output_nr: int
     ownership_token: Any = None
 
-    def _outputs_spec(self) -> Any:
+    def _spec(self) -> Any:
         return self.node._outputs[self.output_nr]
 
 
@@ -41,14 +44,14 @@ class saved_tensors_hooks:  # noqa: N801 (torch's name)
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        mode = state.mode
-        if isinstance(mode.saved_hooks, str):
-            raise RuntimeError(mode.saved_hooks)
-        self._before = mode.saved_hooks
-        state.mode = mode.replace(saved_hooks=(self.pack_hook, self.unpack_hook))
+        if isinstance(state.mode.saved_hooks, str):
+            raise RuntimeError(state.mode.saved_hooks)
+        hook_stack.pairs.append((self.pack_hook, self.unpack_hook))
+        state.mode = state.mode.replace(saved_hooks=True)
 
     def __exit__(self, *exc_info: object) -> None:
-        state.mode = state.mode.replace(saved_hooks=self._before)
+        hook_stack.pairs.pop()
+        state.mode = state.mode.replace(saved_hooks=True if hook_stack.pairs else None)
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801
@@ -69,9 +72,9 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801
 
 
 @contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Any:
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """In the block, saved-tensor hooks raise RuntimeError(error_message)."""
-    if isinstance(state.mode.saved_hooks, tuple):
+    if state.mode.saved_hooks is True:
         raise RuntimeError(error_message)
     with mode_set(saved_hooks=error_message):
         yield
@@ -80,6 +83,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Any:
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
     """Count a write that no op made, so that saved tensors notice it."""
     for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
+        if one._sig.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
         one._counter[0] += 1
 
 
@@ -99,41 +104,59 @@ class _MultiHandle:
         self.remove()
 
 
+class _Gathering:
+    """The gradients of the tensors of one multi-tensor hook, by backward pass."""
+
+    def __init__(self, tensors: Sequence[Any], fn: Callable[[Sequence[Any]], None]) -> None:
+        self.nodes = [gradient_edge(tensor)[0] for tensor in tensors]
+        self.fn = fn
+        self.lock = threading.Lock()
+        self.counts: dict[int, int] = defaultdict(int)
+        self.expected: dict[int, int] = {}
+        self.grads: dict[int, list[Any]] = {}
+
+    def hook(self, index: int) -> Callable[[Any], None]:
+        """Return the hook of tensor `index`."""
+
+        def arrived(grad: Any) -> None:
+            task = current_task()
+            number = -1 if task is None else task.number
+            with self.lock:
+                count = self.counts[number]
+                self.counts[number] += 1
+                grads = self.grads.setdefault(number, [None] * len(self.nodes))
+                if count == 0:
+                    self.expected[number] = sum(map(will_execute, self.nodes))
+                grads[index] = grad
+                complete = count + 1 == self.expected[number]
+            if complete:
+                self.fn(grads)
+                del self.counts[number], self.expected[number], self.grads[number]
+
+        return arrived
+
+
 def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> _MultiHandle:
-    """Call `fn` once the gradients of all `tensors` are there (`fn(grads)`), or of the first (`mode="any"`, `fn(grad)`)."""
+    """Call `fn` once the gradients of all `tensors` that a backward reaches are there, as a list with None for others;
+    with `mode="any"` on the first one only.
+
+    Raises ValueError for another mode.
+    """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    pending: dict[int, list[Any]] = {}
-    from_engine = _task_number
+    if mode == "all":
+        gathering = _Gathering(tensors, fn)
+        return _MultiHandle([tensor.register_hook(gathering.hook(index)) for index, tensor in enumerate(tensors)])
+    lock = threading.Lock()
+    done: set[int] = set()
 
-    def make(index: int) -> Callable[[Any], None]:
-        def hook(grad: Any) -> None:
-            task = from_engine()
-            if mode == "any":
-                if task not in pending:
-                    pending[task] = []
-                    fn(grad)
-                return
-            slots = pending.setdefault(task, [None] * len(tensors))
-            slots[index] = grad
-            if all(slot is not None for slot in slots):
-                fn(pending.pop(task))
+    def first(grad: Any) -> None:
+        task = current_task()
+        number = -1 if task is None else task.number
+        with lock:
+            known = number in done
+            done.add(number)
+        if not known:
+            fn(grad)
 
-        return hook
-
-    return _MultiHandle([tensor.register_hook(make(index)) for index, tensor in enumerate(tensors)])
-
-
-_task_source: list[Callable[[], Any]] = [lambda: None]
-
-
-def _task_number() -> Any:
-    task = _task_source[0]()
-    return None if task is None else task.number
-
-
-def add_tensor_hook(tensor: TensorBase, hooks: dict[int, Any], fn: Callable[..., Any]) -> Any:
-    """Register `fn` in `hooks`, the hook dict of `tensor`, and connect the dict to the tensor's node."""
-    node, number = gradient_edge(tensor)
-    node.add_tensor_hook(number, hooks)
-    return add_hook(hooks, fn)
+    return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])

@@ -1,9 +1,13 @@
-"""Handles of registered hooks."""
+"""Hooks: their handles, the hooks a node carries, and how they run, with torch's checks of what they return."""
 
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
 
 _ids = itertools.count()
 
@@ -35,3 +39,96 @@ def add_hook(hooks: dict[int, Any], fn: Any) -> Any:
     handle = handle_class[0](hooks)
     hooks[handle.id] = fn
     return handle
+
+
+class NodeHooks:
+    """What is attached to one node.
+
+    `pre` and `post` are hook dicts of the node itself; `tensor` has (output number, hook dict) pairs of the tensors
+    it made, in the order they were connected; `retain` maps output numbers to the functions that fill `.grad`;
+    `metadata` is the user's dict.
+    """
+
+    __slots__ = ("metadata", "post", "pre", "retain", "tensor")
+
+    def __init__(self) -> None:
+        self.pre: OrderedDict[int, Any] = OrderedDict()
+        self.post: OrderedDict[int, Any] = OrderedDict()
+        self.tensor: list[tuple[int, dict[int, Any]]] = []
+        self.retain: dict[int, Any] = {}
+        self.metadata: dict[Any, Any] = {}
+
+
+def hook_name(hook: Any) -> str:
+    """Return the name that torch's texts use for a hook."""
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def run_tensor_hooks(attached: Sequence[tuple[int, dict[int, Any]]], grads: list[Any]) -> None:
+    """Let the hooks of the output tensors see, and replace in place, the gradients that arrived."""
+    for number, hooks in attached:
+        for hook in list(hooks.values()):
+            before = grads[number]
+            changed = hook(before)
+            if changed is None:
+                continue
+            if not isinstance(changed, TensorBase):
+                raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+            check_changed(before, changed, hook)
+            grads[number] = changed
+
+
+def run_retain_hooks(retain: dict[int, Any], grads: list[Any]) -> None:
+    """Fill `.grad` of the outputs that retain it."""
+    for number, keep in retain.items():
+        if grads[number] is not None:
+            keep(grads[number])
+
+
+def run_pre_hooks(hooks: dict[int, Any], grads: list[Any]) -> list[Any]:
+    """Return the gradients a node is to run on, after its pre-hooks."""
+    for hook in list(hooks.values()):
+        changed = hook(tuple(grads))
+        if changed is not None:
+            grads = _checked_all(grads, changed, hook)
+    return grads
+
+
+def run_post_hooks(hooks: dict[int, Any], answers: Sequence[Any], grads: Sequence[Any]) -> Sequence[Any]:
+    """Return the gradients a node passes on, after its hooks saw what it got and gave."""
+    given = tuple(grads)
+    for hook in list(hooks.values()):
+        changed = hook(tuple(answers), given)
+        if changed is not None:
+            answers = _checked_all(answers, changed, hook)
+    return answers
+
+
+def _checked_all(before: Sequence[Any], after: Any, hook: Any) -> list[Any]:
+    if not isinstance(after, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
+    if len(after) != len(before):
+        raise RuntimeError(
+            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, but expected "
+            f"{len(before)})"
+        )
+    for old, new in zip(before, after, strict=True):
+        if new is not None:
+            check_changed(old, new, hook)
+    return list(after)
+
+
+def check_changed(before: Any, after: Any, hook: Any) -> None:
+    """Raise torch's errors for a gradient that a hook must not put in the place of `before`."""
+    if before is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    have, want = after._sig.spec, before._sig.spec
+    if have.dtype is not want.dtype:
+        raise RuntimeError(
+            f"hook '{hook_name(hook)}' has changed the type of value (was {want.dtype.type_name} got "
+            f"{have.dtype.type_name})"
+        )
+    if have.device != want.device:
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value")
+    if have.shape != want.shape:
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")

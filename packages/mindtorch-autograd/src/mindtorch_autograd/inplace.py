@@ -2,64 +2,66 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.state import state
+from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
-from .node import Node, accumulator
+from .node import Node, accumulator, forward_name, hooks_of
+from .saved import Packed, SavedResult, freed_error
+
+_ADVICE = {
+    "multi_output": "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    "custom": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+    "logic to handle view+inplace would override the custom backward associated with the custom Function, leading to "
+    "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+} | {
+    kind: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    f"the view and the inplace either both inside the {kind}{suffix} block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
+    for kind, suffix in (("no_grad", ""), ("inference", "_mode"))
+}
+
+
+def check_view(target: TensorBase, view: ViewInfo, indirect: bool) -> None:
+    """Raise torch's error for a write to, or through the base of, a view that may not be rebased."""
+    creation = view.creation
+    if creation == "default":
+        return
+    modified = "its base or another view of its base has been" if indirect else "is being"
+    made = target._grad_fn
+    if creation in ("inference", "no_grad") or made is None:
+        prefix = (
+            "A view was created in"
+            if made is None
+            else f"Output {target._output_nr} of {forward_name(made)} is a view of a view which was created in"
+        )
+        where = (
+            f"inference mode and {modified} modified inplace in normal mode."
+            if creation == "inference"
+            else f"no_grad mode and {modified} modified inplace with grad mode enabled."
+        )
+        text = f"{prefix} {where}"
+    else:
+        text = f"Output {target._output_nr} of {forward_name(made)} is a view and {modified} modified inplace."
+    raise RuntimeError(f"{text} {_ADVICE[creation]}")
 
 
 def check_inplace(target: TensorBase) -> None:
-    """Raise torch's errors for in-place writes that the graph cannot record."""
+    """Raise torch's errors for in-place writes that the graph cannot record; for calls that are to be recorded."""
     if not state.mode.grad:
         return
     view = target._view
-    if view is None:
-        if target._sig.requires_grad and target._grad_fn is None:
-            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-        return
-    base = view.base
-    if base._sig.requires_grad and base._grad_fn is None and view.creation == "default":
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if view.creation == "multi_output" and target._sig.requires_grad:
-        maker = target._grad_fn.name() if target._grad_fn is not None else "the op"
-        raise RuntimeError(
-            f"Output {target._output_nr} of {maker} is a view and is being modified inplace. This view is the output "
-            "of a function that returns multiple views. Such functions do not allow the output views to be modified "
-            "inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    if view.creation == "no_grad" and base._sig.requires_grad:
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
-            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-            "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
-            "both outside (if you want the inplace to be tracked)."
-        )
-
-
-class AsStridedBackward0(Node):
-    """Node of a view regenerated after a write to its base: the gradient scatters into the base's shape."""
-
-    __slots__ = ("base_offset", "base_spec", "offset", "spec")
-
-    def __init__(self, edge: tuple[Any, int], base: TensorBase, view: TensorBase) -> None:
-        super().__init__((edge,), (view._sig.spec,))
-        self.base_spec = base._sig.spec
-        self.base_offset = base._offset
-        self.spec = view._sig.spec
-        self.offset = view._offset
-
-    def apply(self, grads: list[Any]) -> list[Any]:
-        """Scatter the view's gradient into zeros of the base's shape."""
-        if grads[0] is None:
-            return [None]
-        total = _zeros(self.base_spec)
-        region = _region(total, self.base_spec, self.base_offset, self.spec, self.offset)
-        region.copy_(grads[0])
-        return [total]
+    if view is not None:
+        check_view(target, view, indirect=False)
+        if target._sig.requires_grad and not view.leaf and view.base._grad_fn is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if target._sig.requires_grad and grad_fn(target) is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 class CopySlices(Node):
@@ -73,20 +75,24 @@ class CopySlices(Node):
         self.base_offset = base._offset
         self.spec = view._sig.spec
         self.offset = view._offset
-        self.fn = fn
+        self.fn: Node | None = fn
+
+    def name(self) -> str:
+        """torch's C++ name of the node."""
+        return "torch::autograd::CopySlices"
 
     def apply(self, grads: list[Any]) -> list[Any]:
         """Cut the written region out of the gradient, run the op's own node on it, put the result back."""
         if self.fn is None:
-            raise RuntimeError("CopySlices: the graph was freed")
+            raise freed_error()
         if grads[0] is None:
             return [None] * len(self._edges)
-        total = aten.clone(grads[0])
-        if total._sig.spec.stride != self.base_spec.stride:
-            fresh = _zeros(self.base_spec)
-            fresh.copy_(total)
-            total = fresh
-        region = _region(total, self.base_spec, self.base_offset, self.spec, self.offset)
+        base = self.base_spec
+        total = aten.empty_strided(list(base.shape), list(base.stride), dtype=grads[0].dtype, device=base.device)
+        total.copy_(grads[0])
+        region = aten.as_strided(
+            total, list(self.spec.shape), list(self.spec.stride), total._offset + self.offset - self.base_offset
+        )
         inner = list(self.fn.apply([aten.clone(region)]))
         if inner and inner[0] is not None:
             region.copy_(inner[0])
@@ -95,26 +101,19 @@ class CopySlices(Node):
         return [total, *inner[1:]]
 
     def release(self) -> None:
-        """Drop what the op's node saved."""
-        self.fn.release()
-
-
-def _zeros(spec: Spec) -> Any:
-    return aten.new_empty_strided(
-        aten.zeros([], dtype=spec.dtype, device=spec.device), list(spec.shape), list(spec.stride)
-    ).zero_()
-
-
-def _region(total: Any, base_spec: Spec, base_offset: int, spec: Spec, offset: int) -> Any:
-    return aten.as_strided(total, list(spec.shape), list(spec.stride), total._offset + offset - base_offset)
+        """Drop the op's node with what it saved."""
+        self.fn = None
 
 
 def gradient_edge(tensor: TensorBase) -> tuple[Any, int]:
-    """Return where a gradient of `tensor` goes: its node and output number, or its accumulator; (None, 0) if nowhere."""
+    """Return where a gradient of `tensor` goes: its node and output number, or its accumulator; (None, 0) if nowhere.
+
+    A view that requires grad only because its base does, and has no node, passes gradients nowhere.
+    """
     made = grad_fn(tensor)
     if made is not None:
         return made, tensor._output_nr
-    if tensor._sig.requires_grad:
+    if tensor._sig.requires_grad and (tensor._view is None or tensor._view.leaf):
         return accumulator(tensor), 0
     return None, 0
 
@@ -125,29 +124,60 @@ def grad_fn(tensor: TensorBase) -> Any:
     if view is None or view.attr_version == tensor._counter[0]:
         return tensor._grad_fn
     base = view.base
-    if base._sig.requires_grad and base._grad_fn is not None:
-        tensor._grad_fn = AsStridedBackward0(gradient_edge(base), base, tensor)
-        tensor._output_nr = 0
-        spec = tensor._sig.spec
-        tensor._sig = spec.tracked
+    if (tensor._grad_fn is None and not base._sig.requires_grad) or not _differentiable(tensor._sig.spec):
+        return tensor._grad_fn
+    check_view(tensor, view, indirect=True)
+    spec = tensor._sig.spec
+    with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
+        fresh = aten.as_strided(base, list(spec.shape), list(spec.stride), tensor._offset)
+    set_history(tensor, fresh._grad_fn, 0)
     view.attr_version = tensor._counter[0]
     return tensor._grad_fn
+
+
+def _differentiable(spec: Spec) -> bool:
+    return spec.dtype.is_floating_point or spec.dtype.is_complex
+
+
+def set_history(tensor: TensorBase, node: Node, number: int) -> None:
+    """Make output `number` of `node` the history of `tensor`.
+
+    Hooks stay with the old history; the function that retains the tensor's grad moves to the new one.
+    """
+    old, old_number, meta = tensor._grad_fn, tensor._output_nr, tensor._meta
+    tensor._grad_fn = node
+    tensor._output_nr = number
+    set_requires_grad(tensor, True)
+    if meta is None:
+        return
+    meta.hooks = None
+    if meta.retains_grad and old is not None and node is not None:
+        hooks_of(node).retain[number] = hooks_of(old).retain.pop(old_number)
+
+
+def set_requires_grad(tensor: TensorBase, value: bool) -> None:
+    """Set whether `tensor` requires grad, and of the views that follow it."""
+    spec = tensor._sig.spec
+    tensor._sig = spec.tracked if value else spec.plain
+    counter = tensor._counter
+    if len(counter) == 1 or tensor._view is not None:
+        return
+    for reference in counter[1:]:
+        view = reference()
+        if view is not None and view._view.base is tensor and not view._view.leaf and _differentiable(view._sig.spec):
+            view._sig = view._sig.spec.tracked if value else view._sig.spec.plain
 
 
 def rebase_history(target: TensorBase, node: Node) -> None:
     """Make `node` the history of `target` after an in-place write; a view's base gets a CopySlices node."""
     view = target._view
-    if view is None or view.creation == "no_grad":
-        target._grad_fn = node
-        target._output_nr = 0
-        target._sig = target._sig.spec.tracked
+    if view is None:
+        set_history(target, node, 0)
         return
     base = view.base
     wrapped = CopySlices(base, target, node)
-    base._grad_fn = wrapped
-    base._output_nr = 0
-    base._sig = base._sig.spec.tracked
-    target._grad_fn = AsStridedBackward0((wrapped, 0), base, target)
-    target._output_nr = 0
-    target._sig = target._sig.spec.tracked
-    view.attr_version = target._counter[0]
+    set_history(base, wrapped, 0)
+    made = grad_fn(target)
+    for item in getattr(node, "_saved", None) or ():
+        if item.__class__ is SavedResult or item.__class__ is Packed:
+            item.owner = weakref.ref(made)

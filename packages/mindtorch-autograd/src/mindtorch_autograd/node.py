@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import sys
+import re
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.executor import tensor_class
-from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, make_tensor
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
-from .hooks import add_hook
+from . import accumulate
+from .hooks import NodeHooks, add_hook
 
-_sequence = itertools.count()
+_new = object.__new__
+sequence = itertools.count()
+"""Sequence numbers: later nodes run earlier in backward."""
 
 LATEST = 2**64 - 1
 """Sequence number of AccumulateGrad: it runs as soon as it is ready."""
@@ -29,25 +29,45 @@ FREED_TEXT = (
 )
 
 
+class InputMetadata:
+    """Geometry of what flows into a node: one entry of `_input_metadata`."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    @property
+    def shape(self) -> Any:
+        """Extents of the output this gradient belongs to."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type of that output."""
+        return self.spec.dtype
+
+    @property
+    def device(self) -> Any:
+        """Device of that output."""
+        return self.spec.device
+
+
 class Node:
     """A function of the backward graph. `_edges` are (node, output number) pairs, (None, 0) where no gradient goes."""
 
-    __slots__ = (
-        "__dict__",
-        "__weakref__",
-        "_edges",
-        "_outputs",
-        "_post_hooks",
-        "_pre_hooks",
-        "_seq",
-        "_tensor_hooks",
-    )
+    __slots__ = ("__weakref__", "_edges", "_hooks", "_outputs", "_seq")
+
+    _edges: Sequence[tuple[Any, int]]
+    _hooks: NodeHooks | None
+    _outputs: Sequence[Spec | None]
+    _seq: int
 
     def __init__(self, edges: Sequence[tuple[Any, int]] = (), outputs: Sequence[Spec | None] = ()) -> None:
         self._edges = tuple(edges)
         self._outputs = tuple(outputs)
-        self._seq = next(_sequence)
-        self._pre_hooks = self._post_hooks = self._tensor_hooks = None
+        self._seq = next(sequence)
+        self._hooks = None
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -57,7 +77,11 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dict for the user's own notes on this node."""
-        return self.__dict__.setdefault("_metadata", {})
+        return hooks_of(self).metadata
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        return [InputMetadata(spec) for spec in self._outputs if spec is not None]
 
     def name(self) -> str:
         """The node's name, `AddBackward0`."""
@@ -70,24 +94,12 @@ class Node:
         self._seq = number
 
     def register_hook(self, fn: Callable[..., Any]) -> Any:
-        """Call `fn(grad_inputs, grad_outputs)` after this node ran; what it returns replaces grad_inputs."""
-        if self._post_hooks is None:
-            self._post_hooks = OrderedDict()
-        return add_hook(self._post_hooks, fn)
+        """Call `fn(grad_inputs, grad_outputs)` after this node ran; the tuple it returns replaces grad_inputs."""
+        return add_hook(hooks_of(self).post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> Any:
-        """Call `fn(grad_outputs)` before this node runs; what it returns replaces grad_outputs."""
-        if self._pre_hooks is None:
-            self._pre_hooks = OrderedDict()
-        return add_hook(self._pre_hooks, fn)
-
-    def add_tensor_hook(self, output_nr: int, hooks: Any) -> None:
-        """Let the hooks of the tensor that is output `output_nr` run on its gradient before this node does."""
-        if self._tensor_hooks is None:
-            self._tensor_hooks = {}
-        self._tensor_hooks.setdefault(output_nr, [])
-        if not any(existing is hooks for existing in self._tensor_hooks[output_nr]):
-            self._tensor_hooks[output_nr].append(hooks)
+        """Call `fn(grad_outputs)` before this node runs; the tuple it returns replaces grad_outputs."""
+        return add_hook(hooks_of(self).pre, fn)
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Return one gradient per edge for the gradients of this node's outputs (None where undefined)."""
@@ -96,14 +108,39 @@ class Node:
     def release(self) -> None:
         """Drop saved values after the node ran in a backward that does not retain the graph."""
 
+    def __call__(self, *grads: Any) -> Any:
+        """Run the node by hand on gradients of its outputs."""
+        answers = tuple(self.apply(list(grads)))
+        return answers[0] if len(answers) == 1 else answers
+
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
+
+
+def hooks_of(node: Node) -> NodeHooks:
+    """Return the node's hooks, making their place when it has none."""
+    hooks = node._hooks
+    if hooks is None:
+        hooks = node._hooks = NodeHooks()
+    return hooks
+
+
+_BACKWARD = re.compile(r"Backward\d*$")
+
+
+def forward_name(node: Node) -> str:
+    """Return the name of the operation that made a node, as torch's texts show it: `Add` of `AddBackward0`."""
+    return _BACKWARD.sub("", node.name())
 
 
 class OpNode(Node):
-    """Node of an op from the table. Its class carries `_plan` (a `recorder.Recorder`), its slots the saved values."""
+    """Node of an op from the table: its recorder knows the formulas, `_saved` has the values of this call."""
 
-    __slots__ = ("_recorder", "_saved", "_versions")
+    __slots__ = ("_recorder", "_saved")
+
+    @property
+    def _outputs(self) -> Sequence[Spec | None]:  # type: ignore[override]
+        return self._recorder.outputs
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Run the formulas; see `recorder`."""
@@ -115,9 +152,15 @@ class OpNode(Node):
             self._saved = None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
-            return self._recorder.saved_attribute(self, name.removeprefix("_raw_saved_").removeprefix("_saved_"))
+        if name.startswith("_saved_"):
+            return self._recorder.saved_attribute(self, name[7:])
+        if name.startswith("_raw_saved_"):
+            return self._recorder.raw_saved_attribute(self, name[11:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        saved = [f"_saved_{name}" for name in self._recorder.attribute_names()]
+        return sorted({*object.__dir__(self), *saved})
 
 
 class NotImplementedNode(Node):
@@ -135,76 +178,36 @@ class NotImplementedNode(Node):
 
 
 class AccumulateGrad(Node):
-    """The sink of a leaf: adds the incoming gradient to `variable.grad`."""
+    """The sink of a leaf: adds the incoming gradient to `variable.grad`. Made by `accumulator` only."""
 
     __slots__ = ("variable",)
 
-    def __init__(self, variable: TensorBase) -> None:
-        super().__init__((), (variable._sig.spec,))
-        self._seq = LATEST
-        self.variable = variable
+    variable: TensorBase
+    _edges = ()
+    _seq = LATEST
+
+    @property
+    def _outputs(self) -> Sequence[Spec | None]:  # type: ignore[override]
+        return (self.variable._sig.spec,)
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Leaves always run as soon as they are ready."""
+
+    def name(self) -> str:
+        """torch's C++ name of the node."""
+        return "torch::autograd::AccumulateGrad"
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Accumulate into `variable.grad`, then run its post-accumulate hooks."""
-        grad = grads[0]
-        grads.clear()
-        if grad is not None:
-            self._accumulate(grad)
-            meta = self.variable._meta
-            if meta is not None and meta.post_accumulate_hooks:
-                for hook in list(meta.post_accumulate_hooks.values()):
-                    hook(self.variable)
-        return ()
-
-    def _accumulate(self, grad: TensorBase) -> None:
+        grad = grads.pop()
+        if grad is None or not self.variable._sig.requires_grad:
+            return ()
         meta = meta_of(self.variable)
-        old = meta.grad
-        if old is None:
-            if state.mode.grad:
-                meta.grad = grad.clone()
-            else:
-                meta.grad = grad if _owned(grad, self.variable._sig.spec) else _detached(_cloned(grad))
-        elif state.mode.grad:
-            meta.grad = old + grad
-        else:
-            old.add_(grad)
-
-
-def _cloned(grad: TensorBase) -> Any:
-    with mode_set(grad=False):
-        return grad.clone()  # type: ignore[attr-defined]
-
-
-def _detached(tensor: TensorBase) -> TensorBase:
-    if tensor._grad_fn is None and not tensor._sig.requires_grad:
-        return tensor
-    return make_tensor(
-        tensor_class[0], tensor._sig.spec.plain, tensor._array, tensor._storage, tensor._offset, tensor._counter
-    )
-
-
-def _owned(grad: TensorBase, spec: Spec) -> bool:
-    """True when nothing else can see the gradient's memory, so that it may become `.grad` without a copy.
-
-    The engine marks buffers it made itself or that only one edge received; a view or a shared array is copied.
-    """
-    return (
-        grad._storage is None
-        and grad._view is None
-        and grad._grad_fn is None
-        and not grad._sig.requires_grad
-        and grad._array is not None
-        and grad._array.base is None
-        and grad._counter[0] == 0
-        and grad._meta is None
-        and type(grad) is tensor_class[0]
-        and grad._sig.spec is spec
-        and sys.getrefcount(grad) <= _UNSHARED
-    )
-
-
-_UNSHARED = 4
-"""References to a gradient that only AccumulateGrad holds: three frames' locals and getrefcount's argument."""
+        accumulate.add_to(self.variable, meta, grad)
+        if meta.post_accumulate_hooks:
+            for hook in list(meta.post_accumulate_hooks.values()):
+                hook(self.variable)
+        return ()
 
 
 def meta_of(tensor: TensorBase) -> AutogradMeta:
@@ -218,10 +221,10 @@ def meta_of(tensor: TensorBase) -> AutogradMeta:
 def accumulator(tensor: TensorBase) -> AccumulateGrad:
     """Return the leaf's AccumulateGrad node, the same one while anything refers to it."""
     meta = meta_of(tensor)
-    node = meta.accumulator() if meta.accumulator is not None else None
+    node = meta.accumulator()
     if node is None:
-        node = AccumulateGrad(tensor)
+        node = _new(AccumulateGrad)
+        node.variable = tensor
+        node._hooks = None
         meta.accumulator = weakref.ref(node)
-        if meta.hooks:
-            node.add_tensor_hook(0, meta.hooks)
     return node

@@ -5,146 +5,78 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.autograd_interface import PlanRequest, hooks
+from mindtorch_dispatch.autograd_interface import PlanRequest
 from mindtorch_dispatch.meta.rule import View
-from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from .derivative import Derivative, Formula, find_derivative
+from . import anomaly
+from .derivative import Derivative, Formula
+from .engine import current_task
 from .inplace import check_inplace, gradient_edge, rebase_history
-from .node import NotImplementedNode, OpNode, _sequence
-from .reduction import fit
-from .saved import freed_error, pack, unpack
+from .node import NotImplementedNode, OpNode, sequence
+from .saved import RawSaved, SavedResult, freed_error, pack, unpack
 
 _new = object.__new__
 _classes: dict[str, type[OpNode]] = {}
+_anomaly = anomaly._settings
+NOWHERE = (None, 0)
 
 
 def node_class(name: str) -> type[OpNode]:
     """Return the node class called `name`, one per name."""
     cls = _classes.get(name)
     if cls is None:
-        made = type(name, (OpNode,), {"__slots__": (), "__module__": "torch.autograd"})
+        made = type(name, (OpNode,), {"__slots__": (), "__module__": "torch.autograd", "__qualname__": name})
         cls = _classes.setdefault(name, made)
     return cls
 
 
-def differentiable_dtype(spec: Spec) -> bool:
-    """True for specs whose dtype can carry a gradient."""
-    return spec.dtype.is_floating_point or spec.dtype.is_complex
+def note(node: Any) -> None:
+    """Note where the op was called, for anomaly detection."""
+    task = current_task()
+    anomaly.note_call(node, task.node if task is not None else None)
 
 
 class Recorder:
-    """Records calls of one plan.
+    """Records calls of one plan. It holds geometry and constants of the plan's call, never its tensors.
 
     `edges` has an entry per differentiable tensor input in schema order: the source in `flat`, a (source, index) pair
-    inside a list, or None where no gradient goes. `saves` says what the node keeps: (kind, payload) pairs.
+    inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps, and
+    `environment` has the constants; a formula's parameters are places in it, the first two the gradients.
     """
 
     __slots__ = (
-        "arguments",
         "cls",
         "differentiable",
         "edges",
+        "environment",
         "formulas",
         "needs_self_copy",
         "outputs",
-        "positions",
-        "row",
-        "saved_names",
+        "places",
+        "plain_saves",
         "saves",
         "saves_tensors",
-        "specs",
-        "values",
         "written",
     )
 
     def __init__(self, wanted: PlanRequest, entry: Derivative) -> None:
-        row = wanted.row
-        self.row = row
+        layout = _Layout(wanted, entry)
         self.cls = node_class(entry.node)
         self.differentiable = entry.outputs
         self.written = wanted.written
-        self.outputs = _output_specs(wanted)
-        self.values = wanted.values
-        self.arguments = {argument.name: index for index, argument in enumerate(row.schema.arguments)}
-        self.edges: list[Any] = []
-        self.specs: list[Spec | None] = []
-        self.positions: dict[str, list[int]] = {}
-        active = [f for f in entry.formulas if any(self._requires(name) for name in f.arguments)]
-        self._lay_out_edges(wanted, {name for f in entry.formulas for name in f.arguments})
-        self._plan_saves(wanted, active)
-
-    def _requires(self, name: str) -> bool:
-        value = self.values[self.arguments[name]]
-        items = value if isinstance(value, (list, tuple)) else (value,)
-        return any(isinstance(item, TensorBase) and item._sig.requires_grad for item in items)
-
-    def _lay_out_edges(self, wanted: PlanRequest, differentiable: set[str]) -> None:
-        for name, index in self.arguments.items():
-            if name not in differentiable:
-                continue
-            value, source = self.values[index], wanted.sources[index]
-            places = self.positions[name] = []
-            if isinstance(value, TensorBase):
-                places.append(len(self.edges))
-                self.edges.append(source if value._sig.requires_grad else None)
-                self.specs.append(value._sig.spec)
-            elif isinstance(value, (list, tuple)):
-                for position, item in enumerate(value):
-                    places.append(len(self.edges))
-                    tracked = isinstance(item, TensorBase) and item._sig.requires_grad
-                    self.edges.append((source, position) if tracked else None)
-                    self.specs.append(item._sig.spec if isinstance(item, TensorBase) else None)
-            else:
-                places.append(len(self.edges))
-                self.edges.append(None)
-                self.specs.append(None)
-
-    def _plan_saves(self, wanted: PlanRequest, active: Sequence[Formula]) -> None:
-        """Work out the environment of the formulas: [grads, grad, saved...] and each parameter's place in it."""
-        self.saved_names: list[str] = []
-        self.saves: list[tuple[str, Any]] = []
-        self.formulas: list[tuple[Callable[..., Any], tuple[int, ...], list[int], bool]] = []
-        for formula in active:
-            places = []
-            for parameter in formula.parameters:
-                if parameter in ("grads", "grad"):
-                    places.append(0 if parameter == "grads" else 1)
-                    continue
-                saved = parameter if parameter != "needs" else "needs:" + ",".join(formula.arguments)
-                if saved not in self.saved_names:
-                    self.saved_names.append(saved)
-                    self.saves.append(self._save_of(wanted, parameter, formula))
-                places.append(2 + self.saved_names.index(saved))
-            targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
-            as_list = formula.joint or isinstance(self.values[self.arguments[formula.arguments[0]]], (list, tuple))
-            self.formulas.append((formula.fn, tuple(places), targets, as_list))
-        self.saves_tensors = any(kind in ("tensor", "list", "result") for kind, _ in self.saves)
-        self.needs_self_copy = wanted.written and any(
-            kind == "tensor" and payload == wanted.sources[0] for kind, payload in self.saves
-        )
-
-    def _save_of(self, wanted: PlanRequest, parameter: str, formula: Formula) -> tuple[str, Any]:
-        if parameter == "needs":
-            return "const", tuple(self._requires(name) for name in formula.arguments)
-        if parameter.startswith("result") and parameter not in self.arguments:
-            return "result", int(parameter[6:] or 0)
-        index = self.arguments.get(parameter)
-        if index is not None:
-            value, source = self.values[index], wanted.sources[index]
-            if isinstance(value, TensorBase):
-                return "tensor", source
-            if isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
-                return "list", source
-            if source is not None and isinstance(value, (int, float, complex)) and not isinstance(value, bool):
-                return "scalar", source
-            return "const", value
-        value = self.values[self.arguments[parameter.removesuffix("_spec")]]
-        if isinstance(value, (list, tuple)):
-            return "const", [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
-        return "const", value._sig.spec if isinstance(value, TensorBase) else value
+        self.outputs = output_specs(wanted)
+        self.edges = tuple(layout.edges)
+        self.environment = layout.environment
+        self.formulas = layout.formulas
+        self.places = layout.places
+        self.saves = tuple(layout.saves)
+        kinds = {kind for kind, _, _ in self.saves}
+        self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
+        self.needs_self_copy = wanted.written and ("tensor", wanted.sources[0]) in [save[:2] for save in self.saves]
+        plain = kinds <= {"tensor"} and not wanted.written and wanted.mode.saved_hooks is not True
+        self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain else None
 
     def before(self, flat: tuple[Any, ...]) -> Any:
         """Ahead of an in-place kernel: refuse what torch refuses; keep a copy of `self` if a formula needs it."""
@@ -156,22 +88,38 @@ class Recorder:
         """Make the node of this call and connect the result to it."""
         node = _new(self.cls)
         node._recorder = self
-        node._outputs = self.outputs
-        node._pre_hooks = node._post_hooks = node._tensor_hooks = None
-        node._seq = next(_sequence)
-        edges: list[tuple[Any, int]] = []
+        node._hooks = None
+        node._seq = next(sequence)
+        node._edges = edges = []
         for place in self.edges:
             if place is None:
-                edges.append((None, 0))
-            else:
-                tensor = flat[place] if place.__class__ is int else flat[place[0]][place[1]]
-                made = tensor._grad_fn
-                if made is None or tensor._view is not None:
-                    edges.append(gradient_edge(tensor))
-                else:
+                edges.append(NOWHERE)
+                continue
+            tensor = flat[place] if place.__class__ is int else flat[place[0]][place[1]]
+            made = tensor._grad_fn
+            if tensor._view is None:
+                if made is not None:
                     edges.append((made, tensor._output_nr))
-        node._edges = edges
-        self._save(node, flat, result, self_copy)
+                    continue
+                meta = tensor._meta
+                if meta is not None:
+                    made = meta.accumulator()
+                    if made is not None:
+                        edges.append((made, 0))
+                        continue
+            edges.append(gradient_edge(tensor))
+        plain = self.plain_saves
+        if plain is None:
+            node._saved = self._save(flat, result, self_copy)
+        else:
+            node._saved = saved = []
+            for place in plain:
+                item = flat[place]
+                if item._sig.inference:
+                    pack(item, None)
+                saved += (item, item._counter[0])
+        if _anomaly["enabled"]:
+            note(node)
         if self.written:
             rebase_history(flat[0], node)
         elif result.__class__ is tuple or result.__class__ is list:
@@ -182,77 +130,210 @@ class Recorder:
         else:
             result._grad_fn = node
 
-    def _save(self, node: OpNode, flat: tuple[Any, ...], result: Any, self_copy: Any) -> None:
+    def _save(self, flat: tuple[Any, ...], result: Any, self_copy: Any) -> list[Any]:
+        """Return what the node keeps, each item followed by its version (None for what has none)."""
         saved: list[Any] = []
-        versions: list[Any] = []
-        for kind, payload in self.saves:
-            version: Any = None
+        for kind, payload, _ in self.saves:
             if kind == "tensor":
                 item = flat[payload]
                 if payload == 0 and self_copy is not None:
                     item = self_copy
                 version = item._counter[0]
-                item = pack(item, None)
+                if self.written and item is not self_copy and item._counter is flat[0]._counter:
+                    version -= 1  # it was saved, in torch, before the write
+                saved += (pack(item, None), version)
             elif kind == "result":
                 output = result[payload] if result.__class__ in (tuple, list) else result
-                version = output._counter[0]
-                item = pack(output, payload)
-            elif kind == "scalar":
-                item = flat[payload]
+                saved += (pack(output, payload), output._counter[0])
             elif kind == "list":
                 given = flat[payload]
-                version = [None if one is None else one._counter[0] for one in given]
-                item = [None if one is None else pack(one, None) for one in given]
+                versions = [None if one is None else one._counter[0] for one in given]
+                saved += ([None if one is None else pack(one, None) for one in given], versions)
             else:
-                item = payload
-            saved.append(item)
-            versions.append(version)
-        node._saved = saved
-        node._versions = versions
+                saved += (flat[payload] if kind == "scalar" else flat[payload]._offset, None)
+        return saved
 
-    def unpacked(self, node: OpNode) -> list[Any]:
-        """Return the saved values in order; torch's error when they were freed or written into."""
+    def _unpacked(self, node: OpNode) -> list[Any]:
+        """Return the environment of the formulas; torch's error when saved values were freed or written into."""
         saved = node._saved
         if saved is None:
             raise freed_error()
-        values = []
-        for item, version in zip(saved, node._versions, strict=True):
+        environment = self.environment.copy()
+        index = 0
+        for _, _, place in self.saves:
+            item, version = saved[index], saved[index + 1]
+            index += 2
             if version is None:
-                values.append(item)
+                environment[place] = item
             elif version.__class__ is list:
-                values.append(
-                    [None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True)]
-                )
+                environment[place] = [
+                    None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True)
+                ]
             else:
-                values.append(unpack(node, item, version))
-        return values
+                environment[place] = unpack(node, item, version)
+        return environment
 
-    def backward(self, node: OpNode, grads: list[Any]) -> Sequence[Any]:
-        """Run the formulas on the gradients of the outputs; one gradient per edge, fitted to the inputs."""
-        grad = grads[0]
+    def backward(self, node: OpNode, grads: list[Any]) -> list[Any]:
+        """Run the formulas on the gradients of the outputs; one gradient per edge."""
+        grad = grads[0] if grads else None
         if grad is None and len(grads) == 1:
             return [None] * len(self.edges)
-        environment = [grads, grad, *self.unpacked(node)]
+        environment = self._unpacked(node)
+        environment[0], environment[1] = grads, grad
         answers: list[Any] = [None] * len(self.edges)
         for fn, places, targets, as_list in self.formulas:
             if grad is None and 1 in places:
                 continue
             given = fn(*[environment[place] for place in places])
             for target, answer in zip(targets, given if as_list else (given,), strict=True):
-                if answer is not None and self.edges[target] is not None:
-                    answers[target] = fit(answer, self.specs[target])
+                if self.edges[target] is not None:
+                    answers[target] = answer
         return answers
+
+    def attribute_names(self) -> list[str]:
+        """The names after `_saved_` that nodes of this recorder have."""
+        names = []
+        for name in self.places:
+            if name.endswith("_spec"):
+                names.append(f"{name[:-5]}_sym_sizes")
+            elif ":" not in name:
+                names.append(name)
+        return names
+
+    def _find(self, node: OpNode, name: str, prefix: str) -> tuple[Any, int | None]:
+        """Return (constant, None) or (kind, index in `_saved`) of the saved value called `name`."""
+        place = self.places.get(name)
+        if place is None:
+            raise AttributeError(f"'{type(node).__name__}' object has no attribute '{prefix}{name}'")
+        for index, (kind, _, at) in enumerate(self.saves):
+            if at == place:
+                return kind, 2 * index
+        return self.environment[place], None
 
     def saved_attribute(self, node: OpNode, name: str) -> Any:
         """Return the value saved under `name`, as `grad_fn._saved_<name>`."""
-        if name not in self.saved_names:
-            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
+        for suffix in ("_sym_sizes", "_sizes"):
+            spec = f"{name.removesuffix(suffix)}_spec"
+            if name.endswith(suffix) and spec in self.places:
+                return self.environment[self.places[spec]].shape
+        found, index = self._find(node, name, "_saved_")
+        if index is None:
+            return tuple(found) if isinstance(found, list) else found
         if node._saved is None:
             raise freed_error()
-        return self.unpacked(node)[self.saved_names.index(name)]
+        item, version = node._saved[index : index + 2]
+        if version is None:
+            return item
+        if version.__class__ is list:
+            return tuple(None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True))
+        return unpack(node, item, version, True)
+
+    def raw_saved_attribute(self, node: OpNode, name: str) -> Any:
+        """Return the holder of the tensor saved under `name`, as `grad_fn._raw_saved_<name>`."""
+        kind, index = self._find(node, name, "_raw_saved_")
+        if index is None or kind not in ("tensor", "result", "list"):
+            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'")
+        if node._saved is None:
+            raise freed_error()
+        if kind == "list":
+            return tuple(RawSaved(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
+        return RawSaved(node, (node._saved, index))
 
 
-def _output_specs(wanted: PlanRequest) -> tuple[Any, ...]:
+class _Layout:
+    """Works out the parts of a `Recorder` from the call that is planned."""
+
+    def __init__(self, wanted: PlanRequest, entry: Derivative) -> None:
+        self.wanted = wanted
+        self.arguments = {argument.name: index for index, argument in enumerate(wanted.row.schema.arguments)}
+        self.edges: list[Any] = []
+        self.positions: dict[str, list[int]] = {}
+        self.environment: list[Any] = [None, None]
+        self.places: dict[str, int] = {}
+        self.saves: list[tuple[str, Any, int]] = []
+        self.formulas: list[tuple[Callable[..., Any], tuple[int, ...], list[int], bool]] = []
+        differentiable = {name for formula in entry.formulas for name in formula.arguments}
+        for name, index in self.arguments.items():
+            if name in differentiable:
+                self._lay_out(name, wanted.values[index], wanted.sources[index])
+        for formula in entry.formulas:
+            if any(requires(wanted.values[self.arguments[name]]) for name in formula.arguments):
+                self._add(formula)
+
+    def _lay_out(self, name: str, value: Any, source: Any) -> None:
+        """Give the argument its edges; a number at a tensor's place and a missing tensor have an edge to nowhere."""
+        places = self.positions[name] = []
+        if isinstance(value, (list, tuple)):
+            for position, item in enumerate(value):
+                places.append(len(self.edges))
+                self.edges.append((source, position) if requires(item) else None)
+            return
+        places.append(len(self.edges))
+        self.edges.append(source if requires(value) else None)
+
+    def _add(self, formula: Formula) -> None:
+        places = []
+        for parameter in formula.parameters:
+            if parameter in ("grads", "grad"):
+                places.append(0 if parameter == "grads" else 1)
+                continue
+            name = parameter if parameter != "needs" else "needs:" + ",".join(formula.arguments)
+            if name not in self.places:
+                self.places[name] = len(self.environment)
+                self.environment.append(self._save(parameter, formula))
+            places.append(self.places[name])
+        targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
+        first = self.wanted.values[self.arguments[formula.arguments[0]]]
+        as_list = formula.joint or isinstance(first, (list, tuple))
+        self.formulas.append((formula.fn, tuple(places), targets, as_list))
+
+    def _save(self, parameter: str, formula: Formula) -> Any:
+        """Return the parameter's constant; note a save for what differs from call to call."""
+        place = len(self.environment)
+        if parameter == "needs":
+            return tuple(requires(self.wanted.values[self.arguments[name]]) for name in formula.arguments)
+        if parameter.startswith("result") and parameter not in self.arguments:
+            self.saves.append(("result", int(parameter[6:] or 0), place))
+            return None
+        index = self.arguments.get(parameter)
+        if index is not None:
+            value, source = self.wanted.values[index], self.wanted.sources[index]
+            kind = _kind(value, source)
+            if kind is None:
+                return value
+            self.saves.append((kind, source, place))
+            return None
+        name, _, what = parameter.rpartition("_")
+        index = self.arguments[name]
+        value = self.wanted.values[index]
+        if what == "offset":
+            self.saves.append(("offset", self.wanted.sources[index], place))
+            return None
+        if isinstance(value, (list, tuple)):
+            return [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
+        return value._sig.spec if isinstance(value, TensorBase) else value
+
+
+def _kind(value: Any, source: int | None) -> str | None:
+    """Return how a value that differs from call to call is saved, None for a constant of the plan."""
+    if isinstance(value, TensorBase):
+        return "tensor"
+    if isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+        return "list"
+    if source is not None and isinstance(value, (int, float, complex)) and not isinstance(value, bool):
+        return "scalar"
+    return None
+
+
+def requires(value: Any) -> bool:
+    """True for a tensor that requires grad and a list with one."""
+    if isinstance(value, TensorBase):
+        return value._sig.requires_grad
+    return isinstance(value, (list, tuple)) and any(requires(item) for item in value)
+
+
+def output_specs(wanted: PlanRequest) -> tuple[Any, ...]:
+    """Return the specs of the outputs, None where they are not known or not made."""
     specs = wanted.specs
     if wanted.written:
         target = wanted.values[0]
@@ -272,7 +353,7 @@ class MissingRecorder:
 
     def __init__(self, wanted: PlanRequest) -> None:
         self.name = wanted.row.aten_name
-        self.outputs = _output_specs(wanted)
+        self.outputs = output_specs(wanted)
         self.written = wanted.written
         self.sources = [
             source
@@ -295,38 +376,3 @@ class MissingRecorder:
             if output is not None and output._sig.requires_grad:
                 output._grad_fn = node
                 output._output_nr = number
-
-
-def make_recorder(wanted: PlanRequest) -> Recorder | MissingRecorder | None:
-    """Return the recorder of a plan, None when its outputs carry no gradient."""
-    entry = find_derivative(wanted.row)
-    if entry is None:
-        specs = [spec for spec in _output_specs(wanted) if spec is not None]
-        if not any(differentiable_dtype(spec) for spec in specs):
-            return None
-        return MissingRecorder(wanted)
-    if entry.non_differentiable:
-        return None
-    specs = [spec for spec in _output_specs(wanted) if spec is not None]
-    if specs and not any(differentiable_dtype(spec) for spec in specs):
-        return None
-    names = [argument.name for argument in wanted.row.schema.arguments]
-    active = {name for formula in entry.formulas for name in formula.arguments}
-    for name, value in zip(names, wanted.values, strict=True):
-        items = value if isinstance(value, (list, tuple)) else (value,)
-        if name in active and any(isinstance(item, TensorBase) and item._sig.requires_grad for item in items):
-            return Recorder(wanted, entry)
-    return None
-
-
-def has_formula(row: OpRow) -> bool:
-    """True when the op has a derivative row, so that a composing function is not differentiated through."""
-    entry = find_derivative(row)
-    return entry is not None and not entry.non_differentiable
-
-
-def install() -> None:
-    """Put this autograd into the call path."""
-    hooks.install(make_recorder, has_formula)
-
-

@@ -1,4 +1,4 @@
-"""Fitting of a formula's gradient to its input: un-broadcast, cast, done once here and in no formula."""
+"""Fitting of a node's gradients to its inputs: un-broadcast, cast, refused; done once here and in no formula."""
 
 from __future__ import annotations
 
@@ -20,18 +20,37 @@ def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
     return aten.view(grad, list(shape)) if lead else grad
 
 
-def fit(grad: TensorBase, spec: Spec | None) -> Any:
-    """Return `grad` with the shape and dtype of the input that `spec` describes."""
-    if spec is None:
-        return grad
+def expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """True when a tensor of `shape` can be broadcast to `target`."""
+    lead = len(target) - len(shape)
+    return lead >= 0 and all(
+        extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True)
+    )
+
+
+def fit(grad: TensorBase, spec: Spec, node: Any, index: int) -> Any:
+    """Return `grad`, which `node` gave for its input `index`, with the shape and dtype that `spec` describes.
+
+    Raises torch's RuntimeError for shapes that do not broadcast and for another device.
+    """
     have = grad._sig.spec
-    if have is spec:
-        return grad
     if have.shape != spec.shape:
+        if not expandable(spec.shape, have.shape):
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(have.shape)} but "
+                f"expected shape compatible with {list(spec.shape)}"
+            )
         grad = sum_to_shape(grad, spec.shape)
     if have.dtype is not spec.dtype:
         if have.dtype.is_complex and not spec.dtype.is_complex:
             grad = aten.real(grad)
         if grad._sig.spec.dtype is not spec.dtype:
             grad = aten._to_copy(grad, dtype=spec.dtype)
+    if have.device != spec.device:
+        if have.ndim:
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid gradient at index {index} - expected device "
+                f"{spec.device} but got {have.device}"
+            )
+        grad = aten._to_copy(grad, device=spec.device)
     return grad

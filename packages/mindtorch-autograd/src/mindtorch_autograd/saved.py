@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
-import weakref
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, make_tensor
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
-from .inplace import gradient_edge
-from .node import FREED_TEXT, AccumulateGrad, Node
+from . import anomaly
+from .node import FREED_TEXT, Node, forward_name
+
+INFERENCE_TEXT = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+    "`torch.no_grad()` instead of `torch.inference_mode()`."
+)
+
+
+class _HookStack(threading.local):
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = []
+
+
+hook_stack = _HookStack()
+"""This thread's (pack, unpack) pairs, the innermost last. `Mode.saved_hooks` is True while there is one, the error text
+while they are forbidden, else None; so plans know whether to pack without being made anew for every pair."""
 
 
 class Packed:
     """A saved tensor that went through a `pack_hook`."""
 
-    __slots__ = ("edge", "packed", "result_nr", "unpack")
+    __slots__ = ("number", "owner", "packed", "unpack")
 
-    def __init__(self, unpack: Any, packed: Any, result_nr: int | None, edge: tuple[Any, int] | None) -> None:
+    def __init__(self, unpack: Any, packed: Any, number: int | None) -> None:
         self.unpack = unpack
         self.packed = packed
-        self.result_nr = result_nr
-        self.edge = edge
+        self.number = number
+        self.owner: Any = None
 
 
 class SavedResult:
-    """An output saved by its own node: an alias without the node, so that no reference cycle keeps it alive."""
+    """An output saved by its own node: an alias without the node, so that no reference cycle keeps it alive.
 
-    __slots__ = ("alias", "number")
+    `owner` refers weakly to the node that unpacked tensors get, where it is not the saving node.
+    """
+
+    __slots__ = ("alias", "number", "owner")
 
     def __init__(self, alias: TensorBase, number: int) -> None:
         self.alias = alias
         self.number = number
+        self.owner: Any = None
 
 
 def alias_of(tensor: TensorBase) -> TensorBase:
@@ -49,74 +71,142 @@ def alias_of(tensor: TensorBase) -> TensorBase:
 
 def pack(tensor: TensorBase, number: int | None) -> Any:
     """Return what a node keeps of `tensor`; `number` is the output number when the node made it."""
-    hooks = state.mode.saved_hooks
-    if hooks is None:
+    if tensor._sig.inference:
+        raise RuntimeError(INFERENCE_TEXT)
+    if state.mode.saved_hooks is not True:
         return tensor if number is None else SavedResult(alias_of(tensor), number)
-    if isinstance(hooks, str):
-        raise RuntimeError(hooks)
-    pack_hook, unpack_hook = hooks
+    pack_hook, unpack_hook = hook_stack.pairs[-1]
+    return _packed(tensor, number, pack_hook, unpack_hook)
+
+
+def _packed(tensor: TensorBase, number: int | None, pack_hook: Any, unpack_hook: Any) -> Packed:
     given = tensor if number is None else alias_of(tensor)
+    counter, version = given._counter, given._counter[0]
     before = state.mode
     state.mode = before.replace(grad=False, saved_hooks=None)
     try:
         packed = pack_hook(given)
     finally:
         state.mode = before
-    # What the hook gives back has no history; an input gets its own again, for gradients of gradients.
-    edge = gradient_edge(tensor) if number is None and tensor._sig.requires_grad else None
-    return Packed(unpack_hook, packed, number, edge)
+    if counter[0] != version:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+            "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
+            "need to perform in-place operations on the input to a pack hook."
+        )
+    return Packed(unpack_hook, packed, number)
 
 
-def unpack(node: Node, item: Any, version: int) -> Any:
-    """Return the tensor saved as `item`, after checking that nobody wrote into it since."""
+def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
+    """Return the tensor saved as `item`, after checking that nobody wrote into it since.
+
+    An output comes with its history where it can matter, in grad mode, or when `history` is asked for.
+    """
     if item.__class__ is Packed:
-        before = state.mode
-        state.mode = before.replace(saved_hooks=None)
-        try:
-            tensor = item.unpack(item.packed)
-        finally:
-            state.mode = before
-        if not isinstance(tensor, TensorBase):
-            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                            f"{type(tensor).__name__}")
-        if item.result_nr is not None:
-            return _with_history(node, tensor, item.result_nr)
-        return tensor if item.edge is None else _with_history(item.edge[0], tensor, item.edge[1])
+        return _unpacked(node, item)
     if item.__class__ is SavedResult:
         alias = item.alias
         if alias._counter[0] != version:
             raise modified_error(alias, version, node, item.number)
-        return _with_history(node, alias, item.number) if state.mode.grad else alias
+        return _with_history(node, alias, item) if history or state.mode.grad else alias
     if item._counter[0] != version:
         raise modified_error(item, version, item._grad_fn, item._output_nr)
     return item
 
 
-def _with_history(node: Node, alias: TensorBase, number: int) -> TensorBase:
+def _unpacked(node: Node, item: Packed) -> Any:
+    before = state.mode
+    state.mode = before.replace(saved_hooks=None)
+    try:
+        tensor = item.unpack(item.packed)
+    finally:
+        state.mode = before
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor)}"
+        )
+    return tensor if item.number is None else _with_history(node, tensor, item)
+
+
+def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> TensorBase:
     tensor = make_tensor(
         type(alias), alias._sig.spec.tracked, alias._array, alias._storage, alias._offset, alias._counter
     )
-    if isinstance(node, AccumulateGrad):
-        tensor._meta = AutogradMeta()
-        tensor._meta.accumulator = weakref.ref(node)
-    else:
-        tensor._grad_fn = node
-        tensor._output_nr = number
+    owner = item.owner() if item.owner is not None else None
+    tensor._grad_fn = node if owner is None else owner
+    tensor._output_nr = item.number if owner is None else 0
     return tensor
+
+
+_NAMED = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long")
+
+
+def type_text(dtype: Dtype, device_type: str) -> str:
+    """Return the type name that torch's version error shows: legacy names for old dtypes, C++ names for others."""
+    if device_type == "cpu" and dtype.scalar_name in _NAMED:
+        return dtype.type_name
+    return f"{device_type.upper()}{dtype.scalar_name}Type"
 
 
 def modified_error(tensor: TensorBase, version: int, maker: Any, number: int) -> RuntimeError:
     """Return torch's error for a saved tensor that was written into."""
     spec = tensor._sig.spec
-    made_by = f", which is output {number} of {maker.name()}," if maker is not None else ""
+    made_by = f", which is output {number} of {forward_name(maker)}," if maker is not None else ""
+    hint = (
+        "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+        "question was changed in there or anywhere later. Good luck!"
+        if anomaly.enabled()
+        else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{spec.dtype.type_name} {list(spec.shape)}]{made_by} is at version {tensor._counter[0]}; expected version "
-        f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-        "with torch.autograd.set_detect_anomaly(True)."
+        f"[{type_text(spec.dtype, spec.device.type)} {list(spec.shape)}]{made_by} is at version {tensor._counter[0]}; "
+        f"expected version {version} instead. {hint}"
     )
 
 
 def freed_error() -> RuntimeError:
     """Return torch's error for reading saved tensors that were freed."""
     return RuntimeError(FREED_TEXT)
+
+
+class RawSaved:
+    """`grad_fn._raw_saved_<name>`: a saved tensor on which pack and unpack hooks can be put before it is read."""
+
+    __module__ = "torch._C._autograd"
+    __slots__ = ("_item", "_node", "_slot")
+
+    def __init__(self, node: Any, slot: tuple[list[Any], int], item: int | None) -> None:
+        self._node = node
+        self._slot = slot
+        self._item = item
+
+    def _place(self) -> tuple[list[Any], int]:
+        values, index = self._slot
+        return (values, index) if self._item is None else (values[index], self._item)
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Pack the value now, and unpack it whenever it is read; RuntimeError for a second pair or a freed value."""
+        values, index = self._place()
+        item = values[index]
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("Calling register_hooks with non-callable hooks")
+        if item.__class__ is Packed:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. "
+                               "Hint: only one pair of hooks is allowed at a time.")
+        if item is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if item.__class__ is SavedResult:
+            packed = _packed(item.alias, item.number, pack_hook, unpack_hook)
+            packed.owner = item.owner
+        else:
+            packed = _packed(item, None, pack_hook, unpack_hook)
+        values[index] = packed
+
+    @property
+    def data(self) -> Any:
+        """What the pack hook returned, or the tensor."""
+        values, index = self._place()
+        item = values[index]
+        return item.packed if item.__class__ is Packed else item.alias if item.__class__ is SavedResult else item

@@ -10,6 +10,7 @@ arguments followed by its keyword values. The ways to run are few:
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ import numpy as np
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
+from .quiet import SILENT as _SILENT
+from .quiet import enter as _enter
+from .quiet import leave as _leave
 from .state import state
 
 _new = object.__new__
@@ -37,6 +41,7 @@ class Plan:
         "before",
         "cls",
         "creation",
+        "follows",
         "kernel",
         "lists",
         "np_dtype",
@@ -68,6 +73,7 @@ class Plan:
         self.values: list[Any] = []
         self.cls: type[TensorBase] = tensor_class[0]
         self.creation = "default"
+        self.follows = False
         self.offset: Any = 0
 
 
@@ -122,7 +128,11 @@ def run_kernel(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if plan.prepare is not None:
         plan.prepare(plan, values, flat)
     array = plan.alloc(plan.shape, plan.np_dtype)
-    plan.kernel(array, *values)
+    token = _enter(_SILENT)
+    try:
+        plan.kernel(array, *values)
+    finally:
+        _leave(token)
     tensor = _new(plan.cls)
     tensor._sig = plan.sig
     tensor._array = array
@@ -142,7 +152,11 @@ def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """As `run_kernel`, for several outputs; the kernel gets them as a tuple, None for those not asked for."""
     values = operands(plan, flat)
     arrays = tuple(alloc and alloc(sig.spec.shape, sig.spec.np_dtype) for sig, alloc in plan.outputs)
-    plan.kernel(arrays, *values)
+    token = _enter(_SILENT)
+    try:
+        plan.kernel(arrays, *values)
+    finally:
+        _leave(token)
     tensors = tuple(sig and wrap(plan, sig, array) for (sig, _), array in zip(plan.outputs, arrays, strict=True))
     if plan.record is not None:
         plan.record(flat, tensors)
@@ -152,7 +166,11 @@ def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (dtype, tracked)."""
     values = operands(plan, flat)
-    arrays = plan.kernel(*values)
+    token = _enter(_SILENT)
+    try:
+        arrays = plan.kernel(*values)
+    finally:
+        _leave(token)
     single = not isinstance(arrays, tuple)
     tensors = tuple(
         wrap_array(plan.cls, array, dtype, device, tracked)
@@ -184,7 +202,11 @@ def run_inplace(plan: Plan, flat: tuple[Any, ...]) -> Any:
     target = flat[plan.source]
     kept = plan.before(flat) if plan.before is not None else None
     if plan.kernel is not None:
-        plan.kernel(target._array, *operands(plan, flat))
+        token = _enter(_SILENT)
+        try:
+            plan.kernel(target._array, *operands(plan, flat))
+        finally:
+            _leave(token)
     target._counter[0] += 1
     if plan.record is not None:
         plan.record(flat, target, kept)
@@ -212,7 +234,11 @@ def run_inplace_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """As `run_inplace`, for an op that writes the lists or several arguments named in `plan.outputs`."""
     if plan.before is not None:
         plan.before(flat)
-    plan.kernel(None, *operands(plan, flat))
+    token = _enter(_SILENT)
+    try:
+        plan.kernel(None, *operands(plan, flat))
+    finally:
+        _leave(token)
     for source in plan.outputs:
         written = flat[source]
         for target in written if isinstance(written, (list, tuple)) else (written,):
@@ -226,7 +252,11 @@ def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     plan.before(targets)
     if plan.kernel is not None:
         arrays = tuple(target._array for target in targets)
-        plan.kernel(arrays[0] if plan.pack is None else arrays, *operands(plan, flat))
+        token = _enter(_SILENT)
+        try:
+            plan.kernel(arrays[0] if plan.pack is None else arrays, *operands(plan, flat))
+        finally:
+            _leave(token)
     for target in targets:
         target._counter[0] += 1
     return targets[0] if plan.pack is None else plan.pack(targets)
@@ -261,10 +291,29 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
     else:
         storage = base._materialized_storage()
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
-    if plan.creation is not None:
+    creation = plan.creation
+    if creation is not None:
         above = base._view
-        tensor._view = ViewInfo(base if above is None else above.base, base._counter[0], plan.creation)
+        if above is not None:
+            base = above.base
+            if creation == "default":
+                creation = above.creation
+        tensor._view = ViewInfo(base, base._counter[0], creation)
+        if plan.follows:
+            _follow(base, tensor)
     return tensor
+
+
+def _follow(base: TensorBase, view: TensorBase) -> None:
+    """Let `view` require grad as soon as `base` does."""
+    counter = base._counter
+    if len(counter) > FOLLOWERS:
+        counter[1:] = [reference for reference in counter[1:] if reference() is not None]
+    counter.append(weakref.ref(view))
+
+
+FOLLOWERS = 64
+"""Past so many views of one base, those that are gone are forgotten."""
 
 
 def run_view(plan: Plan, flat: tuple[Any, ...]) -> Any:

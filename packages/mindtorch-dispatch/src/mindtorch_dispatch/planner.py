@@ -167,23 +167,27 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
     recorder = hooks.recorder(wanted) if wanted is not None else None
     if recorder is not None:
         plan.record = recorder.after
-    base = bound.values[0]
-    tracked = recorder is not None
+    base = bound.values[0]._sig
+    # A view that the schema does not own up to (`_unsafe_view`) is for autograd a tensor of its own.
+    detached = "detach" in row.tags or row.schema.returns[0].alias is None
+    # A view requires grad when its base does, also where nothing is recorded.
+    tracked = recorder is not None or (base.requires_grad and not detached and not mode.grad)
 
     def sig_of(view: View) -> Any:
         if tracked and differentiable(view.spec.dtype):
             return view.spec.tracked
-        return view.spec.inference if base._sig.inference else view.spec.plain
+        return view.spec.inference if base.inference else view.spec.plain
 
-    # A view that the schema does not own up to (`_unsafe_view`) is for autograd a tensor of its own.
-    detached = "detach" in row.tags or row.schema.returns[0].alias is None
     if single:
         plan.sig, plan.offset = sig_of(views), views.offset
-        plan.creation = None if detached else "default" if mode.grad else "no_grad"
     else:
         plan.outputs = [(sig_of(view), view.offset) for view in views]
         plan.pack = packing(row, views, overload=bound.overload)
-        plan.creation = "multi_output" if mode.grad else "no_grad"
+    recorded = "default" if single else "multi_output"
+    plan.creation = "inference" if mode.inference else recorded if mode.grad else "no_grad"
+    plan.follows = mode.grad and not tracked and not base.inference and differentiable(base.spec.dtype)
+    if detached or base.inference:
+        plan.creation = None
     return plan
 
 

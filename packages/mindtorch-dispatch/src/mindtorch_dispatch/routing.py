@@ -77,11 +77,15 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
         source = bound.sources[index]
         if isinstance(value, TensorBase):
             tensors.append((index, source))
+            if index < len(values) and values[index] is value:
+                values[index] = None  # plans outlive calls and must not keep their tensors
             cast = _cast_of(answer.cast, index, value._sig.spec.dtype, kernel)
             if cast is not None:
                 casts.append((index, cast))
         elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
             lists.append((index, source))
+            if index < len(values) and values[index] is value:
+                values[index] = None
             for item in value:
                 cast = _cast_of(answer.cast, index, item._sig.spec.dtype, kernel) if item is not None else None
                 if cast is not None:

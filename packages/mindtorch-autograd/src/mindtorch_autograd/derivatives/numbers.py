@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
@@ -17,3 +18,12 @@ def conj(value: Any) -> Any:
 def scaled(grad: Any, factor: Any) -> Any:
     """Return `grad * conj(factor)`, and `grad` itself for factor 1."""
     return grad if factor == 1 else grad * conj(factor)
+
+
+def not_implemented(what: str) -> Callable[[Any], Any]:
+    """Return a formula that raises torch's error for a derivative torch does not have either."""
+
+    def formula(grad: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+    return formula

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..derivative import NON_DIFFERENTIABLE, ZERO, derivative
+from ..derivative import NON_DIFFERENTIABLE, derivative
 from .numbers import conj, scaled
 
 
@@ -187,7 +187,7 @@ derivative(
 derivative(
     "copysign.Tensor",
     self=lambda grad, self, result: grad * aten.where(aten.eq(self, 0), 0.0, result / self),
-    other=ZERO,
+    other=lambda grad: aten.zeros_like(grad),
 )
 derivative(
     "copysign.Scalar",
@@ -224,3 +224,4 @@ derivative(
     node="XlogyBackward2",
 )
 derivative("xlogy.Scalar_Self", other=lambda grad, self, other: grad * self / other, node="XlogyBackward1")
+derivative("nextafter", self=lambda grad: aten.zeros_like(grad), other=lambda grad: aten.zeros_like(grad))

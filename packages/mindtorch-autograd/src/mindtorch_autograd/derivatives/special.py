@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 
 from ..derivative import derivative
+from .numbers import not_implemented
 
 _SQRT_PI = math.sqrt(math.pi)
 
@@ -96,10 +97,15 @@ derivative(
     node="SpecialXlog1PyBackward1",
 )
 derivative("special_xlog1py.other_scalar", self=xlog1py_other_scalar, node="SpecialXlog1PyBackward2")
-derivative("special_zeta", other=zeta_other)
+derivative("special_zeta", self=not_implemented("zeta"), other=zeta_other)
 derivative("special_zeta.self_scalar", other=zeta_other, node="SpecialZetaBackward1")
-derivative("igamma", other=igamma_other)
-derivative("igammac", other=lambda grad, self, other: -igamma_other(grad, self, other))
+derivative("special_zeta.other_scalar", self=not_implemented("zeta"), node="SpecialZetaBackward2")
+derivative("igamma", self=not_implemented("igamma: input"), other=igamma_other)
+derivative(
+    "igammac",
+    self=not_implemented("igammac: input"),
+    other=lambda grad, self, other: -igamma_other(grad, self, other),
+)
 derivative("polygamma", self=lambda grad, self, n: grad * aten.polygamma(n + 1, self))
 derivative("mvlgamma", self=mvlgamma_grad)
 derivative("frexp.Tensor", self=lambda grad, result1: grad / aten.pow(2.0, result1), node="FrexpBackward0")

@@ -35,9 +35,12 @@ def slice_backward(grad: Any, self_spec: Any, dim: int, start: Any, end: Any, st
     )
 
 
-def as_strided_backward(grad: Any, self_spec: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+def as_strided_backward(
+    grad: Any, self_spec: Any, self_offset: int, size: Any, stride: Any, storage_offset: Any
+) -> Any:
     """The gradient scattered back, added where the view overlapped."""
-    return aten.as_strided_backward(grad, list(self_spec.shape), list(self_spec.stride), size, stride, storage_offset or 0)
+    start = 0 if storage_offset is None else storage_offset - self_offset
+    return aten.as_strided_backward(grad, list(self_spec.shape), list(self_spec.stride), size, stride, start)
 
 
 def pieces_backward(grads: Any, self_spec: Any, lengths: Any, dim: int) -> Any:

@@ -61,3 +61,8 @@ def to_other(self: Any, other: Any, non_blocking: bool, copy: bool, memory_forma
 def type_as(self: Any, other: Any) -> Any:
     """`self` with the other tensor's dtype and device."""
     return convert(self, other.dtype, other.device, False, False, None)
+
+
+def filled(self: Any, value: Any) -> Any:
+    """A tensor like `self` with one value everywhere."""
+    return aten.fill_(aten.empty_like(self), value)

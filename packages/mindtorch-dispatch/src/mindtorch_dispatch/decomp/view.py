@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.dtype import bool as _BOOL
 from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
 from mindtorch_storage.strides import broadcast_shapes, view_strides
 
 from ..call import aten
-from ..meta.checks import check, infer_size, wrap_dim
+from ..meta.checks import check, infer_size, shape_text, wrap_dim
 
 
 def reshape(self: Any, shape: Any) -> Any:
@@ -131,3 +132,81 @@ def matrix_transpose(self: Any) -> Any:
         lambda: f"tensor.mT is only supported on matrices or batches of matrices. Got {len(self.shape)}-D tensor.",
     )
     return aten.transpose(self, -2, -1) if self.shape else self
+
+
+def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+    """`transpose_` under its other names."""
+    return aten.transpose_(self, dim0, dim1)
+
+
+def broadcast_to(self: Any, size: Any) -> Any:
+    """`expand` under numpy's name."""
+    return aten.expand(self, size)
+
+
+def narrow_tensor(self: Any, dim: int, start: Any, length: int) -> Any:
+    """`narrow` from a position held in a tensor."""
+    check(
+        not start.shape and not (start.dtype.is_floating_point or start.dtype.is_complex or start.dtype is _BOOL),
+        lambda: "start must be an 0-dim integral Tensor.",
+    )
+    return aten.narrow(self, dim, int(start.item()), length)
+
+
+def conjugate_transpose(self: Any) -> Any:
+    """`Tensor.mH`: `mT`, conjugated."""
+    check(
+        len(self.shape) >= 2 or not self.shape,
+        lambda: f"tensor.mH is only supported on matrices or batches of matrices. Got {len(self.shape)}-D tensor.",
+    )
+    return aten.conj(aten.transpose(self, -2, -1)) if self.shape else aten.conj(self)
+
+
+def adjoint(self: Any) -> Any:
+    """`mH` as a function."""
+    check(
+        len(self.shape) >= 2,
+        lambda: "tensor.adjoint() is only supported on matrices or batches of matrices. "
+        f"Got {len(self.shape)}-D tensor.",
+    )
+    return aten.conj(aten.transpose(self, -2, -1))
+
+
+def matrix_h(self: Any) -> Any:
+    """`Tensor.H`: the conjugate transpose of a matrix."""
+    count = len(self.shape)
+    check(
+        count in (0, 2),
+        lambda: f"tensor.H is only supported on matrices (2-D tensors). Got {count}-D tensor."
+        + (" For batches of matrices, consider using tensor.mH" if count > 2 else ""),
+    )
+    return aten.conj(aten.transpose(self, 0, 1)) if count else aten.conj(self)
+
+
+def sum_to_size(self: Any, size: Any) -> Any:
+    """The sum over every dimension that broadcasting `size` to this shape would stretch."""
+    size, shape = tuple(size), tuple(self.shape)
+    lead = len(shape) - len(size)
+    check(
+        lead >= 0 and all(want in (1, have) for want, have in zip(size, shape[max(lead, 0) :], strict=False)),
+        lambda: f"size {{{shape_text(size)}}} is not expandable to size {{{shape_text(shape)}}}.",
+    )
+    dims = [*range(lead), *(lead + i for i, want in enumerate(size) if want == 1 and shape[lead + i] != 1)]
+    if dims:
+        self = aten.sum(self, dims, True)
+    return aten.view(self, size) if lead else aten.alias(self)
+
+
+def unsafe_split(self: Any, split_size: int, dim: int) -> Any:
+    """`split` whose pieces may be written into."""
+    return aten.split(self, split_size, dim)
+
+
+def unsafe_split_with_sizes(self: Any, split_sizes: Any, dim: int) -> Any:
+    """`split_with_sizes` whose pieces may be written into."""
+    return aten.split_with_sizes(self, split_sizes, dim)
+
+
+def unsafe_chunk(self: Any, chunks: int, dim: int) -> Any:
+    """`chunk` whose pieces may be written into."""
+    return aten.chunk(self, chunks, dim)

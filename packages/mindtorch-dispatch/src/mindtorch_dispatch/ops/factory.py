@@ -1,5 +1,6 @@
 """Factories, fills."""
 
+from ..decomp.copy import filled
 from ..meta import copy, factory
 from ..table import CORE, op
 
@@ -44,3 +45,5 @@ op(f"eye.m(SymInt n, SymInt m, *, {_OPTIONS}) -> Tensor", factory.eye_m, variant
 op("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", copy.fill_, tags={CORE})
 op("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", copy.fill_)
 op("zero_(Tensor(a!) self) -> Tensor(a!)", copy.fill_)
+for _value in ("Scalar", "Tensor"):
+    op(f"fill.{_value}(Tensor self, {_value} value) -> Tensor", composite=filled, variants="function")

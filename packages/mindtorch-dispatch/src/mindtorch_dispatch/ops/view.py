@@ -60,3 +60,30 @@ op("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", composite=comp
 op("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", composite=composed.transpose)
 op("numpy_T(Tensor(a) self) -> Tensor(a)", composite=composed.reverse_dims, variants="")
 op("mT(Tensor(a) self) -> Tensor(a)", composite=composed.matrix_transpose, variants="")
+op("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", composite=composed.broadcast_to)
+op("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)", composite=composed.narrow_tensor)
+op("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", composite=composed.movedim)
+op("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", composite=composed.movedim)
+op("adjoint(Tensor(a) self) -> Tensor(a)", composite=composed.adjoint)
+op("mH(Tensor(a) self) -> Tensor(a)", composite=composed.conjugate_transpose, variants="")
+op("matrix_H(Tensor(a) self) -> Tensor(a)", composite=composed.matrix_h, variants="")
+op("sum_to_size(Tensor self, SymInt[] size) -> Tensor", composite=composed.sum_to_size, variants="method")
+op("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", composite=composed.unsafe_chunk)
+op("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", composite=composed.unsafe_split)
+op(
+    "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    composite=composed.unsafe_split_with_sizes,
+)
+
+op("squeeze_(Tensor(a!) self) -> Tensor(a!)", rules.squeeze, variants="method")
+op("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", rules.squeeze_dim, variants="method")
+op("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", rules.squeeze_dims, variants="method")
+op("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", rules.unsqueeze, variants="method")
+op("t_(Tensor(a!) self) -> Tensor(a!)", rules.t, variants="method")
+op("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", rules.transpose, variants="method")
+op("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", composite=composed.transpose_, variants="method")
+op("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", composite=composed.transpose_, variants="method")
+op(
+    "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
+    rules.as_strided,
+)

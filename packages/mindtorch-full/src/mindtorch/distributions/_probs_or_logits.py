@@ -42,7 +42,7 @@ class ProbsOrLogits:
         return tensor.size() if isinstance(given, torch.Tensor) else torch.Size()
 
     def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._param.new(*args, **kwargs)
+        return self._param.new_empty(*args, **kwargs)
 
     @property
     def param_shape(self) -> Any:

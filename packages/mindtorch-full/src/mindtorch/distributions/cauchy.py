@@ -46,7 +46,7 @@ class Cauchy(Distribution):
     def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
-        return self.loc + self.loc.new(shape).cauchy_() * self.scale
+        return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density."""

@@ -51,7 +51,7 @@ class Exponential(ExponentialFamily):
     def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
-        return self.rate.new(shape).exponential_() / self.rate
+        return self.rate.new_empty(shape).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density."""

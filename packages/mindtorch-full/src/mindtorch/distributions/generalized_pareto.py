@@ -100,7 +100,7 @@ class GeneralizedPareto(Distribution):
 
     def entropy(self) -> Any:
         """The entropy."""
-        return torch.broadcast_to(torch.log(self.scale) + self.concentration + 1, self._batch_shape)
+        return (torch.log(self.scale) + self.concentration + 1).expand(self._batch_shape)
 
     @property
     def mode(self) -> Any:

@@ -56,7 +56,7 @@ class Geometric(ProbsOrLogits, Distribution):
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
-            u = self.probs.new(shape).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
+            u = self.probs.new_empty(shape).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import mindtorch as torch
@@ -48,7 +49,7 @@ class InverseGamma(TransformedDistribution):
     def mean(self) -> Any:
         """The mean; infinite for heavy tails."""
         result = self.rate / (self.concentration - 1)
-        return torch.where(self.concentration > 1, result, torch.inf)
+        return torch.where(self.concentration > 1, result, math.inf)
 
     @property
     def mode(self) -> Any:
@@ -59,7 +60,7 @@ class InverseGamma(TransformedDistribution):
     def variance(self) -> Any:
         """The variance; infinite for heavy tails."""
         result = self.rate.square() / ((self.concentration - 1).square() * (self.concentration - 2))
-        return torch.where(self.concentration > 2, result, torch.inf)
+        return torch.where(self.concentration > 2, result, math.inf)
 
     def entropy(self) -> Any:
         """The entropy."""

@@ -49,7 +49,7 @@ class Laplace(Distribution):
     def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
-        u = self.loc.new(shape).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
+        u = self.loc.new_empty(shape).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
     def log_prob(self, value: Any) -> Any:

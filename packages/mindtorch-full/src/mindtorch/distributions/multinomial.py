@@ -82,7 +82,7 @@ class Multinomial(Distribution):
         order = list(range(samples.dim()))
         order.append(order.pop(0))
         samples = samples.permute(*order)
-        counts = samples.new(self._extended_shape(sample_shape)).zero_()
+        counts = samples.new_zeros(self._extended_shape(sample_shape))
         counts.scatter_add_(-1, samples, torch.ones_like(samples))
         return counts.type_as(self.probs)
 

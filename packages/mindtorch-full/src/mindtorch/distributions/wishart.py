@@ -139,7 +139,7 @@ class Wishart(ExponentialFamily):
     def mode(self) -> Any:
         """The most likely value, where there is one."""
         factor = self.df - self.covariance_matrix.shape[-1] - 1
-        factor[factor <= 0] = torch.nan
+        factor[factor <= 0] = math.nan
         return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property

@@ -58,7 +58,7 @@ class LBFGS(Optimizer):
         parts = []
         for param in self._params:
             if param.grad is None:
-                part = param.new(param.numel()).zero_()
+                part = param.new_zeros(param.numel())
             elif param.grad.is_sparse:
                 part = param.grad.to_dense().view(-1)
             else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch_autograd.backward import backward
-from mindtorch_autograd.graph import add_tensor_hook
 from mindtorch_autograd.hooks import add_hook
-from mindtorch_autograd.inplace import grad_fn
-from mindtorch_autograd.node import accumulator, meta_of
+from mindtorch_autograd.inplace import grad_fn, set_requires_grad
+from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -52,10 +53,12 @@ class AutogradMixin(TensorBase):
             )
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + suffix)
         if requires_grad and not (spec.dtype.is_floating_point or spec.dtype.is_complex):
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        self._sig = spec.tracked if requires_grad else spec.plain
+        set_requires_grad(self, requires_grad)
+        if self._view is not None:
+            self._view.leaf = requires_grad
         return self
 
     @property
@@ -169,13 +172,10 @@ class AutogradMixin(TensorBase):
         meta = meta_of(self)
         if meta.hooks is None:
             meta.hooks = OrderedDict()
-        if grad_fn(self) is None:
-            node = accumulator(self)
-            node.add_tensor_hook(0, meta.hooks)
-            meta.name = meta.name
-            self._meta = meta
-            return _keep(add_hook(meta.hooks, hook), node)
-        return add_tensor_hook(self, meta.hooks, hook)
+            node = grad_fn(self)
+            if node is not None:
+                hooks_of(node).tensor.append((self._output_nr, meta.hooks))
+        return add_hook(meta.hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
         """Call `hook(self)` after a gradient was accumulated into this leaf."""
@@ -192,25 +192,21 @@ class AutogradMixin(TensorBase):
         """Let `.grad` of this non-leaf be populated too."""
         if not self._sig.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if grad_fn(self) is None or (self._meta is not None and self._meta.retains_grad):
+        node = grad_fn(self)
+        if node is None or (self._meta is not None and self._meta.retains_grad):
             return
-        meta = meta_of(self)
-        meta.retains_grad = True
+        meta_of(self).retains_grad = True
+        reference = weakref.ref(self)
 
         def keep(gradient: Any) -> None:
-            meta.grad = gradient if meta.grad is None else meta.grad + gradient
+            tensor = reference()
+            if tensor is not None:
+                meta = meta_of(tensor)
+                meta.grad = gradient.clone() if meta.grad is None else meta.grad + gradient
 
-        node = grad_fn(self)
-        retained: dict[int, Any] = {}
-        node.add_tensor_hook(self._output_nr, retained)
-        add_hook(retained, keep)
+        hooks_of(node).retain[self._output_nr] = keep
 
     @property
     def retains_grad(self) -> bool:
         """True when `.grad` of this non-leaf is populated."""
         return self._meta is not None and self._meta.retains_grad and grad_fn(self) is not None
-
-
-def _keep(handle: Any, node: Any) -> Any:
-    handle._node = node
-    return handle

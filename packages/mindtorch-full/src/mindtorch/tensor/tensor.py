@@ -198,7 +198,7 @@ def bind_operators() -> None:
     """Give `Tensor` its operators and every method of the op table."""
     for dunder, name in OPERATORS.items():
         if find_packet(name) is not None:
-            setattr(Tensor, dunder, operator_of(name))
+            setattr(Tensor, dunder, operator_of(name, dunder))
     for name, packet in list(packets.items()):
         if packet.offers("method") and "::" not in name and name not in Tensor.__dict__:
             setattr(Tensor, name, method_of(name))

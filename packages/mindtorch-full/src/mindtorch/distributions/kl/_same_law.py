@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mindtorch as torch
@@ -41,10 +42,10 @@ from ._table import _infinite_like, kl_divergence, register_kl
 def _kl_bernoulli_bernoulli(p: Any, q: Any) -> Any:
     softplus = torch.nn.functional.softplus
     t1 = p.probs * (softplus(-q.logits) - softplus(-p.logits))
-    t1[q.probs == 0] = torch.inf
+    t1[q.probs == 0] = math.inf
     t1[p.probs == 0] = 0
     t2 = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
-    t2[q.probs == 1] = torch.inf
+    t2[q.probs == 1] = math.inf
     t2[p.probs == 1] = 0
     return t1 + t2
 
@@ -75,7 +76,7 @@ def _kl_binomial_binomial(p: Any, q: Any) -> Any:
 @register_kl(Categorical, Categorical)
 def _kl_categorical_categorical(p: Any, q: Any) -> Any:
     t = p.probs * (p.logits - q.logits)
-    t[(q.probs == 0).expand_as(t)] = torch.inf
+    t[(q.probs == 0).expand_as(t)] = math.inf
     t[(p.probs == 0).expand_as(t)] = 0
     return t.sum(-1)
 
@@ -251,7 +252,7 @@ def _kl_pareto_pareto(p: Any, q: Any) -> Any:
     scale_ratio = p.scale / q.scale
     alpha_ratio = q.alpha / p.alpha
     result = q.alpha * scale_ratio.log() - alpha_ratio.log() + alpha_ratio - 1
-    result[p.support.lower_bound < q.support.lower_bound] = torch.inf
+    result[p.support.lower_bound < q.support.lower_bound] = math.inf
     return result
 
 
@@ -270,7 +271,7 @@ def _kl_transformed_transformed(p: Any, q: Any) -> Any:
 @register_kl(Uniform, Uniform)
 def _kl_uniform_uniform(p: Any, q: Any) -> Any:
     result = ((q.high - q.low) / (p.high - p.low)).log()
-    result[(q.low > p.low) | (q.high < p.high)] = torch.inf
+    result[(q.low > p.low) | (q.high < p.high)] = math.inf
     return result
 
 

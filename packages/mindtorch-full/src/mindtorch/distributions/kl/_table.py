@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -89,7 +90,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
 
 def _infinite_like(tensor: Any) -> Any:
     """Infinity in the shape of a tensor."""
-    return torch.full_like(tensor, torch.inf)
+    return torch.full_like(tensor, math.inf)
 
 
 def _x_log_x(tensor: Any) -> Any:

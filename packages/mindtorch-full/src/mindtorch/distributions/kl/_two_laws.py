@@ -84,7 +84,7 @@ def _kl_beta_normal(p: Any, q: Any) -> Any:
 @register_kl(Beta, Uniform)
 def _kl_beta_uniform(p: Any, q: Any) -> Any:
     result = -p.entropy() + (q.high - q.low).log()
-    result[(q.low > p.support.lower_bound) | (q.high < p.support.upper_bound)] = torch.inf
+    result[(q.low > p.support.lower_bound) | (q.high < p.support.upper_bound)] = math.inf
     return result
 
 
@@ -105,7 +105,7 @@ def _kl_continuous_bernoulli_normal(p: Any, q: Any) -> Any:
 def _kl_continuous_bernoulli_uniform(p: Any, q: Any) -> Any:
     result = -p.entropy() + (q.high - q.low).log()
     outside = torch.max(torch.ge(q.low, p.support.lower_bound), torch.le(q.high, p.support.upper_bound))
-    return torch.where(outside, torch.ones_like(result) * torch.inf, result)
+    return torch.where(outside, torch.ones_like(result) * math.inf, result)
 
 
 @register_kl(Exponential, Gamma)
@@ -211,7 +211,7 @@ def _kl_pareto_exponential(p: Any, q: Any) -> Any:
     t2 = p.alpha.reciprocal()
     t3 = p.alpha * product / (p.alpha - 1)
     result = t1 - t2 + t3 - 1
-    result[p.alpha <= 1] = torch.inf
+    result[p.alpha <= 1] = math.inf
     return result
 
 
@@ -223,7 +223,7 @@ def _kl_pareto_gamma(p: Any, q: Any) -> Any:
     t3 = (1 - q.concentration) * common
     t4 = q.rate * p.alpha * p.scale / (p.alpha - 1)
     result = t1 + t2 + t3 + t4 - 1
-    result[p.alpha <= 1] = torch.inf
+    result[p.alpha <= 1] = math.inf
     return result
 
 
@@ -236,7 +236,7 @@ def _kl_pareto_normal(p: Any, q: Any) -> Any:
     t3 = p.alpha * common.pow(2) / (p.alpha - 2)
     t4 = (p.alpha * common - q.loc).pow(2)
     result = t1 - t2 + (t3 + t4) / variance - 1
-    result[p.alpha <= 2] = torch.inf
+    result[p.alpha <= 2] = math.inf
     return result
 
 
@@ -248,7 +248,7 @@ def _kl_uniform_beta(p: Any, q: Any) -> Any:
     t3 = (q.concentration0 - 1) * (_x_log_x(1 - p.high) - _x_log_x(1 - p.low) + width) / width
     t4 = q.concentration1.lgamma() + q.concentration0.lgamma() - (q.concentration1 + q.concentration0).lgamma()
     result = t3 + t4 - t1 - t2
-    result[(p.high > q.support.upper_bound) | (p.low < q.support.lower_bound)] = torch.inf
+    result[(p.high > q.support.upper_bound) | (p.low < q.support.lower_bound)] = math.inf
     return result
 
 
@@ -256,13 +256,13 @@ def _kl_uniform_beta(p: Any, q: Any) -> Any:
 def _kl_uniform_continuous_bernoulli(p: Any, q: Any) -> Any:
     result = -p.entropy() - p.mean * q.logits - torch.log1p(-q.probs) - q._cont_bern_log_norm()
     outside = torch.max(torch.ge(p.high, q.support.upper_bound), torch.le(p.low, q.support.lower_bound))
-    return torch.where(outside, torch.ones_like(result) * torch.inf, result)
+    return torch.where(outside, torch.ones_like(result) * math.inf, result)
 
 
 @register_kl(Uniform, Exponential)
 def _kl_uniform_exponential(p: Any, q: Any) -> Any:
     result = q.rate * (p.high + p.low) / 2 - ((p.high - p.low) * q.rate).log()
-    result[p.low < q.support.lower_bound] = torch.inf
+    result[p.low < q.support.lower_bound] = math.inf
     return result
 
 
@@ -274,7 +274,7 @@ def _kl_uniform_gamma(p: Any, q: Any) -> Any:
     t3 = (1 - q.concentration) * (_x_log_x(p.high) - _x_log_x(p.low) - width) / width
     t4 = q.rate * (p.high + p.low) / 2
     result = -t1 + t2 + t3 + t4
-    result[p.low < q.support.lower_bound] = torch.inf
+    result[p.low < q.support.lower_bound] = math.inf
     return result
 
 
@@ -303,5 +303,5 @@ def _kl_uniform_pareto(p: Any, q: Any) -> Any:
     t1 = (q.alpha * q.scale.pow(q.alpha) * width).log()
     t2 = (_x_log_x(p.high) - _x_log_x(p.low) - width) / width
     result = t2 * (q.alpha + 1) - t1
-    result[p.low < q.support.lower_bound] = torch.inf
+    result[p.low < q.support.lower_bound] = math.inf
     return result

@@ -28,6 +28,8 @@ def batch_norm(
 ) -> Tensor:
     """Normalize each channel by batch statistics (``training``) or by the running ones."""
     if training:
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         _verify_batch_size(input.size())
     return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, _CUDNN)
 

@@ -246,12 +246,13 @@ def _check_options(rnn: RNNBase, dropout: Any) -> None:
             f"greater than 1, but got dropout={dropout} and num_layers={rnn.num_layers}",
             stacklevel=4,
         )
-    if not isinstance(rnn.hidden_size, int):
-        raise TypeError(f"hidden_size should be of type int, got: {type(rnn.hidden_size).__name__}")
-    if rnn.hidden_size <= 0:
-        raise ValueError("hidden_size must be greater than zero")
-    if rnn.num_layers <= 0:
-        raise ValueError("num_layers must be greater than zero")
+    for name, kind in (("input_size", int), ("hidden_size", int), ("bias", bool), ("batch_first", bool)):
+        value = getattr(rnn, name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+    for name in ("input_size", "hidden_size", "num_layers"):
+        if getattr(rnn, name) <= 0:
+            raise ValueError(f"{name} must be greater than zero")
     if rnn.proj_size < 0:
         raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if rnn.proj_size >= rnn.hidden_size:

@@ -1,0 +1,81 @@
+"""Accumulation into `.grad`: when a gradient's memory is taken over, when it is copied, when it is added in place.
+
+As in torch: the first gradient becomes `.grad` itself if nothing else can see its memory and its layout is the leaf's,
+otherwise it is copied into the leaf's layout, so that two leaves never share; later ones are added in place, or out of
+place while the backward is itself recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.executor import tensor_class
+from mindtorch_dispatch.state import state
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import is_non_overlapping_and_dense
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, make_tensor
+
+lock = threading.Lock()
+"""Held while a gradient is added to a leaf, which several threads may share."""
+
+unshared: list[int] = []
+"""How many references `add_to` sees to a gradient that only the engine holds; the engine measures it when imported,
+because it depends on the interpreter."""
+
+
+def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
+    """Add `grad` to the gradient of `variable`, whose meta is `meta`."""
+    if not unshared:
+        unshared.append(sys.getrefcount(grad))
+        return
+    with lock:
+        old = meta.grad
+        if old is None:
+            if state.mode.grad:
+                meta.grad = obeying(grad, variable._sig.spec)
+            elif sys.getrefcount(grad) <= unshared[0] and _takeable(grad, variable._sig.spec):
+                meta.grad = grad
+            else:
+                meta.grad = _without_history(obeying(grad, variable._sig.spec))
+        elif state.mode.grad:
+            meta.grad = aten.add(old, grad)
+        else:
+            aten.add_(old, grad)
+
+
+def _takeable(grad: TensorBase, spec: Spec) -> bool:
+    """True when the gradient is the only tensor over its memory and has the leaf's geometry."""
+    storage, array = grad._storage, grad._array
+    return (
+        array is not None
+        and array.base is None
+        and (storage is None or sys.getrefcount(storage) <= 3)
+        and grad._view is None
+        and grad._grad_fn is None
+        and not grad._sig.requires_grad
+        and type(grad) is tensor_class[0]
+        and (grad._sig.spec is spec or grad._sig.spec.stride == spec.stride)
+    )
+
+
+def obeying(grad: TensorBase, spec: Spec) -> Any:
+    """Return a copy of `grad` in the layout of the leaf that `spec` describes, contiguous if that one overlaps."""
+    have = grad._sig.spec
+    if spec.is_contiguous or not is_non_overlapping_and_dense(spec.shape, spec.stride):
+        if have.is_contiguous:
+            return aten.clone(grad)
+        made = aten.empty_strided(list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device)
+    else:
+        made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
+    return aten.copy_(made, grad)
+
+
+def _without_history(tensor: TensorBase) -> TensorBase:
+    if tensor._grad_fn is None and not tensor._sig.requires_grad:
+        return tensor
+    return make_tensor(
+        tensor_class[0], tensor._sig.spec.plain, tensor._array, tensor._storage, tensor._offset, tensor._counter
+    )

@@ -1,0 +1,41 @@
+"""The answers of this package to the call path: which recorder a plan gets, which composed ops are one node."""
+
+from __future__ import annotations
+
+from mindtorch_dispatch.autograd_interface import PlanRequest, hooks
+from mindtorch_dispatch.table import OpRow
+from mindtorch_storage.spec import Spec
+
+from .derivative import find_derivative
+from .recorder import MissingRecorder, Recorder, output_specs, requires
+
+
+def differentiable_dtype(spec: Spec) -> bool:
+    """True for specs whose dtype can carry a gradient."""
+    return spec.dtype.is_floating_point or spec.dtype.is_complex
+
+
+def make_recorder(wanted: PlanRequest) -> Recorder | MissingRecorder | None:
+    """Return the recorder of a plan, None when its outputs carry no gradient."""
+    entry = find_derivative(wanted.row)
+    specs = [spec for spec in output_specs(wanted) if spec is not None]
+    if entry is None:
+        return MissingRecorder(wanted) if any(differentiable_dtype(spec) for spec in specs) else None
+    if entry.non_differentiable or (specs and not any(differentiable_dtype(spec) for spec in specs)):
+        return None
+    active = {name for formula in entry.formulas for name in formula.arguments}
+    for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=True):
+        if argument.name in active and requires(value):
+            return Recorder(wanted, entry)
+    return None
+
+
+def has_formula(row: OpRow) -> bool:
+    """True when the op has a derivative row, so that a composing function is not differentiated through."""
+    entry = find_derivative(row)
+    return entry is not None and not entry.non_differentiable
+
+
+def install() -> None:
+    """Put this autograd into the call path."""
+    hooks.install(make_recorder, has_formula)

@@ -1,0 +1,59 @@
+"""Connectionist temporal classification composed of its kernel and a reduction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.loss import MEAN, SUM
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    blank: int,
+    reduction: int,
+    zero_infinity: bool,
+) -> Any:
+    """Loss of (T, N, C) or (T, C); the mean is over the batch, each loss over its target's length."""
+    batched = len(log_probs.shape) == 3
+    if not batched:
+        log_probs = aten.unsqueeze(log_probs, 1)
+        targets = aten.unsqueeze(targets, 0) if len(targets.shape) == 1 else targets
+    loss = aten._ctc_loss(log_probs, targets, list(input_lengths), list(target_lengths), blank, zero_infinity)[0]
+    if zero_infinity:
+        loss = aten.where(aten.eq(loss, math.inf), 0.0, loss)
+    if reduction == MEAN:
+        lengths = [float(max(length, 1)) for length in target_lengths]
+        divisor = aten.empty([len(lengths)], dtype=loss.dtype, device=loss.device)
+        for place, length in enumerate(lengths):
+            aten.fill_(aten.select(divisor, 0, place), length)
+        return aten.mean(loss / divisor)
+    if reduction == SUM:
+        return aten.sum(loss)
+    return loss if batched else aten.squeeze(loss, 0)
+
+
+def _integers(lengths: Any, name: str) -> list[int]:
+    dtype = lengths.dtype
+    check(not (dtype.is_floating_point or dtype.is_complex), lambda: f"{name} must be integral")
+    return aten.reshape(lengths, [-1]).tolist()
+
+
+def ctc_loss_tensor(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int,
+    reduction: int,
+    zero_infinity: bool,
+) -> Any:
+    """`ctc_loss` with lengths in tensors."""
+    inputs, wanted = _integers(input_lengths, "input_lengths"), _integers(target_lengths, "target_lengths")
+    return ctc_loss(log_probs, targets, inputs, wanted, blank, reduction, zero_infinity)

@@ -1,0 +1,237 @@
+"""Recurrent cells and layers, and sequences of different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.checks import check
+
+State = tuple[Any, ...]
+"""Hidden state of one layer in one direction: `(h,)`, or `(h, c)` of an LSTM."""
+
+Step = Callable[[Any, State, Any, Any], State]
+"""`step(projected_input, state, w_hh, b_hh)`."""
+
+
+def _elman(activation: str) -> Step:
+    def step(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+        return (getattr(aten, activation)(gates + aten.linear(state[0], w_hh, b_hh)),)
+
+    return step
+
+
+def _gru(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+    reset_in, update_in, new_in = aten.unsafe_chunk(gates, 3, 1)
+    reset_hidden, update_hidden, new_hidden = aten.unsafe_chunk(aten.linear(state[0], w_hh, b_hh), 3, 1)
+    reset = aten.sigmoid(reset_hidden + reset_in)
+    update = aten.sigmoid(update_hidden + update_in)
+    new = aten.tanh(new_in + new_hidden * reset)
+    return ((state[0] - new) * update + new,)
+
+
+def _lstm(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+    hidden, cell = state
+    take, keep, new, give = aten.unsafe_chunk(aten.linear(hidden, w_hh, b_hh) + gates, 4, 1)
+    cell = aten.sigmoid(keep) * cell + aten.sigmoid(take) * aten.tanh(new)
+    return aten.sigmoid(give) * aten.tanh(cell), cell
+
+
+_tanh, _relu = _elman("tanh"), _elman("relu")
+
+
+def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any) -> None:
+    check(
+        input.shape[1] == w_ih.shape[1],
+        lambda: f"input has inconsistent input_size: got {input.shape[1]} expected {w_ih.shape[1]}",
+    )
+    _check_state(input, hx, w_hh.shape[1], 0)
+
+
+def _check_state(input: Any, hx: Any, hidden_size: int, number: int) -> None:
+    check(
+        input.shape[0] == hx.shape[0],
+        lambda: f"Input batch size {input.shape[0]} doesn't match hidden{number} batch size {hx.shape[0]}",
+    )
+    check(
+        hx.shape[1] == hidden_size,
+        lambda: f"hidden{number} has inconsistent hidden_size: got {hx.shape[1]}, expected {hidden_size}",
+    )
+
+
+def _cell(step: Step) -> Callable[..., Any]:
+    def cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+        _check_cell(input, hx, w_ih, w_hh)
+        return step(aten.linear(input, w_ih, b_ih), (hx,), w_hh, b_hh)[0]
+
+    return cell
+
+
+rnn_tanh_cell, rnn_relu_cell, gru_cell = _cell(_tanh), _cell(_relu), _cell(_gru)
+
+
+def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+    """One step of an LSTM; `hx` is hidden and cell state."""
+    check(len(hx) == 2, lambda: "lstm_cell expects two hidden states")
+    _check_cell(input, hx[0], w_ih, w_hh)
+    _check_state(input, hx[1], w_hh.shape[0] // 4, 1)
+    return _lstm(aten.linear(input, w_ih, b_ih), tuple(hx), w_hh, b_hh)
+
+
+class _Weights:
+    """Weights of one layer in one direction."""
+
+    def __init__(self, params: Sequence[Any], biased: bool, projected: bool) -> None:
+        self.w_ih, self.w_hh = params[0], params[1]
+        self.b_ih, self.b_hh = (params[2], params[3]) if biased else (None, None)
+        self.w_hr = params[-1] if projected else None
+
+    def run(self, step: Step, gates: Any, state: State) -> State:
+        """Return the next state."""
+        hidden, *rest = step(gates, state, self.w_hh, self.b_hh)
+        return (hidden if self.w_hr is None else aten.linear(hidden, self.w_hr, None), *rest)
+
+
+def _split_weights(params: Sequence[Any], biased: bool, projected: bool) -> list[_Weights]:
+    count = 2 + 2 * biased + projected
+    check(len(params) % count == 0, lambda: "got an incorrect number of RNN parameters")
+    return [_Weights(params[start : start + count], biased, projected) for start in range(0, len(params), count)]
+
+
+def _direction(step: Step, weights: _Weights, input: Any, state: State, backwards: bool) -> tuple[Any, State]:
+    """Run one direction over (T, N, E); return its outputs (T, N, H) and final state."""
+    gates = aten.unbind(aten.linear(input, weights.w_ih, weights.b_ih), 0)
+    outputs = []
+    for projected in reversed(gates) if backwards else gates:
+        state = weights.run(step, projected, state)
+        outputs.append(state[0])
+    return aten.stack(outputs[::-1] if backwards else outputs, 0), state
+
+
+def _packed_direction(
+    step: Step, weights: _Weights, data: Any, state: State, backwards: bool, batch_sizes: list[int]
+) -> tuple[Any, State]:
+    """As `_direction` over packed data: sequences end (or, backwards, begin) at different steps."""
+    gates = aten.split_with_sizes(aten.linear(data, weights.w_ih, weights.b_ih), batch_sizes, 0)
+    steps = list(zip(gates, batch_sizes, strict=True))
+    outputs: list[Any] = []
+    if backwards:
+        initial, state = state, tuple(aten.narrow(each, 0, 0, batch_sizes[-1]) for each in state)
+        for projected, size in reversed(steps):
+            now = state[0].shape[0]
+            if size > now:
+                begun = (aten.narrow(each, 0, now, size - now) for each in initial)
+                state = tuple(aten.cat([*pair], 0) for pair in zip(state, begun, strict=True))
+            state = weights.run(step, projected, state)
+            outputs.append(state[0])
+        return aten.cat(outputs[::-1], 0), state
+    ended: list[State] = []
+    for projected, size in steps:
+        now = state[0].shape[0]
+        if size < now:
+            ended.append(tuple(aten.narrow(each, 0, size, now - size) for each in state))
+            state = tuple(aten.narrow(each, 0, 0, size) for each in state)
+        state = weights.run(step, projected, state)
+        outputs.append(state[0])
+    ended.append(state)
+    final = tuple(aten.cat([*parts], 0) for parts in zip(*reversed(ended), strict=True))
+    return aten.cat(outputs, 0), final
+
+
+class _Options:
+    """How the layers are stacked."""
+
+    def __init__(self, layers: int, dropout: float, train: bool, bidirectional: bool) -> None:
+        self.layers = layers
+        self.dropout = dropout if train else 0.0
+        self.directions = 2 if bidirectional else 1
+
+
+def _stack(
+    step: Step, input: Any, states: list[State], weights: list[_Weights], options: _Options, sizes: list[int] | None
+) -> tuple[Any, list[Any]]:
+    """Run all layers; return the last one's outputs and the final states, stacked by kind."""
+    total = options.layers * options.directions
+    check(len(states) == total, lambda: "Expected more hidden states in stacked_rnn")
+    check(len(weights) == total, lambda: "Expected more weights in stacked_rnn")
+    finals = []
+    for layer in range(options.layers):
+        outputs = []
+        for direction in range(options.directions):
+            place = layer * options.directions + direction
+            arguments = (step, weights[place], input, states[place], direction == 1)
+            output, final = _direction(*arguments) if sizes is None else _packed_direction(*arguments, sizes)
+            outputs.append(output)
+            finals.append(final)
+        input = outputs[0] if len(outputs) == 1 else aten.cat(outputs, -1)
+        if options.dropout and layer < options.layers - 1:
+            input = aten.dropout(input, options.dropout, True)
+    return input, [aten.stack([*kind], 0) for kind in zip(*finals, strict=True)]
+
+
+def _states(hx: Sequence[Any]) -> list[State]:
+    """Return the state per layer and direction of states stacked by kind."""
+    return list(zip(*(aten.unbind(each, 0) for each in hx), strict=True))
+
+
+def _layers(step: Step) -> Callable[..., Any]:
+    def run(
+        input: Any,
+        hx: Any,
+        params: Sequence[Any],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> Any:
+        states = [hx] if not isinstance(hx, (list, tuple)) else list(hx)
+        projected = len(states) == 2 and states[0].shape[2] != states[1].shape[2]
+        weights = _split_weights(params, has_biases, projected)
+        options = _Options(num_layers, dropout, train, bidirectional)
+        input = aten.transpose(input, 0, 1) if batch_first else input
+        output, finals = _stack(step, input, _states(states), weights, options, None)
+        return (aten.transpose(output, 0, 1) if batch_first else output, *finals)
+
+    return run
+
+
+def _packed_layers(step: Step) -> Callable[..., Any]:
+    def run(
+        data: Any,
+        batch_sizes: Any,
+        hx: Any,
+        params: Sequence[Any],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> Any:
+        states = [hx] if not isinstance(hx, (list, tuple)) else list(hx)
+        projected = len(states) == 2 and states[0].shape[2] != states[1].shape[2]
+        weights = _split_weights(params, has_biases, projected)
+        options = _Options(num_layers, dropout, train, bidirectional)
+        output, finals = _stack(step, data, _states(states), weights, options, batch_sizes.tolist())
+        return (output, *finals)
+
+    return run
+
+
+rnn_tanh, rnn_relu, gru = _layers(_tanh), _layers(_relu), _layers(_gru)
+rnn_tanh_data, rnn_relu_data, gru_data = _packed_layers(_tanh), _packed_layers(_relu), _packed_layers(_gru)
+_lstm_layers, _lstm_data = _layers(_lstm), _packed_layers(_lstm)
+
+
+def lstm(input: Any, hx: Sequence[Any], *rest: Any) -> Any:
+    """LSTM layers over a padded batch; `hx` is hidden and cell state."""
+    check(len(hx) == 2, lambda: "lstm expects two hidden states")
+    return _lstm_layers(input, hx, *rest)
+
+
+def lstm_data(data: Any, batch_sizes: Any, hx: Sequence[Any], *rest: Any) -> Any:
+    """LSTM layers over packed data."""
+    check(len(hx) == 2, lambda: "lstm expects two hidden states")
+    return _lstm_data(data, batch_sizes, hx, *rest)

@@ -1,0 +1,39 @@
+"""Recurrent cells and layers."""
+
+from mindtorch_dispatch.decomp import rnn as composed
+from mindtorch_dispatch.table import op
+
+_CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
+_LAYERS = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
+
+for _kind in ("rnn_tanh", "rnn_relu", "gru"):
+    op(
+        f"{_kind}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+        composite=getattr(composed, f"{_kind}_cell"),
+        variants="function",
+    )
+    op(
+        f"{_kind}.input(Tensor input, Tensor hx, {_LAYERS}, bool batch_first) -> (Tensor, Tensor)",
+        composite=getattr(composed, _kind),
+        variants="function",
+    )
+    op(
+        f"{_kind}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_LAYERS}) -> (Tensor, Tensor)",
+        composite=getattr(composed, f"{_kind}_data"),
+        variants="function",
+    )
+op(
+    f"lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
+    composite=composed.lstm_cell,
+    variants="function",
+)
+op(
+    f"lstm.input(Tensor input, Tensor[] hx, {_LAYERS}, bool batch_first) -> (Tensor, Tensor, Tensor)",
+    composite=composed.lstm,
+    variants="function",
+)
+op(
+    f"lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_LAYERS}) -> (Tensor, Tensor, Tensor)",
+    composite=composed.lstm_data,
+    variants="function",
+)
