@@ -76,6 +76,9 @@ def max_pool(outs: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dil
 
 def scatter_add(out: Any, values: Any, index: Any, dims: int) -> None:
     """Write to `out` the sum of the values sent to each position of a plane (the last `dims` dimensions)."""
+    if not values.size:
+        out.fill(0)
+        return
     area = int(np.prod(out.shape[-dims:]))
     planes = out.size // area if area else 0
     flat = index.reshape(planes, -1) + np.arange(planes)[:, None] * area

@@ -32,5 +32,6 @@ def _list_with_default(out_size: Any, defaults: list[int]) -> Any:
         return out_size
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    # Not strict: an empty `out_size` takes all of `defaults` for its tail, and the op words that error.
     tail = defaults[-len(out_size) :]
-    return [default if size is None else size for size, default in zip(out_size, tail, strict=True)]
+    return [default if size is None else size for size, default in zip(out_size, tail, strict=False)]

@@ -1,0 +1,40 @@
+"""Pooling to a given size, fractional pooling, unpooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative
+from .pool import taken
+
+
+def _declare(dims: int) -> None:
+    average, largest, fractional = f"_adaptive_avg_pool{dims}d", f"adaptive_max_pool{dims}d", f"fractional_max_pool{dims}d"
+
+    def of_average(grad: Any, self: Any) -> Any:
+        return getattr(aten, f"{average}_backward")(grad, self)
+
+    def of_average_twice(grad: Any, grad_output_spec: Any) -> Any:
+        return getattr(aten, average)(grad, list(grad_output_spec.shape[-dims:]))
+
+    def of_largest(grad: Any, self: Any, result1: Any) -> Any:
+        return getattr(aten, f"{largest}_backward")(grad, self, result1)
+
+    def of_fractional(grad: Any, self: Any, kernel_size: Any, output_size: Any, result1: Any) -> Any:
+        return getattr(aten, f"{fractional}_backward")(grad, self, kernel_size, output_size, result1)
+
+    def at_indices(grad: Any, indices: Any) -> Any:
+        return taken(grad, indices, dims)
+
+    derivative(average, self=of_average)
+    derivative(f"{average}_backward", grad_output=of_average_twice)
+    derivative(largest, self=of_largest, outputs=(0,))
+    derivative(fractional, self=of_fractional, outputs=(0,))
+    derivative(f"{largest}_backward {fractional}_backward", grad_output=at_indices)
+    derivative(f"max_unpool{dims}d", self=at_indices)
+
+
+_declare(2)
+_declare(3)

@@ -1,0 +1,145 @@
+"""Pooling to a given size, fractional pooling, unpooling."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+from .pool import scatter_add
+
+
+def _bounds(extent: int, count: int) -> tuple[Any, Any]:
+    """Return where each of `count` windows over `extent` positions begins and ends."""
+    at = np.arange(count)
+    return at * extent // count, -(-(at + 1) * extent // count)
+
+
+def _averaging(extent: int, count: int, dtype: Any) -> Any:
+    """Return the matrix (count, extent) that averages windows along one dimension."""
+    begin, end = _bounds(extent, count)
+    position = np.arange(extent)
+    inside = (position >= begin[:, None]) & (position < end[:, None])
+    return (inside / (end - begin)[:, None]).astype(dtype)
+
+
+def _along(x: Any, matrix: Any, axis: int) -> Any:
+    return np.moveaxis(np.tensordot(x, matrix, ([axis], [1])), -1, axis)
+
+
+@kernel("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+def average(out: Any, x: Any, output_size: Any) -> None:
+    """A mean over a box is a mean along each dimension in turn."""
+    for axis in range(-len(output_size), 0):
+        x = _along(x, _averaging(x.shape[axis], out.shape[axis], x.dtype), axis)
+    out[...] = x
+
+
+def _average_backward(out: Any, grad: Any, dims: int) -> None:
+    for axis in range(-dims, 0):
+        grad = _along(grad, _averaging(out.shape[axis], grad.shape[axis], grad.dtype).T, axis)
+    out[...] = grad
+
+
+@kernel("_adaptive_avg_pool2d_backward")
+def average2d_backward(out: Any, grad: Any, x: Any) -> None:
+    """The gradient, spread along each dimension in turn."""
+    _average_backward(out, grad, 2)
+
+
+@kernel("_adaptive_avg_pool3d_backward")
+def average3d_backward(out: Any, grad: Any, x: Any) -> None:
+    """The gradient, spread along each dimension in turn."""
+    _average_backward(out, grad, 3)
+
+
+def _best(flat: Any) -> Any:
+    """Return the position of the first largest value along the last dimension, or of the last nan."""
+    best = np.argmax(flat, axis=-1)
+    nan = flat != flat
+    if nan.any():
+        last = flat.shape[-1] - 1 - np.argmax(nan[..., ::-1], axis=-1)
+        best = np.where(nan.any(axis=-1), last, best)
+    return best
+
+
+@kernel("adaptive_max_pool2d", "adaptive_max_pool3d")
+def largest(outs: Any, x: Any, output_size: Any) -> None:
+    """The largest value of every window, and where it was in its plane."""
+    out, index = outs
+    dims = len(output_size)
+    spatial = x.shape[-dims:]
+    bounds = [_bounds(extent, count) for extent, count in zip(spatial, output_size, strict=True)]
+    numbers = np.arange(int(np.prod(spatial))).reshape(spatial)
+    for cell in itertools.product(*(range(count) for count in output_size)):
+        window = tuple(slice(begin[at], end[at]) for (begin, end), at in zip(bounds, cell, strict=True))
+        flat = x[(..., *window)].reshape(*x.shape[:-dims], -1)
+        best = _best(flat)
+        out[(..., *cell)] = np.take_along_axis(flat, best[..., None], axis=-1)[..., 0]
+        index[(..., *cell)] = numbers[window].reshape(-1)[best]
+
+
+def _to_indices(dims: int) -> Any:
+    def backward(out: Any, grad: Any, x: Any, *values: Any) -> None:
+        scatter_add(out, grad, values[-1], dims)
+
+    return backward
+
+
+kernel("adaptive_max_pool2d_backward", "fractional_max_pool2d_backward")(_to_indices(2))
+kernel("adaptive_max_pool3d_backward", "fractional_max_pool3d_backward")(_to_indices(3))
+
+
+def _starts(sample: Any, extent: int, width: int, count: int) -> Any:
+    """Return where the windows of a pseudo-random sequence begin, (..., count)."""
+    begins = np.full((*sample.shape, count), extent - width, np.int64)
+    if count > 1:
+        # In the samples' own precision, because the truncation decides which position is meant.
+        step = sample.dtype.type((extent - width) / sample.dtype.type(count - 1))
+        at = np.arange(count - 1).astype(sample.dtype)
+        begins[..., :-1] = ((at + sample[..., None]) * step).astype(np.int64)
+        begins[..., :-1] -= (sample[..., None] * step).astype(np.int64)
+    return begins
+
+
+@kernel("fractional_max_pool2d", "fractional_max_pool3d")
+def fractional(outs: Any, x: Any, kernel_size: Any, output_size: Any, samples: Any) -> None:
+    """The largest value of every window of a pseudo-random grid, and where it was in its plane."""
+    out, index = outs
+    dims = len(kernel_size)
+    spatial, planes = x.shape[-dims:], x.reshape(-1, *x.shape[-dims:])
+    samples = samples.reshape(-1, dims)[: len(planes)]
+    flat: Any = 0
+    for at in range(dims):
+        # The last sample belongs to the first dimension: width is drawn first.
+        begins = _starts(samples[:, dims - 1 - at if dims == 2 else at], spatial[at], kernel_size[at], output_size[at])
+        where = begins[:, :, None] + np.arange(kernel_size[at])
+        shape = [len(planes)] + [1] * (2 * dims)
+        shape[1 + at], shape[1 + dims + at] = output_size[at], kernel_size[at]
+        flat = flat * spatial[at] + where.reshape(shape)
+    flat = flat.reshape(len(planes), int(np.prod(output_size)), int(np.prod(kernel_size)))
+    plain = planes.reshape(len(planes), int(np.prod(spatial)))
+    chosen = flat.reshape(len(planes), flat.shape[1] * flat.shape[2])
+    values = np.take_along_axis(plain, chosen, axis=1).reshape(flat.shape)
+    best = _best(values)[..., None]
+    out[...] = np.take_along_axis(values, best, axis=-1).reshape(out.shape)
+    index[...] = np.take_along_axis(flat, best, axis=-1).reshape(index.shape)
+
+
+@kernel("max_unpool2d", "max_unpool3d", upcast=False)
+def unpool(out: Any, x: Any, indices: Any, output_size: Any, stride: Any, padding: Any) -> None:
+    """Values put where their maxima were, zeros elsewhere."""
+    area = int(np.prod(output_size))
+    wrong = indices[(indices < 0) | (indices >= area)]
+    if wrong.size:
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong.reshape(-1)[0]} (output volumes are of size "
+            f"{'x'.join(map(str, output_size))})"
+        )
+    planes = int(np.prod(out.shape[: -len(output_size)]))
+    flat = np.zeros((planes, area), out.dtype)
+    if x.size:
+        np.put_along_axis(flat, indices.reshape(planes, -1), x.reshape(planes, -1), axis=1)
+    out[...] = flat.reshape(out.shape)

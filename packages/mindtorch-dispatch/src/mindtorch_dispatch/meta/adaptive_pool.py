@@ -1,0 +1,168 @@
+"""Meta rules of pooling to a given size, of fractional pooling and of unpooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.spec import Spec
+
+from .checks import check, shape_text
+from .factory import check_size
+from .memory_format import suggested
+from .rule import MetaRule, Outputs, meta_rule
+
+_WORDS = {2: "two elements (height, width)", 3: "three elements (depth, height, width)"}
+
+
+def _check_not_empty(self: Any, dims: int, name: str, tail: str = "input has sizes ", end: str = "") -> None:
+    for dim in range(len(self.shape) - dims, len(self.shape)):
+        check(
+            self.shape[dim] > 0,
+            lambda dim=dim: f"{name}: Expected input to have non-zero size for non-batch dimensions, but {tail}"
+            f"{shape_text(self.shape)} with dimension {dim} being empty{end}",
+        )
+
+
+def check_average_size(output_size: Any, dims: int) -> None:
+    """Raise torch's errors for the size given to `adaptive_avg_pool`."""
+    name = f"adaptive_avg_pool{dims}d"
+    check(len(output_size) == dims, lambda: f"{name}: output_size must be {dims}")
+    listed = ", ".join(str(extent) for extent in output_size[:2]) + "".join(f",{extent}" for extent in output_size[2:])
+    check(
+        min(output_size) >= 0,
+        lambda: f"{name}: elements of output_size must be greater than or equal to 0 but received {{{listed}}}",
+    )
+
+
+def average(dims: int) -> MetaRule:
+    """Return the rule of `_adaptive_avg_pool{dims}d`."""
+    name = f"adaptive_avg_pool{dims}d"
+
+    def rule(self: Spec, output_size: Any) -> Spec:
+        check(len(output_size) == dims, lambda: f"{name}: output_size must be {dims}")
+        check(
+            self.ndim in (dims + 1, dims + 2),
+            lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {shape_text(self.shape)}",
+        )
+        _check_not_empty(self, dims, f"{name}()")
+        check(
+            self.dtype.is_floating_point,
+            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            NotImplementedError,
+        )
+        shape = (*self.shape[:-dims], *output_size)
+        return suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
+
+    return MetaRule(rule, out=True)
+
+
+def largest(dims: int) -> MetaRule:
+    """Return the rule of `adaptive_max_pool{dims}d`."""
+    name = f"adaptive_max_pool{dims}d"
+
+    def rule(self: Spec, output_size: Any) -> tuple[Spec, Spec]:
+        check(
+            self.ndim in (dims + 1, dims + 2),
+            lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {shape_text(self.shape)}",
+        )
+        _check_not_empty(self, dims, f"{name}()")
+        check(len(output_size) == dims, lambda: f"{name}(): internal error: output_size.size() must be {dims}")
+        shape = check_size((*self.shape[:-dims], *output_size))
+        check(
+            self.dtype.is_floating_point,
+            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            NotImplementedError,
+        )
+        out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
+        return out, out.with_(dtype=int64)
+
+    return MetaRule(rule, out=True)
+
+
+@meta_rule(out=True)
+def backward(grad_output: Spec, self: Spec, *values: Any) -> Spec:
+    """The gradient of a pooling's input."""
+    return suggested(self)
+
+
+_FRACTIONAL_AXES = {2: ("height", "width"), 3: ("time", "height", "width")}
+
+
+def fractional(dims: int) -> MetaRule:
+    """Return the rule of `fractional_max_pool{dims}d`."""
+    name = f"fractional_max_pool{dims}d"
+    where = f"{name}()" if dims == 2 else f"{name}_out()"
+
+    def rule(self: Spec, kernel_size: Any, output_size: Any, random_samples: Spec) -> Outputs:
+        kernel = list(kernel_size) * dims if len(kernel_size) == 1 else list(kernel_size)
+        size = list(output_size) * dims if len(output_size) == 1 else list(output_size)
+        check(len(kernel) == dims, lambda: f"{name}: kernel_size must either be a single int or tuple of Ints")
+        check(len(size) == dims, lambda: f"{name}: output_size must either be a single int or tuple of Ints")
+        check(
+            self.ndim in (dims + 1, dims + 2),
+            lambda: f"{where}: Expected {dims + 1}D or {dims + 2}D tensor, but got: {shape_text(self.shape)}",
+        )
+        _check_not_empty(self, dims + 1, where, "got", ".")
+        for axis, extent, width, wanted in zip(_FRACTIONAL_AXES[dims], self.shape[-dims:], kernel, size, strict=True):
+            check(
+                wanted + width - 1 <= extent,
+                lambda axis=axis, extent=extent, width=width: f"{where}: pool {axis} {width} too large relative to input "
+                f"{axis} {extent}",
+            )
+        _check_samples(self, random_samples, dims)
+        out = Spec.of(self.dtype, self.device, (*self.shape[:-dims], *size))
+        return Outputs((out, out.with_(dtype=int64)), values=(self, kernel, size, random_samples))
+
+    return MetaRule(rule, out=True)
+
+
+def _check_samples(self: Spec, samples: Spec, dims: int) -> None:
+    check(self.dtype is samples.dtype, lambda: "Expect _random_samples to have the same dtype as input")
+    check(samples.ndim == 3, lambda: f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    count, channels, width = samples.shape
+    batch = 1 if self.ndim == dims + 1 else self.shape[0]
+    check(count >= batch, lambda: "Expect _random_samples.size(0) no less then input batch size.")
+    check(
+        channels == self.shape[-dims - 1], lambda: "Expect _random_samples.size(1) equals to input channel size."
+    )
+    check(width == dims, lambda: f"Expect _random_samples.size(2) equals to {dims}; got {width}.")
+
+
+def unpool(dims: int) -> MetaRule:
+    """Return the rule of `max_unpool{dims}d`."""
+
+    def rule(self: Spec, indices: Spec, output_size: Any, stride: Any = (), padding: Any = ()) -> Outputs:
+        check(
+            indices.dtype is int64,
+            lambda: f"elements in indices should be type int64 but got: {indices.dtype.scalar_name}",
+        )
+        check(
+            len(output_size) == dims,
+            lambda: f"There should be exactly {_WORDS[dims]} in output_size, but got {len(output_size)} elements.",
+        )
+        check(
+            self.ndim in (dims + 1, dims + 2),
+            lambda: f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
+            f"{self.ndim} dimensions.",
+        )
+        check(
+            self.shape == indices.shape,
+            lambda: "Expected shape of indices to be same as that of the input tensor "
+            f"({shape_text(self.shape)}) but got indices tensor with shape: {shape_text(indices.shape)}",
+        )
+        for dim in range(1, self.ndim):
+            check(
+                self.shape[dim] > 0,
+                lambda dim=dim: f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for "
+                f"non-batch dimensions, but got {shape_text(self.shape)} with dimension {dim} being empty.",
+            )
+        check(
+            not stride or min(stride) > 0,
+            lambda: f"strides should be greater than zero, but got stride: {shape_text(stride)}",
+        )
+        shape = (*self.shape[:-dims], *output_size)
+        out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
+        return Outputs(out, values=(self, indices, tuple(output_size), stride, padding))
+
+    return MetaRule(rule, out=True)
