@@ -16,32 +16,36 @@ MODULES = [info for info in common_modules.module_db if info.module_cls.__name__
 
 
 def mapped(value, convert):
-    if isinstance(value, torch.Tensor):
-        return convert(value)
+    """Return nested data with `convert` applied to what is no container."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(mapped(item, convert) for item in value))
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list)) and not isinstance(value, torch.Size):
         return type(value)(mapped(item, convert) for item in value)
     if isinstance(value, dict):
         return {key: mapped(item, convert) for key, item in value.items()}
-    return value
+    return convert(value)
 
 
-def to_ours(value):
+def one_of_ours(value):
     if isinstance(value, torch.dtype):
         return getattr(mt, str(value).removeprefix("torch."))
     if isinstance(value, torch.device):
         return mt.device(str(value))
+    if isinstance(value, torch.Tensor):
+        made = mt.tensor(value.detach().numpy(), dtype=one_of_ours(value.dtype))
+        return made.requires_grad_(value.requires_grad)
+    return value
 
-    def convert(tensor):
-        made = mt.tensor(tensor.detach().numpy(), dtype=to_ours(tensor.dtype))
-        return made.requires_grad_(tensor.requires_grad)
 
-    return mapped(value, convert)
+def to_ours(value):
+    return mapped(value, one_of_ours)
 
 
 def copied(value):
-    return mapped(value, lambda t: t.detach().clone().requires_grad_(t.requires_grad))
+    def copy(leaf):
+        return leaf.detach().clone().requires_grad_(leaf.requires_grad) if isinstance(leaf, torch.Tensor) else leaf
+
+    return mapped(value, copy)
 
 
 def leaves(value, cls):
@@ -70,7 +74,7 @@ def check(info, sample, training):
     theirs = info.module_cls(*built.args, **built.kwargs).train(training).float()
     mt.manual_seed(3)
     cls = getattr(mt.nn, info.module_cls.__name__)
-    ours = cls(*to_ours(built.args), **{k: to_ours(v) for k, v in built.kwargs.items()})
+    ours = cls(*to_ours(built.args), **to_ours(built.kwargs))
     ours = ours.train(training).float()
     assert cls.__module__ == info.module_cls.__module__
     assert repr(ours) == repr(theirs)
@@ -119,3 +123,29 @@ def test_module(info):
                         pytest.skip(f"the op is not offered yet: {missing}")
                     raise
     assert checked or info.name in {"nn.TransformerEncoder"}
+
+
+WITH_ERRORS = [info for info in MODULES if info.module_error_inputs_func is not None]
+
+
+@pytest.mark.parametrize("info", WITH_ERRORS, ids=lambda info: info.name)
+def test_errors(info):
+    samples = info.module_error_inputs_func(
+        info, device="cpu", dtype=torch.float32, requires_grad=False, training=False
+    )
+    for sample in samples:
+        built, called = sample.module_error_input.constructor_input, sample.module_error_input.forward_input
+
+        def use(cls, convert, built=built, called=called):
+            module = cls(*convert(built.args), **convert(built.kwargs))
+            if called is not None:
+                module(*convert(called.args), **convert(called.kwargs))
+
+        with pytest.raises(Exception) as expected:  # noqa: PT011 (its text is compared below)
+            use(info.module_cls, copied)
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            use(getattr(mt.nn, info.module_cls.__name__), to_ours)
+        if isinstance(raised.value, AttributeError) and "aten" in str(raised.value):
+            pytest.skip(f"the op is not offered yet: {raised.value}")
+        assert type(raised.value) is type(expected.value)
+        assert str(raised.value) == str(expected.value)
