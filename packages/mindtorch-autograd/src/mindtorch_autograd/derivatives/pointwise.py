@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..derivative import NON_DIFFERENTIABLE, derivative
+from ..derivative import derivative
 from .numbers import conj, scaled
 
 
@@ -87,7 +87,6 @@ derivative(
     other=lambda grad: aten.zeros_like(grad),
     node="DivBackward2",
 )
-derivative("floor_divide", NON_DIFFERENTIABLE)
 derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other)
 derivative("remainder.Scalar", self=lambda grad: grad)
 derivative("remainder.Scalar_Tensor", other=lambda grad, self, other: remainder_other(grad, self, other))
