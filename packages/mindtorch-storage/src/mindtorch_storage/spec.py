@@ -115,8 +115,8 @@ class Spec:
         return Spec.of(dtype or self.dtype, device or self.device, self.shape if shape is None else shape, stride)
 
     def contiguous(self) -> Spec:
-        """Return the spec of the same shape with contiguous strides."""
-        return self if self.is_contiguous else Spec.of(self.dtype, self.device, self.shape)
+        """Return the spec of the same shape with contiguous strides, those of extents 0 and 1 included."""
+        return Spec.of(self.dtype, self.device, self.shape)
 
     @property
     def layout(self) -> Layout:

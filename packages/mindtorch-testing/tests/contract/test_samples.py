@@ -11,7 +11,13 @@ from mindtorch_testing.convert import Converter, default_target
 from mindtorch_testing.samples import registered, resolve_op
 
 PAIRS = [(sample, dtype) for found in registered().values() for sample in found for dtype in sample.dtypes]
-LOOSE = {**TOLERANCES, torch.float32: (1.3e-5, 1e-5)}
+LOOSE = {
+    **TOLERANCES,
+    torch.float32: (1.3e-5, 1e-5),
+    # Two units in the last place: which intermediate torch rounds differs from op to op and with the memory layout.
+    torch.float16: (2e-3, 2e-4),
+    torch.bfloat16: (2.5e-2, 2e-3),
+}
 
 
 @pytest.mark.parametrize(("sample", "dtype"), PAIRS, ids=[f"{s.op}-{s.function.__name__}-{d}" for s, d in PAIRS])
