@@ -60,6 +60,7 @@ from .functions.shapes import (
     tensordot,
     unravel_index,
 )
+from .functions.spectral import stft
 from .tensor.legacy import LEGACY_TYPES
 from .tensor.printing import set_printoptions
 from .tensor.tensor import Tensor, bind_operators

@@ -223,4 +223,8 @@ derivative(
     node="XlogyBackward2",
 )
 derivative("xlogy.Scalar_Self", other=lambda grad, self, other: grad * self / other, node="XlogyBackward1")
-derivative("nextafter", self=lambda grad: aten.zeros_like(grad), other=lambda grad: aten.zeros_like(grad))
+derivative(
+    "nextafter",
+    self=lambda grad, self, other: masked(grad, aten.ne(self, other)),
+    other=lambda grad: aten.zeros_like(grad),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.functions import reductions
+from mindtorch.functions import reductions, spectral
 from mindtorch_storage.tensor_base import TensorBase
 
 
@@ -34,3 +34,31 @@ class ComposedMixin(TensorBase):
     ) -> Any:
         """See `torch.unique_consecutive`."""
         return reductions.unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Any = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+        align_to_window: bool | None = None,
+    ) -> Any:
+        """See `torch.stft`."""
+        return spectral.stft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex=return_complex,
+            align_to_window=align_to_window,
+        )
