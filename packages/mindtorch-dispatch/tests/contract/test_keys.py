@@ -11,7 +11,7 @@ CONTRACTUAL = [DispatchKey.Pipeline, DispatchKey.Autograd, DispatchKey.Meta, Dis
 
 def test_iteration_is_by_falling_priority():
     assert list(DispatchKeySet(reversed(CONTRACTUAL))) == CONTRACTUAL
-    assert list(DispatchKeySet(DispatchKey))[0] is DispatchKey.Python
+    assert next(iter(DispatchKeySet(DispatchKey))) is DispatchKey.Python
 
 
 def test_algebra_agrees_with_python_sets():

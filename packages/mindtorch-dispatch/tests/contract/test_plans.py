@@ -1,6 +1,6 @@
 """Plans: one geometry is planned once, and nothing outside the key influences a plan."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -84,23 +84,12 @@ def test_plan_tables_are_bounded(monkeypatch):
 
 
 def test_threads_share_plans_and_agree():
-    results, errors = [], []
-
     def work():
-        try:
-            for extent in range(1, 40):
-                a = mt.full((extent,), 2.0)
-                results.append(float((a * a).sum()) == 4.0 * extent)
-        except Exception as error:
-            errors.append(error)
+        return [float((mt.full((extent,), 2.0) ** 2).sum()) for extent in range(1, 40)]
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    assert all(results)
+    with ThreadPoolExecutor(4) as pool:
+        results = [task.result() for task in [pool.submit(work) for _ in range(4)]]
+    assert results == [[4.0 * extent for extent in range(1, 40)]] * 4
 
 
 def test_a_registered_kernel_takes_the_place_of_planned_ones():

@@ -84,3 +84,11 @@ def __getattr__(name: str) -> Any:
     if name in SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch' has no attribute '{name}'")
+
+
+def _public_names() -> list[str]:
+    own = {name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))}
+    return sorted(own - {"Any", "annotations", "OP_FUNCTIONS"} | {name for name in HOMES if not name.startswith("_")})
+
+
+__all__ = _public_names()

@@ -194,7 +194,9 @@ def get_num_threads() -> int:
 
 def set_num_threads(int: Any) -> None:
     """Set how many threads kernels may use; numpy's BLAS takes its number from the environment at start."""
-    if not isinstance(int, type(1)) or int <= 0:
+    if isinstance(int, (bool, float, str)):
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(int).__name__}")
+    if int <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     _switches["threads"] = int
 
