@@ -11,6 +11,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.keys import DispatchKey
 from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.table import find_packet
 from mindtorch_storage.tensor_base import TensorBase
 
 from .state import cast_cache, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled, policies
@@ -22,28 +23,32 @@ _WIDTH = {"float16": 1, "bfloat16": 1, "float32": 2}
 def install_casts(device_type: str) -> None:
     """Register the casting kernels of a device type's ops; done once, when autocast is first turned on."""
     for op in policies()[device_type].casts:
-        if op in _installed or getattr(aten, op, None) is None:
+        packet = find_packet(op)
+        if op in _installed or packet is None:
             continue
         _installed.add(op)
-        for row in registry.get(op).row.packet.rows if hasattr(registry.get(op).row, "packet") else ():
-            registry.register_kernel(row.name, DispatchKey.Autocast, _casting(op, row))
+        for row in packet.rows:
+            if row.kind in ("functional", "composite"):
+                registry.register_kernel(row.name, DispatchKey.Autocast, _casting(op, row))
 
 
 def _casting(op: str, row: Any) -> Callable[..., Any]:
-    """The Autocast kernel of one overload."""
+    """The Autocast kernel of one overload; arguments come in schema order."""
+    overload = getattr(getattr(aten, op), row.overload or "default")
+    by_name = [argument.name for argument in row.schema.arguments if argument.kwarg_only]
 
     def cast_and_call(*args: Any) -> Any:
         before = state.mode
         tensors = [t for t in _flat(args) if isinstance(t, TensorBase)]
         device_type = next((t.device.type for t in tensors if is_autocast_enabled(t.device.type)), None)
         if device_type is not None:
-            kind = policies()[device_type].casts.get(op)
-            target = _target(kind, tensors, device_type)
+            target = _target(policies()[device_type].casts.get(op), tensors, device_type)
             if target is not None:
                 args = tuple(_cast(arg, device_type, target) for arg in args)
+        positional = args[: len(args) - len(by_name)]
         state.mode = before.replace(autocast=None)
         try:
-            return getattr(getattr(aten, op), row.overload or "default")(*args)
+            return overload(*positional, **dict(zip(by_name, args[len(positional) :], strict=True)))
         finally:
             state.mode = before
 
