@@ -35,6 +35,7 @@ from .__about__ import __version__ as _mindtorch_version
 from ._defaults import install_defaults
 from ._surface import HOMES, SUBMODULES
 from .functions.bound import bind_functions
+from .functions.distance import cdist
 from .functions.factory import (
     can_cast,
     get_default_device,

@@ -8,8 +8,6 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check, shape_text
 from mindtorch_dispatch.meta.loss import MEAN, NONE, SUM
-from mindtorch_dispatch.meta.pointwise import promoted
-from mindtorch_storage.strides import broadcast_shapes
 
 _COSINE_EPSILON = 1e-12
 
@@ -229,27 +227,3 @@ def triplet_margin_loss(
 def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
     """Hinge loss between every target class and every other class."""
     return aten.multilabel_margin_loss_forward(self, target, reduction)[0]
-
-
-def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
-    """p-norm of the difference along the last dimension."""
-    return aten.norm(x1 - x2 + eps, p, [-1], keepdim)
-
-
-def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
-    """Cosine of the angle along `dim`; norms are at least eps."""
-    common = promoted((x1._sig.spec, x2._sig.spec))
-    check(
-        common.is_floating_point,
-        lambda: f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}",
-    )
-    shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
-    x1, x2 = (aten.expand(x.to(common), shape) for x in (x1, x2))
-    return aten.sum(_directions(x1, dim, eps) * _directions(x2, dim, eps), [dim])
-
-
-def _directions(x: Any, dim: int, eps: float) -> Any:
-    norm = aten.linalg_vector_norm(x, 2, [dim], True)
-    # The bound moves the value only: the gradient is that of the norm.
-    bound = norm.detach()
-    return x / (norm + (aten.clamp_min(bound, eps) - bound))

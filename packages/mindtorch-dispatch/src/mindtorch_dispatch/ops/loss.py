@@ -140,13 +140,3 @@ op(
     composite=composed.triplet_margin_loss,
     variants="function",
 )
-op(
-    "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
-    composite=composed.pairwise_distance,
-    variants="function",
-)
-op(
-    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-    composite=composed.cosine_similarity,
-    variants="function",
-)

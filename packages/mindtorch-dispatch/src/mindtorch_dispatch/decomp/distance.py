@@ -1,0 +1,65 @@
+"""Distances and similarities of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.pointwise import promoted
+from mindtorch_storage.strides import broadcast_shapes
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
+    """p-norm of the difference along the last dimension."""
+    return aten.norm(x1 - x2 + eps, p, [-1], keepdim)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
+    """Cosine of the angle along `dim`; norms are at least eps."""
+    common = promoted((x1._sig.spec, x2._sig.spec))
+    check(
+        common.is_floating_point,
+        lambda: f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}",
+    )
+    shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
+    x1, x2 = (aten.expand(x.to(common), shape) for x in (x1, x2))
+    return aten.sum(_directions(x1, dim, eps) * _directions(x2, dim, eps), [dim])
+
+
+def _directions(x: Any, dim: int, eps: float) -> Any:
+    norm = aten.linalg_vector_norm(x, 2, [dim], True)
+    # The bound moves the value only: the gradient is that of the norm.
+    bound = norm.detach()
+    return x / (norm + (aten.clamp_min(bound, eps) - bound))
+
+
+def pdist(self: Any, p: float) -> Any:
+    """p-norm distances of all pairs of rows, in order."""
+    shape = tuple(self.shape)
+    check(len(shape) == 2, lambda: f"pdist only supports 2D tensors, got: {len(shape)}D")
+    check(self.dtype.is_floating_point, lambda: "pdist only supports floating-point dtypes")
+    check(p >= 0, lambda: "pdist only supports non-negative p values")
+    first, second = aten.unbind(aten.triu_indices(shape[0], shape[0], 1), 0)
+    difference = aten.index_select(self, 0, first) - aten.index_select(self, 0, second)
+    return aten.norm(difference, p, [1])
+
+
+def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
+    """p-norm distances between the rows of two batches of matrices."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        check(
+            x.dtype.is_floating_point,
+            lambda name=name, x=x: f"cdist only supports floating-point dtypes, {name} got: {x.dtype.scalar_name}",
+        )
+    for name, x in (("X1", x1), ("X2", x2)):
+        check(
+            len(x.shape) >= 2,
+            lambda name=name, x=x: f"cdist only supports at least 2D tensors, {name} got: {len(x.shape)}D",
+        )
+    check(
+        x1.shape[-1] == x2.shape[-1],
+        lambda: f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}",
+    )
+    check(p >= 0, lambda: "cdist only supports non-negative p values")
+    return aten.norm(aten.unsqueeze(x1, -2) - aten.unsqueeze(x2, -3), p, [-1])

@@ -1,0 +1,11 @@
+"""Weights as length times direction."""
+
+from mindtorch_dispatch.decomp import weight_norm as composed
+from mindtorch_dispatch.table import op
+
+op(
+    "norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+    composite=composed.norm_except_dim,
+    variants="function",
+)
+op("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", composite=composed.weight_norm, variants="function")
