@@ -87,18 +87,19 @@ derivative(
     other=lambda grad: aten.zeros_like(grad),
     node="DivBackward2",
 )
-derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other)
+derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other, node="RemainderBackward1")
 derivative("remainder.Scalar", self=lambda grad: grad)
 derivative("remainder.Scalar_Tensor", other=lambda grad, self, other: remainder_other(grad, self, other))
 derivative(
     "fmod.Tensor",
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * aten.div(self, other, rounding_mode="trunc"),
+    node="FmodBackward1",
 )
 derivative("fmod.Scalar", self=lambda grad: grad)
 derivative("pow.Tensor_Scalar", self=pow_self)
 derivative("pow.Tensor_Tensor", self=pow_self, exponent=pow_exponent, node="PowBackward1")
-derivative("pow.Scalar", exponent=pow_exponent, node="PowBackward1")
+derivative("pow.Scalar", exponent=pow_exponent, node="PowBackward2")
 derivative(
     "maximum",
     self=lambda grad, self, other: extreme_grad(grad, self, other, "gt"),
@@ -123,7 +124,7 @@ derivative(
         grad, aten.logical_not(aten.logical_or(aten.le(self, other), aten.isnan(other)))
     ),
 )
-derivative("clamp", self=clamp_grad)
+derivative("clamp", self=clamp_grad, node="ClampBackward1")
 derivative(
     "clamp.Tensor",
     self=clamp_grad,
@@ -133,7 +134,7 @@ derivative(
     max=lambda grad, self, min, max: masked(
         grad, aten.gt(self, max) if min is None else aten.logical_or(aten.gt(self, max), aten.lt(max, min))
     ),
-    node="ClampBackward1",
+    node="ClampBackward0",
 )
 derivative("clamp_min", self=lambda grad, self, min: masked(grad, aten.ge(self, min)))
 derivative(
@@ -227,4 +228,9 @@ derivative(
     "nextafter",
     self=lambda grad, self, other: masked(grad, aten.ne(self, other)),
     other=lambda grad: aten.zeros_like(grad),
+)
+derivative(
+    "ldexp.Tensor",
+    self=lambda grad, other: grad * aten.pow(2.0, other),
+    other=lambda grad, self, other, result: grad * conj(result * math.log(2.0)),
 )

@@ -123,12 +123,13 @@ def trapezoid(y: Any, x: Any, dim: int) -> Any:
             return aten.zeros([extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype)
         _no_bool("trapezoid", y)
         ends = aten.add(aten.select(y, wrapped, 0), aten.select(y, wrapped, -1))
-        return aten.mul(aten.sub(aten.sum(y, wrapped), aten.mul(ends, 0.5)), x)
+        return aten.mul.Scalar(aten.sub(aten.sum(y, wrapped), aten.mul.Scalar(ends, 0.5)), x)
     _no_bool("trapezoid", y, x)
     if y.size(wrapped) == 0:
         return aten.zeros([extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype)
     left, right = _halves(y, wrapped)
-    return aten.div(aten.sum(aten.mul(_steps(y, x, wrapped, "trapezoid"), aten.add(left, right)), wrapped), 2.0)
+    total = aten.sum(aten.mul(_steps(y, x, wrapped, "trapezoid"), aten.add(left, right)), wrapped)
+    return aten.div.Scalar(total, 2.0)
 
 
 def cumulative_trapezoid(y: Any, x: Any, dim: int) -> Any:
@@ -137,10 +138,10 @@ def cumulative_trapezoid(y: Any, x: Any, dim: int) -> Any:
     left, right = _halves(y, wrapped)
     if not isinstance(x, TensorBase):
         _no_bool("cumulative_trapezoid", y)
-        return aten.mul(aten.cumsum(aten.add(right, left), wrapped), x / 2.0)
+        return aten.cumsum(aten.mul.Scalar(aten.add(right, left), x / 2.0), wrapped)
     _no_bool("cumulative_trapezoid", y, x)
     steps = _steps(y, x, wrapped, "cumulative_trapezoid")
-    return aten.div(aten.cumsum(aten.mul(steps, aten.add(left, right)), wrapped), 2.0)
+    return aten.div.Scalar(aten.cumsum(aten.mul(steps, aten.add(left, right)), wrapped), 2.0)
 
 
 def gradient_unit(self: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:

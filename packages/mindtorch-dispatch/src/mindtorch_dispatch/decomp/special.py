@@ -21,7 +21,7 @@ def polygamma_(self: Any, n: int) -> Any:
 
 def ndtr(self: Any) -> Any:
     """Area under the standard normal density left of `self`."""
-    return aten.mul(aten.add(aten.erf(aten.mul(self, math.sqrt(0.5))), 1), 0.5)
+    return aten.mul.Scalar(aten.add(aten.erf(aten.mul(self, math.sqrt(0.5))), 1), 0.5)
 
 
 def xlogy(self: Any, other: Any) -> Any:

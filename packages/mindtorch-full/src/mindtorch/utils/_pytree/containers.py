@@ -7,6 +7,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Iterable
 from typing import Any
 
+from mindtorch_dispatch.meta.packs import pack_classes
 from mindtorch_storage.size import Size
 
 from .keys import GetAttrKey, KeyEntry, MappingKey, SequenceKey
@@ -225,6 +226,11 @@ def register_structure_sequence(cls: type[Any]) -> None:
         lambda values, context: cls(list(values)),
         flatten_with_keys_fn=_tuple_flatten_with_keys,
     )
+
+
+for _cls in list(pack_classes.values()):
+    register_structure_sequence(_cls)
+    register_structure_sequence(_cls.for_out())
 
 
 STANDARD_DICT_TYPES: frozenset[type] = frozenset({dict, OrderedDict, defaultdict})
