@@ -1,0 +1,180 @@
+"""Resizing, one dimension after the other: along each, a few positions are taken, weighted and added.
+
+A `Taps` says for every output position which input positions it is made of and with which weights; indices and
+weights are computed in the precision torch uses, because which neighbour is taken depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+
+Taps = tuple[Any, Any]
+"""Indices and weights, both (positions, taps); the weights None where there is a single one of 1."""
+
+
+def _scale(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Any:
+    if align:
+        return real(extent - 1) / real(count - 1) if count > 1 else real(0)
+    return real(1.0 / scale) if scale is not None and scale > 0 else real(extent) / real(count)
+
+
+def _source(extent: int, count: int, align: bool, scale: float | None, real: Any, cubic: bool = False) -> Any:
+    """Return where in the input each output position lies."""
+    step = _scale(extent, count, align, scale, real)
+    at = np.arange(count).astype(real)
+    if align:
+        return step * at
+    where = step * (at + real(0.5)) - real(0.5)
+    return where if cubic else np.maximum(where, real(0))
+
+
+def nearest(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+    """The position to the left of the exact place."""
+    step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
+    index = np.floor(np.arange(count).astype(np.float32) * np.float32(step)).astype(np.int64)
+    return np.minimum(index, extent - 1)[:, None], None
+
+
+def nearest_exact(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+    """The position nearest to the middle of the output position."""
+    step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
+    index = np.floor((np.arange(count).astype(np.float32) + np.float32(0.5)) * np.float32(step)).astype(np.int64)
+    return np.minimum(index, extent - 1)[:, None], None
+
+
+def linear(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+    """The two neighbours."""
+    if extent == count:
+        return np.arange(count)[:, None], None
+    where = _source(extent, count, align, scale, real)
+    first = np.minimum(where.astype(np.int64), extent - 1)
+    second = first + (first < extent - 1)
+    share = np.clip(where - first.astype(real), real(0), real(1))
+    return np.stack([first, second], 1), np.stack([real(1) - share, share], 1).astype(real)
+
+
+def _near(x: Any, a: Any) -> Any:
+    return ((a + 2) * x - (a + 3)) * x * x + 1
+
+
+def _far(x: Any, a: Any) -> Any:
+    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+
+def cubic_weights(share: Any) -> Any:
+    """Return the weights of four neighbours for a place `share` of the way from the second to the third."""
+    a = share.dtype.type(-0.75)
+    return np.stack([_far(share + 1, a), _near(share, a), _near(1 - share, a), _far(2 - share, a)], -1)
+
+
+def cubic(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+    """Four neighbours."""
+    if extent == count:
+        return np.arange(count)[:, None], None
+    where = _source(extent, count, align, scale, real, cubic=True)
+    base = np.minimum(np.floor(where).astype(np.int64), extent - 1)
+    share = np.clip(where - base.astype(real), real(0), real(1))
+    index = np.clip(base[:, None] + np.arange(-1, 3), 0, extent - 1)
+    return index, cubic_weights(share).astype(real)
+
+
+def _triangle(x: float) -> float:
+    return max(0.0, 1.0 - abs(x))
+
+
+def _soft_cubic(x: float) -> float:
+    x, a = abs(x), -0.5
+    return _near(x, a) if x < 1 else _far(x, a) if x < 2 else 0.0
+
+
+def _lanczos(x: float) -> float:
+    if abs(x) >= 3:
+        return 0.0
+    return 1.0 if x == 0 else 3 * math.sin(math.pi * x) * math.sin(math.pi * x / 3) / (math.pi * x) ** 2
+
+
+def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., Taps]:
+    """Return the taps of a filter that widens when the image shrinks."""
+
+    def taps(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+        step = float(_scale(extent, count, align, scale, real))
+        support = width * 0.5 * max(step, 1.0)
+        inverse = 1.0 / step if step >= 1.0 else 1.0
+        most = math.ceil(support) * 2 + 1
+        index, weights = np.zeros((count, most), np.int64), np.zeros((count, most))
+        for at in range(count):
+            center = step * (at + 0.5)
+            begin = max(int(center - support + 0.5), 0)
+            length = min(int(center + support + 0.5), extent) - begin
+            given = [filter_((j + begin - center + 0.5) * inverse) for j in range(length)]
+            total = sum(given)
+            index[at, :length] = np.arange(begin, begin + length)
+            weights[at, :length] = [value / total for value in given] if total else given
+        return index, weights.astype(real)
+
+    return taps
+
+
+def _apply(x: Any, taps: Taps, axis: int) -> Any:
+    index, weights = taps
+    if weights is None:
+        return np.take(x, index[:, 0], axis=axis)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    total = np.take(x, index[:, 0], axis=axis) * weights[:, 0].reshape(shape)
+    for tap in range(1, index.shape[1]):
+        total += np.take(x, index[:, tap], axis=axis) * weights[:, tap].reshape(shape)
+    return total
+
+
+def _spread(grad: Any, taps: Taps, axis: int, extent: int) -> Any:
+    """Return the transpose of `_apply`: a product with the matrix of weights."""
+    index, weights = taps
+    matrix = np.zeros((index.shape[0], extent), grad.dtype)
+    values = np.ones(index.shape, grad.dtype) if weights is None else weights
+    np.add.at(matrix, (np.arange(index.shape[0])[:, None], index), values)
+    return np.moveaxis(np.tensordot(grad, matrix, ([axis], [0])), -1, axis)
+
+
+def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
+    return (bool(rest[0]), rest[1:]) if len(rest) > dims else (False, rest)
+
+
+def _declare(name: str, dims: int, taps: Callable[..., Taps]) -> None:
+    def forward(out: Any, x: Any, output_size: Any, *rest: Any) -> None:
+        align, scales = _options(rest, dims)
+        integral = x.dtype.kind in "iu" and taps not in (nearest, nearest_exact)
+        value = x.astype(np.float32) if integral else x
+        real = np.float64 if value.dtype == np.float64 else np.float32
+        for axis in range(dims - 1, -1, -1):
+            extent = value.shape[2 + axis]
+            value = _apply(value, taps(extent, output_size[axis], align, scales[axis], real), 2 + axis)
+        out[...] = np.clip(np.rint(value), 0, 255) if integral else value
+
+    def backward(out: Any, grad: Any, output_size: Any, input_size: Any, *rest: Any) -> None:
+        align, scales = _options(rest, dims)
+        real = np.float64 if grad.dtype == np.float64 else np.float32
+        for axis in range(dims):
+            extent = input_size[2 + axis]
+            grad = _spread(grad, taps(extent, output_size[axis], align, scales[axis], real), 2 + axis, extent)
+        out[...] = grad
+
+    kernel(name)(forward)
+    kernel(f"{name}_backward")(backward)
+
+
+for _n in (1, 2, 3):
+    _declare(f"upsample_nearest{_n}d", _n, nearest)
+    _declare(f"_upsample_nearest_exact{_n}d", _n, nearest_exact)
+for _name, _n in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3)):
+    _declare(_name, _n, linear)
+_declare("upsample_bicubic2d", 2, cubic)
+_declare("_upsample_bilinear2d_aa", 2, antialiased(_triangle, 2))
+_declare("_upsample_bicubic2d_aa", 2, antialiased(_soft_cubic, 4))
+_declare("_upsample_lanczos2d_aa", 2, antialiased(_lanczos, 6))
