@@ -5,7 +5,7 @@ SUBMODULES = frozenset(
     "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
-    "_library _prims_common __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()  # noqa: SIM905 (a list of words)
+    "_library _prims_common __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
 )
 """Submodules; those without a file are absent and say so."""
 
@@ -28,6 +28,11 @@ HOMES: dict[str, str] = {
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",
         "amp": "autocast",
+        "amp.state": "is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype "
+        "is_autocast_cache_enabled set_autocast_cache_enabled autocast_increment_nesting autocast_decrement_nesting "
+        "clear_autocast_cache is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype "
+        "get_autocast_gpu_dtype",
+        "_constants": "inf nan pi e newaxis",
         "func": "vmap",
         "types": "SymInt SymFloat SymBool",
     }.items()

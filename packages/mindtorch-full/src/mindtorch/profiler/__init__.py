@@ -1,0 +1,20 @@
+"""Labels for stretches of a program, and the schedule of a profiler."""
+
+from mindtorch._naming import adopt
+
+from .profile import kineto_available, profile, supported_activities, tensorboard_trace_handler
+from .record import record_function
+from .schedule import ProfilerAction, ProfilerActivity, schedule
+
+__all__ = [
+    "ProfilerAction",
+    "ProfilerActivity",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
+adopt(globals())
