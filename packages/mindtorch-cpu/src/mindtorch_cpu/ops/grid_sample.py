@@ -1,0 +1,203 @@
+"""Sampling at the points of a grid: per corner of the cell around a point, all points of a sample at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..register import kernel
+from .upsample import cubic_weights
+
+BILINEAR, NEAREST, BICUBIC = 0, 1, 2
+ZEROS, BORDER, REFLECTION = 0, 1, 2
+
+
+def _place(coordinate: Any, extent: int, align: bool) -> tuple[Any, float]:
+    """Return where a coordinate in [-1, 1] lies in the input, and how fast it moves there."""
+    if align:
+        return (coordinate + 1) / 2 * (extent - 1), (extent - 1) / 2
+    return ((coordinate + 1) * extent - 1) / 2, extent / 2
+
+
+def _reflected(place: Any, extent: int, align: bool) -> tuple[Any, Any]:
+    """Return places reflected at the borders, and the sign with which they move."""
+    low, high = (0, 2 * (extent - 1)) if align else (-1, 2 * extent - 1)
+    if low == high:
+        return np.zeros_like(place), np.zeros_like(place)
+    begin, span = low / 2, (high - low) / 2
+    away = place - begin
+    sign = np.where(away < 0, -1, 1).astype(place.dtype)
+    away = np.abs(away)
+    extra, flips = np.fmod(away, span), np.floor(away / span)
+    even = flips % 2 == 0
+    result = np.where(even, extra + begin, span - extra + begin)
+    return result.astype(place.dtype), np.where(even, sign, -sign)
+
+
+def _padded(place: Any, extent: int, padding: int, align: bool) -> tuple[Any, Any]:
+    """Return places brought into the input as `padding` says, and the factor of their gradient."""
+    factor: Any = np.ones_like(place)
+    if padding == REFLECTION:
+        place, factor = _reflected(place, extent, align)
+    if padding != ZEROS:
+        factor = np.where((place <= 0) | (place >= extent - 1), 0, factor)
+        place = np.clip(np.nan_to_num(place, nan=0.0), 0, extent - 1)
+    return np.nan_to_num(place, nan=-100.0, posinf=-100.0, neginf=-100.0), factor
+
+
+class Points:
+    """The points of one sample in the input's coordinates, dimensions in memory order (y before x)."""
+
+    def __init__(self, grid: Any, spatial: Sequence[int], padding: int, align: bool, raw: bool = False) -> None:
+        self.spatial = spatial
+        self.places: list[Any] = []
+        self.factors: list[Any] = []
+        dims = len(spatial)
+        for at in range(dims):
+            place, speed = _place(grid[..., dims - 1 - at].reshape(-1), spatial[at], align)
+            factor: Any = 1
+            if not raw:
+                place, factor = _padded(place, spatial[at], padding, align)
+            self.places.append(place)
+            self.factors.append(factor * speed)
+
+
+def _lookup(index: Sequence[Any], spatial: Sequence[int]) -> tuple[Any, Any]:
+    """Return flat positions (0 where outside) and which of them are inside."""
+    inside: Any = True
+    flat: Any = 0
+    for at, extent in zip(index, spatial, strict=True):
+        inside = inside & (at >= 0) & (at < extent)
+        flat = flat * extent + np.clip(at, 0, extent - 1)
+    return flat, inside
+
+
+def _corners(points: Points) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+    """Yield per corner of the cells: positions, which are inside, weights, the weights' slopes per dimension."""
+    bases = [np.floor(place).astype(np.int64) for place in points.places]
+    shares = [place - base for place, base in zip(points.places, bases, strict=True)]
+    for corner in itertools.product((0, 1), repeat=len(bases)):
+        flat, inside = _lookup([base + bit for base, bit in zip(bases, corner, strict=True)], points.spatial)
+        each = [share if bit else 1 - share for share, bit in zip(shares, corner, strict=True)]
+        weight: Any = 1
+        for one in each:
+            weight = weight * one
+        slopes = []
+        for dim, bit in enumerate(corner):
+            slope: Any = 1 if bit else -1
+            for other, one in enumerate(each):
+                if other != dim:
+                    slope = slope * one
+            slopes.append(slope)
+        yield flat, inside, weight, slopes
+
+
+def _cubic_slopes(share: Any) -> Any:
+    a = -0.75
+
+    def far(x: Any) -> Any:
+        return (3 * a * x - 10 * a) * x + 8 * a
+
+    def near(x: Any) -> Any:
+        return (3 * (a + 2) * x - 2 * (a + 3)) * x
+
+    return np.stack([far(share + 1), near(share), -near(1 - share), -far(2 - share)], -1).astype(share.dtype)
+
+
+def _cubic_taps(points: Points, padding: int, align: bool) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+    """As `_corners`, for the sixteen neighbours of bicubic interpolation."""
+    bases = [np.floor(np.nan_to_num(place)) for place in points.places]
+    shares = [(place - base).astype(place.dtype) for place, base in zip(points.places, bases, strict=True)]
+    weights, slopes = [cubic_weights(share) for share in shares], [_cubic_slopes(share) for share in shares]
+    for row, column in itertools.product(range(4), repeat=2):
+        index = [
+            np.rint(_padded(base + (tap - 1), extent, padding, align)[0]).astype(np.int64)
+            for base, tap, extent in zip(bases, (row, column), points.spatial, strict=True)
+        ]
+        flat, inside = _lookup(index, points.spatial)
+        pair = (weights[0][:, row], weights[1][:, column])
+        yield flat, inside, pair[0] * pair[1], [slopes[0][:, row] * pair[1], pair[0] * slopes[1][:, column]]
+
+
+def _nearest(points: Points) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+    flat, inside = _lookup([np.rint(place).astype(np.int64) for place in points.places], points.spatial)
+    yield flat, inside, np.ones_like(points.places[0]), [np.zeros_like(place) for place in points.places]
+
+
+def _taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> tuple[Points, Any]:
+    points = Points(grid, spatial, padding, align, raw=mode == BICUBIC)
+    if mode == BICUBIC:
+        return points, _cubic_taps(points, padding, align)
+    return points, _corners(points) if mode == BILINEAR else _nearest(points)
+
+
+@kernel("grid_sampler_2d", "grid_sampler_3d")
+@np.errstate(invalid="ignore")
+def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) -> None:
+    """Weighted sums of the neighbours of the points."""
+    spatial = x.shape[2:]
+    for number in range(x.shape[0]):
+        flat_x = x[number].reshape(x.shape[1], -1)
+        total = np.zeros((x.shape[1], int(np.prod(out.shape[2:]))), out.dtype)
+        for flat, inside, weight, _ in _taps(grid[number], spatial, mode, padding, align)[1]:
+            total += np.where(inside, flat_x[:, flat], 0) * weight
+        out[number] = total.reshape(out.shape[1:])
+
+
+@kernel("grid_sampler_2d_backward", "grid_sampler_3d_backward")
+@np.errstate(invalid="ignore")
+def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, mask: Any) -> None:
+    """Gradients of the input, spread over the neighbours, and of the grid, along the weights' slopes."""
+    grad_x, grad_grid = outs
+    spatial, channels = x.shape[2:], x.shape[1]
+    area = int(np.prod(spatial))
+    for number in range(x.shape[0]):
+        flat_x, flat_grad = x[number].reshape(channels, -1), grad[number].reshape(channels, -1)
+        points, taps = _taps(grid[number], spatial, mode, padding, align)
+        spread = np.zeros(channels * area)
+        moves = [np.zeros_like(place) for place in points.places]
+        lanes = np.arange(channels)[:, None] * area
+        for flat, inside, weight, slopes in taps:
+            if grad_x is not None:
+                values = np.where(inside, flat_grad * weight, 0)
+                spread += np.bincount((lanes + flat).reshape(-1), values.reshape(-1), minlength=channels * area)
+            if grad_grid is not None:
+                along = np.sum(np.where(inside, flat_x[:, flat], 0) * flat_grad, axis=0)
+                for move, slope in zip(moves, slopes, strict=True):
+                    move += along * slope
+        if grad_x is not None:
+            grad_x[number] = spread.reshape(x.shape[1:])
+        if grad_grid is not None:
+            given = [move * factor for move, factor in zip(moves, points.factors, strict=True)]
+            grad_grid[number] = np.stack(given[::-1], -1).reshape(grad_grid.shape[1:])
+
+
+def _base_grid(spatial: Sequence[int], align: bool, dtype: Any) -> Any:
+    """Return the homogeneous coordinates of all positions, (positions, dimensions + 1)."""
+    dims = len(spatial)
+    base = np.ones((*spatial, dims + 1), dtype)
+    for at, extent in enumerate(spatial):
+        line = np.linspace(-1, 1, extent) if extent > 1 else np.zeros(extent)
+        if not align:
+            line = line * (extent - 1) / extent
+        shape = [1] * dims
+        shape[at] = -1
+        base[..., dims - 1 - at] = line.reshape(shape)
+    return base.reshape(-1, dims + 1)
+
+
+@kernel("affine_grid_generator")
+def affine_grid(out: Any, theta: Any, size: Any, align: bool) -> None:
+    """Every position through the map of its sample."""
+    base = _base_grid(size[2:], align, theta.dtype)
+    out[...] = np.matmul(base, theta.swapaxes(1, 2)).reshape(out.shape)
+
+
+@kernel("affine_grid_generator_backward")
+def affine_grid_backward(out: Any, grad: Any, size: Any, align: bool) -> None:
+    """Gradients of the maps."""
+    base = _base_grid(size[2:], align, grad.dtype)
+    out[...] = np.matmul(grad.reshape(grad.shape[0], base.shape[0], -1).swapaxes(1, 2), base)

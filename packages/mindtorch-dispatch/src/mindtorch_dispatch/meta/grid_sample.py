@@ -1,0 +1,95 @@
+"""Meta rules of sampling at the points of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.spec import Spec
+
+from .checks import check, shape_text
+from .memory_format import suggested
+from .rule import MetaRule, meta_rule
+
+BICUBIC = 2
+
+
+def _check_grid(input: Spec, grid: Spec) -> None:
+    check(
+        input.shape[0] == grid.shape[0],
+        lambda: "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+        f"{shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}",
+    )
+    check(
+        grid.shape[-1] == input.ndim - 2,
+        lambda: f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid with sizes "
+        f"{shape_text(grid.shape)}",
+    )
+    for dim in range(2, input.ndim):
+        check(
+            input.shape[dim] > 0,
+            lambda dim=dim: "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+            f"{shape_text(input.shape)} with dimension {dim} being empty",
+        )
+
+
+def check_sample(input: Spec, grid: Spec, dims: int, mode: int) -> None:
+    """Raise torch's errors for inputs that do not fit."""
+    _check_grid(input, grid)
+    check(
+        input.ndim == dims + 2 and input.ndim == grid.ndim,
+        lambda: f"grid_sampler(): expected {dims + 2}D input and grid with same number of dimensions, but got input with "
+        f"sizes {shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}",
+    )
+    check(
+        not (input.ndim == 5 and mode == BICUBIC),
+        lambda: "grid_sampler(): bicubic interpolation only supports 4D input",
+    )
+
+
+def sample(dims: int) -> MetaRule:
+    """Return the rule of `grid_sampler_{dims}d`."""
+
+    def rule(input: Spec, grid: Spec, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Spec:
+        check_sample(input, grid, dims, interpolation_mode)
+        check(
+            input.dtype.is_floating_point,
+            lambda: f'"grid_sampler_{dims}d_cpu{"_kernel_impl" if dims == 2 else ""}" not implemented for '
+            f"'{input.dtype.scalar_name}'",
+            NotImplementedError,
+        )
+        check(
+            input.dtype is grid.dtype,
+            lambda: f"expected scalar type {input.dtype.scalar_name} but found {grid.dtype.scalar_name}",
+        )
+        return Spec.of(input.dtype, input.device, (*input.shape[:2], *grid.shape[1:-1]))
+
+    return MetaRule(rule)
+
+
+@meta_rule()
+def sample_backward(
+    grad_output: Spec, input: Spec, grid: Spec, interpolation_mode: int, padding_mode: int, align_corners: bool,
+    output_mask: Any,
+) -> tuple[Spec | None, Spec | None]:
+    """The gradients of input and grid."""
+    return suggested(input) if output_mask[0] else None, grid.contiguous() if output_mask[1] else None
+
+
+@meta_rule()
+def affine_grid(theta: Spec, size: Any, align_corners: bool) -> Spec:
+    """`affine_grid_generator`."""
+    check(len(size) in (4, 5), lambda: "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+    dims = len(size) - 2
+    check(
+        theta.ndim == 3 and tuple(theta.shape[::2]) == (size[0], dims + 1),
+        lambda: f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {dims + 1}] but got: "
+        f"[{theta.shape[0]}, {theta.shape[2]}].",
+    )
+    return Spec.of(theta.dtype, theta.device, (size[0], *size[2:], dims))
+
+
+@meta_rule()
+def affine_grid_backward(grad: Spec, size: Any, align_corners: bool) -> Spec:
+    """`affine_grid_generator_backward`."""
+    dims = len(size) - 2
+    return Spec.of(grad.dtype, grad.device, (size[0], dims, dims + 1), (dims * (dims + 1), 1, dims))
