@@ -5,13 +5,24 @@ A name that is not here raises the error that torch raises for a native function
 
 from typing import Any
 
+from mindtorch._C import _nn
 from mindtorch._naming import adopt
+from mindtorch_dispatch.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format
 from mindtorch_storage.size import Size
 
-__all__ = ["Size", "_get_accelerator", "device", "dtype", "layout", "memory_format"]
+__all__ = [
+    "Size",
+    "_disabled_torch_function_impl",
+    "_get_accelerator",
+    "_nn",
+    "device",
+    "dtype",
+    "layout",
+    "memory_format",
+]
 
 
 def _get_accelerator(check: Any = None) -> device:

@@ -6,8 +6,8 @@ from typing import Any
 
 import mindtorch
 from mindtorch import __future__ as future
+from mindtorch._C._nn import _parse_to
 from mindtorch._tensor import Tensor
-from mindtorch.nn._parse_to import parse_to
 from mindtorch.nn.parameter import Parameter
 
 
@@ -87,7 +87,7 @@ class _ConvertMixin:
 
         Only floating point and complex entries are cast. Returns the module.
         """
-        device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
+        device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):
                 raise TypeError(

@@ -1,13 +1,14 @@
-"""The arguments of ``Module.to``, bound by torch's rules and refused in torch's words."""
+"""`torch._C._nn`: the ops behind `torch.nn.functional`, and the argument parser of `Module.to`."""
 
 from typing import Any
 
+from mindtorch.functions.bound import bind_nn_functions
 from mindtorch_dispatch.arguments import ArgumentParser
 from mindtorch_dispatch.schema import parse_schema
 
 _OPTIONS = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> ()"
 
-_PARSER = ArgumentParser(
+_TO = ArgumentParser(
     "to",
     [
         parse_schema("to.device(Device? device=None, ScalarType? dtype=None, " + _OPTIONS),
@@ -17,9 +18,9 @@ _PARSER = ArgumentParser(
 )
 
 
-def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """Return device, dtype, non_blocking and memory_format; device and dtype are None where not given."""
-    parsed = _PARSER.parse(args, kwargs)
+    parsed = _TO.parse(args, kwargs)
     if parsed.index == 0:
         device, dtype, non_blocking, _, memory_format = parsed.values
         return device, dtype, non_blocking, memory_format
@@ -27,3 +28,6 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     if parsed.index == 1:
         return None, target, non_blocking, memory_format
     return target.device, target.dtype, non_blocking, memory_format
+
+
+bind_nn_functions(globals())
