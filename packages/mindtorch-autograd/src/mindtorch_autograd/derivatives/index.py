@@ -13,14 +13,14 @@ from .view import zeros_of
 
 def index_grad(grad: Any, self_spec: Any, indices: Any) -> Any:
     """The gradient added into zeros at the positions."""
-    return aten.index_put(zeros_of(grad, self_spec), indices, grad, True)
+    return aten.index_put.default(zeros_of(grad, self_spec), indices, grad, True)
 
 
 def index_put_self(grad: Any, indices: Any, accumulate: bool, values_spec: Any) -> Any:
     """The gradient, zero where values were written."""
     if accumulate:
         return grad
-    return aten.index_put(grad, indices, aten.zeros([], dtype=grad.dtype, device=grad.device), False)
+    return aten.index_put.default(grad, indices, aten.zeros([], dtype=grad.dtype, device=grad.device), False)
 
 
 def scatter_self(grad: Any, dim: int, index: Any) -> Any:

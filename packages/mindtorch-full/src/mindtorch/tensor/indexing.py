@@ -159,8 +159,10 @@ def getitem(self: Any, index: Any) -> Any:
         raise IndexError("too many indices for tensor of dimension 0")
     result, tensors = apply_basic(self, expanded)
     if tensors:
-        return aten.index(result, tensors)
-    return aten.alias(result) if result is self else result
+        return aten.index.Tensor(result, tensors)
+    if result is not self:
+        return result
+    return _slice(self, 0, None, None, 1) if kind is slice else aten.alias(self)
 
 
 def _treat_as_tensor(items: list[Any]) -> bool:
@@ -184,7 +186,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if tensors:
         if value.device != target.device and value._sig.spec.ndim == 0:
             value = value.to(target.device)
-        aten.index_put_(target, tensors, value if value.dtype is target.dtype else value.to(target.dtype))
+        aten.index_put_.default(target, tensors, value if value.dtype is target.dtype else value.to(target.dtype))
         return
     shape, want = list(value.shape), list(target.shape)
     while len(shape) > len(want) and shape and shape[0] == 1:
