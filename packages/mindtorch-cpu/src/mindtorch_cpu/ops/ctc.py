@@ -29,24 +29,31 @@ class _Sample:
             return alpha
         alpha[0, :2] = self.scores[0, self.states[:2]]
         for step in range(1, len(alpha)):
-            before = alpha[step - 1]
-            total = before.copy()
-            total[1:] = np.logaddexp(total[1:], before[:-1])
-            total[2:] = np.where(self.skips[2:], np.logaddexp(total[2:], before[:-2]), total[2:])
-            alpha[step] = total + self.scores[step, self.states]
+            alpha[step] = self._entered(alpha[step - 1], self.skips) + self.scores[step, self.states]
         return alpha
 
     def backward(self) -> Any:
         """Return the backward variables (T, states), which include their own step."""
         beta = np.full((len(self.scores), len(self.states)), -np.inf, self.scores.dtype)
         beta[-1, -2:] = self.scores[-1, self.states[-2:]]
+        # Seen from the end, states are left where they were entered.
+        skips = np.zeros_like(self.skips)
+        skips[2:] = self.skips[:1:-1]
         for step in range(len(beta) - 2, -1, -1):
-            after = beta[step + 1]
-            total = after.copy()
-            total[:-1] = np.logaddexp(total[:-1], after[1:])
-            total[:-2] = np.where(self.skips[2:], np.logaddexp(total[:-2], after[2:]), total[:-2])
-            beta[step] = total + self.scores[step, self.states]
+            beta[step] = self._entered(beta[step + 1, ::-1], skips)[::-1] + self.scores[step, self.states]
         return beta
+
+    @staticmethod
+    def _entered(before: Any, skips: Any) -> Any:
+        """Return the logarithm of the sum over the states that lead to each: itself, the last, the one before."""
+        ways = np.full((3, len(before)), -np.inf, before.dtype)
+        ways[0] = before
+        ways[1, 1:] = before[:-1]
+        ways[2, 2:] = np.where(skips[2:], before[:-2], -np.inf)
+        largest = ways.max(0)
+        largest[largest == -np.inf] = 0
+        with np.errstate(divide="ignore"):
+            return np.log(np.exp(ways - largest).sum(0)) + largest
 
     def likelihood(self, alpha: Any) -> Any:
         """Return the log-likelihood of the target."""
@@ -110,7 +117,7 @@ def ctc_loss_backward(
         alpha = log_alpha[sample.place, : len(sample.scores), : len(sample.states)]
         through = np.full(sample.scores.shape, -np.inf, sample.scores.dtype)
         joined = alpha + sample.backward()
-        for state, label in enumerate(sample.states):
+        for state, label in reversed([*enumerate(sample.states)]):
             through[:, label] = np.logaddexp(through[:, label], joined[:, state])
         with np.errstate(invalid="ignore"):
             share = np.exp(through + loss - sample.scores)

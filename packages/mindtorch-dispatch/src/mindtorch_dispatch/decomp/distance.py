@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check
 from mindtorch_dispatch.meta.pointwise import promoted
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.strides import broadcast_shapes
 
 
@@ -41,8 +42,15 @@ def pdist(self: Any, p: float) -> Any:
     check(self.dtype.is_floating_point, lambda: "pdist only supports floating-point dtypes")
     check(p >= 0, lambda: "pdist only supports non-negative p values")
     first, second = aten.unbind(aten.triu_indices(shape[0], shape[0], 1), 0)
-    difference = aten.index_select(self, 0, first) - aten.index_select(self, 0, second)
-    return aten.norm(difference, p, [1])
+    return _lengths(aten.index_select(self, 0, first) - aten.index_select(self, 0, second), p)
+
+
+def _lengths(difference: Any, p: float) -> Any:
+    """p-norms over the last dimension; that of 0 counts, and its gradient is zero rather than none."""
+    norms = aten.norm(difference, p, [-1])
+    if p != 0:
+        return norms
+    return norms + aten.sum(aten.masked_fill(difference, aten.ones_like(difference, dtype=bool_dtype), 0), [-1])
 
 
 def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
@@ -62,4 +70,4 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
         lambda: f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}",
     )
     check(p >= 0, lambda: "cdist only supports non-negative p values")
-    return aten.norm(aten.unsqueeze(x1, -2) - aten.unsqueeze(x2, -3), p, [-1])
+    return _lengths(aten.unsqueeze(x1, -2) - aten.unsqueeze(x2, -3), p)

@@ -117,7 +117,7 @@ op(
     variants="",
 )
 op("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", rules.log_sigmoid_forward, variants="")
-op("log_sigmoid(Tensor self) -> Tensor", composite=composed.log_sigmoid, variants="nn")
+op("log_sigmoid(Tensor self) -> Tensor", composite=composed.log_sigmoid, variants="nn", out=True)
 op(
     "log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
     _backward("log_sigmoid_backward_cpu", 2, inplace=False),

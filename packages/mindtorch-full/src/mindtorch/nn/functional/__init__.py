@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch._naming import adopt
 from mindtorch.nn.functional.activation import (
     _get_softmax_dim,
+    _threshold,
     celu,
     elu,
     glu,
@@ -191,6 +192,7 @@ __all__ = [
     "_mha_shape_check",
     "_no_grad_embedding_renorm_",
     "_none_or_dtype",
+    "_threshold",
     "_unpool_output_size",
     "_verify_batch_size",
     "_verify_spatial_size",

@@ -15,6 +15,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return aten.threshold(input, threshold, value)
 
 
+_threshold = threshold
+
+
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return max(x, 0)."""
     return aten.relu_(input) if inplace else aten.relu(input)
