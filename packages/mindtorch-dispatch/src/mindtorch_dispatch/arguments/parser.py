@@ -82,7 +82,7 @@ class ArgumentParser:
         """The interpreter itself refuses arguments to a method that takes none, in its own words."""
         if not self.is_method or signature.parameters:
             return
-        name = f"{type(self_value).__name__}.{self.name}"
+        name = f"TensorBase.{self.name}"
         if kwargs:
             raise TypeError(f"{name}() takes no keyword arguments")
         if args:

@@ -110,6 +110,10 @@ def infer_dtype(data: Any) -> Any:
             kinds.add(dtypes.int64)
         elif hasattr(leaf, "__float__"):
             kinds.add(get_default_dtype())
+        elif isinstance(leaf, str):
+            if leaf is data:
+                raise TypeError("new(): invalid data type 'str'")
+            raise ValueError("too many dimensions 'str'")
         else:
             raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
     if not kinds:
@@ -176,4 +180,8 @@ def tensor(
     )
     if wanted.type != "cpu":
         made = aten._to_copy(made, device=wanted)
-    return made.requires_grad_(True) if requires_grad else made
+    if requires_grad:
+        if not (chosen.is_floating_point or chosen.is_complex):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        made.requires_grad_(True)
+    return made

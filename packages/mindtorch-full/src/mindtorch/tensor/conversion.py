@@ -28,7 +28,7 @@ class ConversionMixin(TensorBase):
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for 0-d)."""
         if self._array is None:
-            raise RuntimeError("Cannot copy out of meta tensor; no data!")
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         array = self._array
         if array.dtype.kind == "V" or not array.dtype.isbuiltin:
             array = array.astype("float32")
