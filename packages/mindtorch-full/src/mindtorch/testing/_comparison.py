@@ -92,7 +92,7 @@ def _common_keys(actual: Any, expected: Any, path: tuple[Any, ...]) -> Collectio
         )
     try:
         return sorted(have)
-    except Exception:  # noqa: BLE001 - keys without an order are taken as they come
+    except TypeError:  # keys without an order are taken as they come
         return have
 
 
@@ -102,7 +102,7 @@ def _originate_pair(
     for pair_type in pair_types:
         try:
             return pair_type(actual, expected, id=path, **options)
-        except UnsupportedInputs:
+        except UnsupportedInputs:  # the next kind of pair is tried
             continue
         except ErrorMeta:
             raise

@@ -51,7 +51,7 @@ class TensorLikePair(Pair):
             return tensor_like
         try:
             return torch.as_tensor(tensor_like)
-        except Exception:  # noqa: BLE001 - whatever stops the conversion, this pair is not the one
+        except (TypeError, ValueError, RuntimeError):  # not a tensor-like: another pair may do
             self._inputs_not_supported()
 
     def compare(self) -> None:

@@ -128,7 +128,7 @@ class Frame:
             try:
                 with _recording_into(self, run), torch.enable_grad():
                     self.recompute(*args)
-            except StopRecomputation:
+            except StopRecomputation:  # every slot is filled: nothing more is needed
                 pass
             self.done.add(run)
             self.check(run)

@@ -109,8 +109,14 @@ def _start(job: Job) -> Any:
         if job.init_fn is not None:
             job.init_fn(job.worker_id)
         return job.make_fetcher()
-    except Exception:  # noqa: BLE001 - whatever the user's code raises is raised in the main process
-        return ExceptionWrapper(where=f"in DataLoader worker process {job.worker_id}")
+    except Exception as error:  # noqa: BLE001 - whatever the user's code raises is raised in the main process
+        return _wrapped(error, job)
+
+
+def _wrapped(error: Exception, job: Job) -> ExceptionWrapper:
+    return ExceptionWrapper(
+        (type(error), error, error.__traceback__), where=f"in DataLoader worker process {job.worker_id}"
+    )
 
 
 def _fetched(job: Job, fetcher: Any, index: Any) -> Any:
@@ -120,14 +126,14 @@ def _fetched(job: Job, fetcher: Any, index: Any) -> Any:
     except Exception as error:  # noqa: BLE001 - as above
         if isinstance(error, StopIteration) and job.iterable:
             return _IterableDatasetStopIteration(job.worker_id)
-        return ExceptionWrapper(where=f"in DataLoader worker process {job.worker_id}")
+        return _wrapped(error, job)
 
 
 def _packed(job: Job, message: Any) -> bytes:
     try:
         return parcel.pack(message)
-    except Exception:  # noqa: BLE001 - a batch that cannot travel is an error of the user's code
-        return parcel.pack((message[0], ExceptionWrapper(where=f"in DataLoader worker process {job.worker_id}")))
+    except Exception as error:  # noqa: BLE001 - a batch that cannot travel is an error of the user's code
+        return parcel.pack((message[0], _wrapped(error, job)))
 
 
 def _worker_loop(load: parcel.Parcel, index_queue: Any, answers: Any, done_event: Any) -> None:
