@@ -10,8 +10,8 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import run_backward
 from .graph import GradientEdge
-from .inplace import gradient_edge
 from .node import Node
+from .views import gradient_edge
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -23,7 +23,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _implicit_grad(output: Any) -> Any:
-    spec = output._outputs_spec() if isinstance(output, GradientEdge) else output._sig.spec
+    spec = output._spec() if isinstance(output, GradientEdge) else output._sig.spec
     if spec.numel != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not spec.dtype.is_floating_point:
@@ -43,7 +43,7 @@ def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> l
             continue
         if not isinstance(grad, TensorBase):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
-        shape = output._outputs_spec().shape if isinstance(output, GradientEdge) else output.shape
+        shape = output._spec().shape if isinstance(output, GradientEdge) else output.shape
         have = grad.shape[1:] if batched else grad.shape
         if tuple(have) != tuple(shape):
             raise RuntimeError(

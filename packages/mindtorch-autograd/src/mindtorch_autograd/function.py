@@ -11,9 +11,10 @@ from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
-from .inplace import check_inplace, gradient_edge, rebase_history
+from .inplace import check_inplace, rebase_history
 from .node import Node
 from .saved import freed_error, pack, unpack
+from .views import gradient_edge
 
 
 class FunctionCtx:

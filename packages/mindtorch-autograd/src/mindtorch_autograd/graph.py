@@ -12,9 +12,9 @@ from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import current_task, will_execute
-from .inplace import gradient_edge
 from .node import Node
 from .saved import hook_stack
+from .views import gradient_edge
 
 
 class GradientEdge(NamedTuple):
@@ -83,8 +83,6 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
     """Count a write that no op made, so that saved tensors notice it."""
     for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
-        if one._sig.inference:
-            raise RuntimeError("Inference tensors do not track version counter.")
         one._counter[0] += 1
 
 
@@ -160,3 +158,17 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
             fn(grad)
 
     return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[None]:
+    """In the block, tensors saved for backward may be written in place: what is saved is a copy.
+
+    torch copies at the first write instead; values and gradients are the same, the memory differs.
+    """
+
+    def pack(tensor: Any) -> Any:
+        return tensor.detach().clone()
+
+    with saved_tensors_hooks(pack, lambda copy: copy):
+        yield

@@ -1,4 +1,4 @@
-"""In-place writes and views in the graph: what is refused, how history is rebased, how stale views catch up."""
+"""In-place writes in the graph: what is refused, how history is rebased."""
 
 from __future__ import annotations
 
@@ -6,49 +6,12 @@ import weakref
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.state import mode_set, state
-from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo
+from mindtorch_dispatch.state import state
+from mindtorch_storage.tensor_base import TensorBase
 
-from .node import Node, accumulator, forward_name, hooks_of
+from .node import Node
 from .saved import Packed, SavedResult, freed_error
-
-_ADVICE = {
-    "multi_output": "This view is the output of a function that returns multiple views. Such functions do not allow the "
-    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-    "custom": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-    "logic to handle view+inplace would override the custom backward associated with the custom Function, leading to "
-    "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
-} | {
-    kind: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    f"the view and the inplace either both inside the {kind}{suffix} block (if you don't want the inplace to be tracked) or "
-    "both outside (if you want the inplace to be tracked)."
-    for kind, suffix in (("no_grad", ""), ("inference", "_mode"))
-}
-
-
-def check_view(target: TensorBase, view: ViewInfo, indirect: bool) -> None:
-    """Raise torch's error for a write to, or through the base of, a view that may not be rebased."""
-    creation = view.creation
-    if creation == "default":
-        return
-    modified = "its base or another view of its base has been" if indirect else "is being"
-    made = target._grad_fn
-    if creation in ("inference", "no_grad") or made is None:
-        prefix = (
-            "A view was created in"
-            if made is None
-            else f"Output {target._output_nr} of {forward_name(made)} is a view of a view which was created in"
-        )
-        where = (
-            f"inference mode and {modified} modified inplace in normal mode."
-            if creation == "inference"
-            else f"no_grad mode and {modified} modified inplace with grad mode enabled."
-        )
-        text = f"{prefix} {where}"
-    else:
-        text = f"Output {target._output_nr} of {forward_name(made)} is a view and {modified} modified inplace."
-    raise RuntimeError(f"{text} {_ADVICE[creation]}")
+from .views import check_view, grad_fn, gradient_edge, set_history
 
 
 def check_inplace(target: TensorBase) -> None:
@@ -103,69 +66,6 @@ class CopySlices(Node):
     def release(self) -> None:
         """Drop the op's node with what it saved."""
         self.fn = None
-
-
-def gradient_edge(tensor: TensorBase) -> tuple[Any, int]:
-    """Return where a gradient of `tensor` goes: its node and output number, or its accumulator; (None, 0) if nowhere.
-
-    A view that requires grad only because its base does, and has no node, passes gradients nowhere.
-    """
-    made = grad_fn(tensor)
-    if made is not None:
-        return made, tensor._output_nr
-    if tensor._sig.requires_grad and (tensor._view is None or tensor._view.leaf):
-        return accumulator(tensor), 0
-    return None, 0
-
-
-def grad_fn(tensor: TensorBase) -> Any:
-    """Return the node that made `tensor`; a view whose base was written since gets a fresh one."""
-    view = tensor._view
-    if view is None or view.attr_version == tensor._counter[0]:
-        return tensor._grad_fn
-    base = view.base
-    if (tensor._grad_fn is None and not base._sig.requires_grad) or not _differentiable(tensor._sig.spec):
-        return tensor._grad_fn
-    check_view(tensor, view, indirect=True)
-    spec = tensor._sig.spec
-    with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
-        fresh = aten.as_strided(base, list(spec.shape), list(spec.stride), tensor._offset)
-    set_history(tensor, fresh._grad_fn, 0)
-    view.attr_version = tensor._counter[0]
-    return tensor._grad_fn
-
-
-def _differentiable(spec: Spec) -> bool:
-    return spec.dtype.is_floating_point or spec.dtype.is_complex
-
-
-def set_history(tensor: TensorBase, node: Node, number: int) -> None:
-    """Make output `number` of `node` the history of `tensor`.
-
-    Hooks stay with the old history; the function that retains the tensor's grad moves to the new one.
-    """
-    old, old_number, meta = tensor._grad_fn, tensor._output_nr, tensor._meta
-    tensor._grad_fn = node
-    tensor._output_nr = number
-    set_requires_grad(tensor, True)
-    if meta is None:
-        return
-    meta.hooks = None
-    if meta.retains_grad and old is not None and node is not None:
-        hooks_of(node).retain[number] = hooks_of(old).retain.pop(old_number)
-
-
-def set_requires_grad(tensor: TensorBase, value: bool) -> None:
-    """Set whether `tensor` requires grad, and of the views that follow it."""
-    spec = tensor._sig.spec
-    tensor._sig = spec.tracked if value else spec.plain
-    counter = tensor._counter
-    if len(counter) == 1 or tensor._view is not None:
-        return
-    for reference in counter[1:]:
-        view = reference()
-        if view is not None and view._view.base is tensor and not view._view.leaf and _differentiable(view._sig.spec):
-            view._sig = view._sig.spec.tracked if value else view._sig.spec.plain
 
 
 def rebase_history(target: TensorBase, node: Node) -> None:

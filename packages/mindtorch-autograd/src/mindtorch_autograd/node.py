@@ -181,6 +181,7 @@ class AccumulateGrad(Node):
     """The sink of a leaf: adds the incoming gradient to `variable.grad`. Made by `accumulator` only."""
 
     __slots__ = ("variable",)
+    __module__ = "builtins"
 
     variable: TensorBase
     _edges = ()

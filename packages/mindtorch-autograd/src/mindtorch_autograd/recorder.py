@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.autograd_interface import PlanRequest
+from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.rule import View
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
@@ -13,9 +14,10 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import anomaly
 from .derivative import Derivative, Formula
 from .engine import current_task
-from .inplace import check_inplace, gradient_edge, rebase_history
+from .inplace import check_inplace, rebase_history
 from .node import NotImplementedNode, OpNode, sequence
-from .saved import RawSaved, SavedResult, freed_error, pack, unpack
+from .saved import SavedTensor, freed_error, pack, unpack
+from .views import gradient_edge
 
 _new = object.__new__
 _classes: dict[str, type[OpNode]] = {}
@@ -27,7 +29,11 @@ def node_class(name: str) -> type[OpNode]:
     """Return the node class called `name`, one per name."""
     cls = _classes.get(name)
     if cls is None:
-        made = type(name, (OpNode,), {"__slots__": (), "__module__": "torch.autograd", "__qualname__": name})
+        short = name.rpartition("::")[2]
+        members = {"__slots__": (), "__module__": "builtins", "__qualname__": short}
+        if short != name:
+            members["name"] = lambda self: name
+        made = type(short, (OpNode,), members)
         cls = _classes.setdefault(name, made)
     return cls
 
@@ -47,10 +53,12 @@ class Recorder:
     """
 
     __slots__ = (
+        "arguments",
         "cls",
         "differentiable",
         "edges",
         "environment",
+        "fields",
         "formulas",
         "needs_self_copy",
         "outputs",
@@ -71,6 +79,8 @@ class Recorder:
         self.environment = layout.environment
         self.formulas = layout.formulas
         self.places = layout.places
+        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {"grad", "grads", "needs"}
+        self.fields = getattr(wanted.row.pack, "_fields", ())
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}
         self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
@@ -78,19 +88,18 @@ class Recorder:
         plain = kinds <= {"tensor"} and not wanted.written and wanted.mode.saved_hooks is not True
         self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain else None
 
+    check = staticmethod(check_inplace)
+
     def before(self, flat: tuple[Any, ...]) -> Any:
-        """Ahead of an in-place kernel: refuse what torch refuses; keep a copy of `self` if a formula needs it."""
+        """Ahead of an in-place kernel: refuse what torch refuses; return what `after` needs from before the write: the
+        edges, and a copy of `self` if a formula needs its value."""
         target = flat[0]
         check_inplace(target)
-        return target.detach().clone() if self.needs_self_copy else None
+        copy = aten.clone(target) if self.needs_self_copy else None
+        return self._edges_of(flat), copy
 
-    def after(self, flat: tuple[Any, ...], result: Any, self_copy: Any = None) -> None:
-        """Make the node of this call and connect the result to it."""
-        node = _new(self.cls)
-        node._recorder = self
-        node._hooks = None
-        node._seq = next(sequence)
-        node._edges = edges = []
+    def _edges_of(self, flat: tuple[Any, ...]) -> list[tuple[Any, int]]:
+        edges: list[tuple[Any, int]] = []
         for place in self.edges:
             if place is None:
                 edges.append(NOWHERE)
@@ -108,9 +117,18 @@ class Recorder:
                         edges.append((made, 0))
                         continue
             edges.append(gradient_edge(tensor))
+        return edges
+
+    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
+        """Make the node of this call and connect the result to it."""
+        node = _new(self.cls)
+        node._recorder = self
+        node._hooks = None
+        node._seq = next(sequence)
+        node._edges = self._edges_of(flat) if before is None else before[0]
         plain = self.plain_saves
         if plain is None:
-            node._saved = self._save(flat, result, self_copy)
+            node._saved = self._save(node, flat, result, None if before is None else before[1])
         else:
             node._saved = saved = []
             for place in plain:
@@ -130,7 +148,7 @@ class Recorder:
         else:
             result._grad_fn = node
 
-    def _save(self, flat: tuple[Any, ...], result: Any, self_copy: Any) -> list[Any]:
+    def _save(self, node: OpNode, flat: tuple[Any, ...], result: Any, self_copy: Any) -> list[Any]:
         """Return what the node keeps, each item followed by its version (None for what has none)."""
         saved: list[Any] = []
         for kind, payload, _ in self.saves:
@@ -144,7 +162,7 @@ class Recorder:
                 saved += (pack(item, None), version)
             elif kind == "result":
                 output = result[payload] if result.__class__ in (tuple, list) else result
-                saved += (pack(output, payload), output._counter[0])
+                saved += (pack(output, payload if output._sig.requires_grad else None, node), output._counter[0])
             elif kind == "list":
                 given = flat[payload]
                 versions = [None if one is None else one._counter[0] for one in given]
@@ -202,7 +220,11 @@ class Recorder:
 
     def _find(self, node: OpNode, name: str, prefix: str) -> tuple[Any, int | None]:
         """Return (constant, None) or (kind, index in `_saved`) of the saved value called `name`."""
+        if name in self.fields:
+            name = f"result{self.fields.index(name)}"
         place = self.places.get(name)
+        if place is None and name in self.arguments:
+            return None, None
         if place is None:
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '{prefix}{name}'")
         for index, (kind, _, at) in enumerate(self.saves):
@@ -236,8 +258,8 @@ class Recorder:
         if node._saved is None:
             raise freed_error()
         if kind == "list":
-            return tuple(RawSaved(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
-        return RawSaved(node, (node._saved, index))
+            return tuple(SavedTensor(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
+        return SavedTensor(node, (node._saved, index))
 
 
 class _Layout:
@@ -361,13 +383,17 @@ class MissingRecorder:
             if isinstance(value, TensorBase) and value._sig.requires_grad
         ]
 
-    def before(self, flat: tuple[Any, ...]) -> None:
-        """Refuse what torch refuses."""
-        check_inplace(flat[0])
+    check = staticmethod(check_inplace)
 
-    def after(self, flat: tuple[Any, ...], result: Any, self_copy: Any = None) -> None:
+    def before(self, flat: tuple[Any, ...]) -> Any:
+        """Refuse what torch refuses; return the edges from before the write."""
+        check_inplace(flat[0])
+        return [gradient_edge(flat[source]) for source in self.sources]
+
+    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
         """Connect the result to a node that raises."""
-        node = NotImplementedNode([gradient_edge(flat[source]) for source in self.sources], self.outputs)
+        edges = [gradient_edge(flat[source]) for source in self.sources] if before is None else before
+        node = NotImplementedNode(edges, self.outputs)
         node.op_name = self.name
         if self.written:
             rebase_history(flat[0], node)

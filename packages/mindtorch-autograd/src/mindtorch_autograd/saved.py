@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,8 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from . import anomaly
-from .node import FREED_TEXT, Node, forward_name
+from .node import FREED_TEXT, AccumulateGrad, Node, forward_name, meta_of
+from .views import grad_fn, gradient_edge
 
 INFERENCE_TEXT = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
@@ -32,14 +34,19 @@ while they are forbidden, else None; so plans know whether to pack without being
 
 
 class Packed:
-    """A saved tensor that went through a `pack_hook`."""
+    """A saved tensor that went through a `pack_hook`.
 
-    __slots__ = ("number", "owner", "packed", "unpack")
+    `number` is the output number of a saved output; `edge` is where gradients of another saved tensor go. What the unpack
+    hook returns gets that history, whatever it has itself.
+    """
 
-    def __init__(self, unpack: Any, packed: Any, number: int | None) -> None:
+    __slots__ = ("edge", "number", "owner", "packed", "unpack")
+
+    def __init__(self, unpack: Any, packed: Any, number: int | None, edge: tuple[Any, int] | None) -> None:
         self.unpack = unpack
         self.packed = packed
         self.number = number
+        self.edge = edge
         self.owner: Any = None
 
 
@@ -69,18 +76,22 @@ def alias_of(tensor: TensorBase) -> TensorBase:
     )
 
 
-def pack(tensor: TensorBase, number: int | None) -> Any:
-    """Return what a node keeps of `tensor`; `number` is the output number when the node made it."""
+def pack(tensor: TensorBase, number: int | None, node: Node | None = None) -> Any:
+    """Return what `node` keeps of `tensor`; `number` is the output number when the node made it."""
     if tensor._sig.inference:
         raise RuntimeError(INFERENCE_TEXT)
     if state.mode.saved_hooks is not True:
         return tensor if number is None else SavedResult(alias_of(tensor), number)
     pack_hook, unpack_hook = hook_stack.pairs[-1]
-    return _packed(tensor, number, pack_hook, unpack_hook)
+    given = tensor
+    if number is not None:
+        given = alias_of(tensor)
+        given._sig, given._grad_fn, given._output_nr = given._sig.spec.tracked, node, number
+    return _packed(given, number, pack_hook, unpack_hook)
 
 
-def _packed(tensor: TensorBase, number: int | None, pack_hook: Any, unpack_hook: Any) -> Packed:
-    given = tensor if number is None else alias_of(tensor)
+def _packed(given: TensorBase, number: int | None, pack_hook: Any, unpack_hook: Any) -> Packed:
+    edge = gradient_edge(given) if number is None and given._sig.requires_grad else None
     counter, version = given._counter, given._counter[0]
     before = state.mode
     state.mode = before.replace(grad=False, saved_hooks=None)
@@ -90,11 +101,13 @@ def _packed(tensor: TensorBase, number: int | None, pack_hook: Any, unpack_hook:
         state.mode = before
     if counter[0] != version:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
             "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
             "need to perform in-place operations on the input to a pack hook."
         )
-    return Packed(unpack_hook, packed, number)
+    if packed is given and number is not None:
+        given._grad_fn = None  # the node will hold it: no cycle
+    return Packed(unpack_hook, packed, number, edge)
 
 
 def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
@@ -110,7 +123,7 @@ def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
             raise modified_error(alias, version, node, item.number)
         return _with_history(node, alias, item) if history or state.mode.grad else alias
     if item._counter[0] != version:
-        raise modified_error(item, version, item._grad_fn, item._output_nr)
+        raise modified_error(item, version, grad_fn(item), item._output_nr)
     return item
 
 
@@ -123,9 +136,19 @@ def _unpacked(node: Node, item: Packed) -> Any:
         state.mode = before
     if not isinstance(tensor, TensorBase):
         raise TypeError(
-            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor)}"
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor).__name__}"
         )
-    return tensor if item.number is None else _with_history(node, tensor, item)
+    if item.number is not None:
+        return _with_history(node, tensor, item)
+    made = alias_of(tensor)
+    if item.edge is not None:
+        target, number = item.edge
+        made._sig = made._sig.spec.tracked
+        if isinstance(target, AccumulateGrad):
+            meta_of(made).accumulator = weakref.ref(target)
+        else:
+            made._grad_fn, made._output_nr = target, number
+    return made
 
 
 def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> TensorBase:
@@ -171,13 +194,13 @@ def freed_error() -> RuntimeError:
     return RuntimeError(FREED_TEXT)
 
 
-class RawSaved:
+class SavedTensor:
     """`grad_fn._raw_saved_<name>`: a saved tensor on which pack and unpack hooks can be put before it is read."""
 
     __module__ = "torch._C._autograd"
     __slots__ = ("_item", "_node", "_slot")
 
-    def __init__(self, node: Any, slot: tuple[list[Any], int], item: int | None) -> None:
+    def __init__(self, node: Any, slot: tuple[list[Any], int], item: int | None = None) -> None:
         self._node = node
         self._slot = slot
         self._item = item

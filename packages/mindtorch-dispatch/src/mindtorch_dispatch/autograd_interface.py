@@ -33,17 +33,20 @@ class PlanRequest:
 
 
 class Recorder(Protocol):
-    """Made once per plan. `before(flat)` runs ahead of an in-place kernel and may refuse it.
+    """Made once per plan.
 
     `differentiable`: indices of the outputs that carry a gradient, None for all of floating or complex dtype.
     """
 
     differentiable: Sequence[int] | None
 
-    def before(self, flat: tuple[Any, ...]) -> None:
-        """Refuse an in-place write that would break the graph."""
+    def check(self, target: Any) -> None:
+        """Refuse an in-place write to `target` that would break the graph."""
 
-    def after(self, flat: tuple[Any, ...], result: Any) -> None:
+    def before(self, flat: tuple[Any, ...]) -> Any:
+        """As `check`, ahead of the kernel; what it returns goes to `after`."""
+
+    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
         """Make the node of this call and connect `result` to it."""
 
 

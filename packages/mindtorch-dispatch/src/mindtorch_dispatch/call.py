@@ -19,7 +19,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import overrides
 from .binding import bind_overload, bind_packet
 from .executor import opaque_types, plain_types
-from .planner import plan_call
+from .planner import differentiable, plan_call
 from .schema import Schema
 from .state import state
 from .table import OpRow, Packet, find_packet, packets
@@ -173,6 +173,8 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
         plans[key] = plan
     result = plan.run(plan, bound.flat)
     if bound.requires_grad:
+        if not differentiable(result.dtype):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         result.requires_grad_(True)
     return result
 

@@ -21,7 +21,7 @@ from .executor import Plan
 from .meta.checks import c_type, check, shape_text
 from .meta.rule import Outputs
 from .state import state
-from .table import Kernel
+from .table import DYNAMIC, Kernel
 
 
 def check_writable(spec: Spec) -> None:
@@ -30,6 +30,15 @@ def check_writable(spec: Spec) -> None:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
+        )
+
+
+def check_inference(target: TensorBase) -> None:
+    """Raise torch's error when a tensor made in inference mode is written outside of it."""
+    if target._sig.inference and not state.mode.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
 
 
@@ -66,7 +75,11 @@ def plan_inplace(
     recorder = hooks.recorder(wanted) if wanted is not None else None
     if recorder is not None:
         plan.before, plan.record = recorder.before, recorder.after
-    if not isinstance(target, TensorBase):
+    if isinstance(target, TensorBase):
+        check_inference(target)
+        if recorder is not None:
+            recorder.check(target)
+    else:
         plan.run = executor.run_inplace_outputs
         plan.kernel = kernel.fn if kernel is not None and device.type != "meta" else _nothing
         plan.outputs = [
@@ -206,6 +219,9 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
         return plan
     if kernel is None:
         raise routing.missing_kernel(row, device, specs[0].dtype)
+    if DYNAMIC in row.tags:
+        plan.run, plan.before, plan.kernel = executor.run_dynamic_out, prepare_target, kernel.fn
+        return plan
     fn = routing.rounding(kernel, specs)
     if len(specs) == 1 and plan.pack is None:
         safe = targets[0].dtype is specs[0].dtype and not _shares_memory(targets[0], routing.tensor_leaves(bound.values))

@@ -6,7 +6,8 @@ Slots:
     _storage    the storage, or None while nobody asked for it. None implies: `_array` is C-contiguous, owns its
                 memory and starts at element 0; `materialized_storage` makes the storage from it
     _offset     elements between the storage's start and the tensor's first element
-    _counter    `[version]`, one list shared by a base and all its views
+    _counter    `[version]`, one list shared by a base and all its views; after it come weak references to the views
+                whose requires_grad must follow when a write makes their base require grad
     _grad_fn    node that made this tensor, None on leaves
     _output_nr  which output of that node
     _view       None, or `ViewInfo` on a view that autograd must be able to replay
@@ -29,29 +30,40 @@ from .storage import UntypedStorage
 class ViewInfo:
     """Where a view comes from: its root base, the base's version when it was made, and how it was made.
 
-    `creation` is one of "default", "no_grad", "multi_output", "custom"; it decides which in-place writes are
-    refused. `attr_version` is the shared version the view's `grad_fn` was computed for.
+    `creation` is one of "default", "no_grad", "inference", "multi_output", "custom"; it decides which in-place writes
+    are refused. `attr_version` is the shared version the view's `grad_fn` was computed for. `leaf` is True when the view
+    itself, not its base, was told to require grad, so that it gets a gradient of its own.
     """
 
-    __slots__ = ("attr_version", "base", "creation")
+    __slots__ = ("attr_version", "base", "creation", "leaf")
 
     def __init__(self, base: TensorBase, attr_version: int, creation: str) -> None:
         self.base = base
         self.attr_version = attr_version
         self.creation = creation
+        self.leaf = False
+
+
+def no_accumulator() -> None:
+    """The `accumulator` of a tensor that no recorded op took as a leaf."""
 
 
 class AutogradMeta:
-    """Rarely needed autograd state of one tensor. `accumulator` is a weak reference to its AccumulateGrad node."""
+    """Rarely needed autograd state of one tensor.
 
-    __slots__ = ("accumulator", "grad", "hooks", "name", "post_accumulate_hooks", "retains_grad")
+    `accumulator` is called for the leaf's AccumulateGrad node, to which the tensor holds no strong reference;
+    `tangents` are the tangents of forward-mode differentiation, by level.
+    """
+
+    __slots__ = ("accumulator", "grad", "hooks", "name", "post_accumulate_hooks", "retains_grad", "tangents")
 
     def __init__(self) -> None:
         self.grad: TensorBase | None = None
         self.hooks: Any = None
         self.post_accumulate_hooks: Any = None
         self.retains_grad: bool = False
-        self.accumulator: Any = None
+        self.accumulator: Any = no_accumulator
+        self.tangents: dict[int, TensorBase] | None = None
         self.name: str | None = None
 
 
@@ -75,7 +87,7 @@ class TensorBase:
     _array: Any
     _storage: UntypedStorage | None
     _offset: int
-    _counter: list[int]
+    _counter: list[Any]
 
     @property
     def _spec(self) -> Spec:
@@ -112,7 +124,7 @@ class TensorBase:
 
 
 def make_tensor(
-    cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[int]
+    cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[Any]
 ) -> Any:
     """Return a `cls` without autograd history over the given memory; see the slots above for the invariants."""
     tensor = object.__new__(cls)

@@ -82,11 +82,12 @@ derivative(
 )
 derivative("div.Scalar", self=lambda grad, other: grad / conj(other), node="DivBackward1")
 derivative(
-    "_div_floor _div_trunc",
+    "_div_floor.Tensor _div_trunc.Tensor",
     self=lambda grad: aten.zeros_like(grad),
     other=lambda grad: aten.zeros_like(grad),
     node="DivBackward2",
 )
+derivative("_div_floor.Scalar _div_trunc.Scalar", self=lambda grad: aten.zeros_like(grad), node="DivBackward3")
 derivative("remainder.Tensor", self=lambda grad: grad, other=remainder_other, node="RemainderBackward1")
 derivative("remainder.Scalar", self=lambda grad: grad)
 derivative("remainder.Scalar_Tensor", other=lambda grad, self, other: remainder_other(grad, self, other))

@@ -2,6 +2,7 @@
 
 from mindtorch_autograd.graph import (
     GradientEdge,
+    allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
     get_gradient_edge,
     increment_version,
@@ -14,6 +15,7 @@ from mindtorch_autograd.node import Node
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",

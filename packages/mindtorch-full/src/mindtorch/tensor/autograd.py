@@ -10,8 +10,9 @@ from typing import Any
 
 from mindtorch_autograd.backward import backward
 from mindtorch_autograd.hooks import add_hook
-from mindtorch_autograd.inplace import grad_fn, set_requires_grad
 from mindtorch_autograd.node import hooks_of, meta_of
+from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_dispatch.meta.checks import c_type
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -19,8 +20,34 @@ _NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
     "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
     ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations."
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
+
+
+def _differentiable(dtype: Any) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def _check_grad(have: Any, want: Any) -> None:
+    """Raise torch's errors for a tensor that cannot be the gradient of another one."""
+    if have.dtype is not want.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{c_type(have.dtype)}' to a tensor with grad_dtype "
+            f"'{want.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+            "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
+            "with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+            "match."
+        )
+    if have.device.type != want.device.type:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{have.device.type}' to a tensor with device type "
+            f"'{want.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+        )
+    if have.shape != want.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(have.shape)}' to a tensor of size '{list(want.shape)}'. Please "
+            "ensure that the gradient and the tensor are the same size"
+        )
 
 
 class AutogradMixin(TensorBase):
@@ -37,6 +64,8 @@ class AutogradMixin(TensorBase):
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
+        if value and not _differentiable(self._sig.spec.dtype):
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
@@ -52,8 +81,8 @@ class AutogradMixin(TensorBase):
                 "var_no_grad = var.detach()."
             )
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + suffix)
-        if requires_grad and not (spec.dtype.is_floating_point or spec.dtype.is_complex):
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        if requires_grad and not _differentiable(spec.dtype):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         set_requires_grad(self, requires_grad)
@@ -65,7 +94,10 @@ class AutogradMixin(TensorBase):
     def grad(self) -> Any:
         """The accumulated gradient, or None."""
         meta = self._meta
-        return None if meta is None else meta.grad
+        grad = None if meta is None else meta.grad
+        if grad is None and self._grad_fn is not None and not (meta is not None and meta.retains_grad):
+            warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return grad
 
     @grad.setter
     def grad(self, value: Any) -> None:
@@ -78,17 +110,7 @@ class AutogradMixin(TensorBase):
         have, want = value._sig.spec, self._sig.spec
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        if have.dtype is not want.dtype:
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{have.dtype.type_name_short}' to a tensor with dtype "
-                f"'{want.dtype.type_name_short}'. Please ensure that the gradient and the tensor have the same dtype"
-                if hasattr(have.dtype, "type_name_short")
-                else f"assigned grad has data of a different type: {have.dtype} instead of {want.dtype}"
-            )
-        if have.device != want.device:
-            raise RuntimeError("assigned grad has data located on a different device")
-        if have.shape != want.shape:
-            raise RuntimeError("assigned grad has data of a different size")
+        _check_grad(have, want)
         meta_of(self).grad = value
 
     @grad.deleter
@@ -143,7 +165,7 @@ class AutogradMixin(TensorBase):
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-                "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self._grad_fn = None
         self._output_nr = 0

@@ -233,6 +233,9 @@ class PropertiesMixin(TensorBase):
 
     @data.setter
     def data(self, value: Any) -> None:
+        dtype = value._sig.spec.dtype
+        if self._sig.requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self._array, self._storage, self._offset = value._array, value._materialized_storage(), value._offset
         spec = value._sig.spec
         self._sig = spec.tracked if self._sig.requires_grad else spec.plain
@@ -275,6 +278,7 @@ class PropertiesMixin(TensorBase):
         if storage.nbytes() < needed:
             storage.resize_(needed)
         rebind_geometry(self, spec, storage, self._offset)
+        self._counter[0] += 1
         return self
 
     def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
