@@ -181,6 +181,18 @@ def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return tensors[0] if single else plan.pack(tensors)
 
 
+def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """As `run_dynamic`, into the tensors given as `out=`, resized to what the kernel made."""
+    targets = plan.source(flat)
+    arrays = plan.kernel(*operands(plan, flat))
+    for target, array in zip(targets, (arrays,) if plan.pack is None else arrays, strict=True):
+        spec = target._sig.spec
+        plan.before(target, Spec.of(spec.dtype, spec.device, array.shape))
+        np.copyto(target._array, array, casting="unsafe")
+        target._counter[0] += 1
+    return targets[0] if plan.pack is None else plan.pack(targets)
+
+
 def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
     """Return a tensor over a copy-free contiguous `array` whose numpy dtype is `dtype`'s."""
     array = np.ascontiguousarray(array).reshape(array.shape)

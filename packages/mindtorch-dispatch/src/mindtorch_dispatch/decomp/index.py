@@ -47,6 +47,11 @@ def where_positions(condition: Any) -> Any:
     return list(aten.unbind(aten.nonzero(condition), 1))
 
 
+def nonzero_as_tuple(self: Any, as_tuple: bool) -> Any:
+    """`nonzero` as Python offers it: positions as rows, or a tensor per dimension."""
+    return tuple(where_positions(self)) if as_tuple else aten.nonzero.default(self)
+
+
 def take(self: Any, index: Any) -> Any:
     """Elements of the flattened tensor."""
     check(index.dtype.name == "int64", lambda: f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")

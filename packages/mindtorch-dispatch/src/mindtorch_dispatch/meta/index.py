@@ -229,7 +229,7 @@ masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True)
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 
-@meta_rule(out=True)
+@meta_rule(out=True, exact=lambda spec, given: "masked_select(): self and result must have the same scalar type")
 def masked_select(self: Spec, mask: Spec) -> Spec:
     """`masked_select`: as many elements as the mask holds."""
     check(mask.dtype is bool_dtype, lambda: "masked_select: expected BoolTensor for mask")
@@ -237,7 +237,10 @@ def masked_select(self: Spec, mask: Spec) -> Spec:
     return self
 
 
-@meta_rule(out=True)
+@meta_rule(
+    out=True,
+    exact=lambda spec, given: f"nonzero: Expected out tensor to have scalar type Long but got scalar type{given.scalar_name}",
+)
 def nonzero(self: Spec) -> Spec:
     """`nonzero`: one row per non-zero element."""
     return Spec.of(int64, self.device, (0, self.ndim))

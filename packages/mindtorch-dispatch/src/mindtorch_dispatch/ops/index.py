@@ -35,6 +35,9 @@ op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", rules
 op("masked_select(Tensor self, Tensor mask) -> Tensor", rules.masked_select, tags={CORE, DYNAMIC})
 op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", composite=composed.masked_scatter, inplace=True)
 op("nonzero(Tensor self) -> Tensor", rules.nonzero, tags={CORE, DYNAMIC})
+# Python alone has this overload; its result is a tuple when `as_tuple` holds.
+op("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor", composite=composed.nonzero_as_tuple)
+op("nonzero_numpy(Tensor self) -> Tensor[]", composite=composed.where_positions, variants="")
 op("argwhere(Tensor self) -> Tensor", composite=composed.argwhere)
 op("where(Tensor condition) -> Tensor[]", composite=composed.where_positions)
 op("take(Tensor self, Tensor index) -> Tensor", composite=composed.take, out=True)
