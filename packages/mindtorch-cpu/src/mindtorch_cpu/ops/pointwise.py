@@ -19,7 +19,6 @@ kernel("copysign.Tensor", "copysign.Scalar")(ufunc(np.copysign))
 kernel("hypot")(ufunc(np.hypot))
 kernel("nextafter", upcast=False)(ufunc(np.nextafter))
 kernel("logaddexp2")(ufunc(np.logaddexp2))
-kernel("heaviside")(ufunc(np.heaviside))
 kernel("gcd")(ufunc(np.gcd))
 kernel("lcm")(ufunc(np.lcm))
 
@@ -55,7 +54,7 @@ def _check_divisor(other: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-@kernel("floor_divide", "_div_floor")
+@kernel("floor_divide", "_div_floor.Tensor", "_div_floor.Scalar")
 def div_floor(out: Any, self: Any, other: Any) -> None:
     """Quotient rounded down; torch's rounding for floats, an error for an integer divisor of zero."""
     if out.dtype.kind in "iub":
@@ -68,9 +67,9 @@ def div_floor(out: Any, self: Any, other: Any) -> None:
         np.copyto(out, np.true_divide(self, other), where=zero)
 
 
-@kernel("_div_trunc")
+@kernel("_div_trunc.Tensor", "_div_trunc.Scalar", upcast=False)
 def div_trunc(out: Any, self: Any, other: Any) -> None:
-    """Quotient rounded to zero."""
+    """Quotient rounded to zero; a quotient in half precision is rounded to it first, as in torch."""
     if out.dtype.kind in "iub":
         _check_divisor(other)
         quotient = np.floor_divide(self, other)
@@ -78,7 +77,7 @@ def div_trunc(out: Any, self: Any, other: Any) -> None:
         quotient += ((remainder != 0) & ((np.less(self, 0)) != (np.less(other, 0)))).astype(quotient.dtype)
         out[...] = quotient
     else:
-        np.trunc(np.true_divide(self, other, dtype=out.dtype), out)
+        np.trunc(np.true_divide(self, np.asarray(other, out.dtype)), out)
 
 
 @kernel("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
@@ -101,6 +100,8 @@ def fmod(out: Any, self: Any, other: Any) -> None:
 def pow_(out: Any, self: Any, exponent: Any) -> None:
     """`self ** exponent`; integers wrap, negative integer exponents give 0 except for bases 1 and -1."""
     if out.dtype.kind in "iu":
+        if not isinstance(exponent, np.ndarray) and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
         _integer_pow(out, np.asarray(self, out.dtype), np.asarray(exponent, out.dtype))
         return
     if out.dtype.kind == "b":
@@ -117,6 +118,12 @@ def pow_(out: Any, self: Any, exponent: Any) -> None:
             np.multiply(np.multiply(self, self), self, out)
             return
     np.power(self, exponent, out)
+
+
+@kernel("heaviside")
+def heaviside(out: Any, self: Any, values: Any) -> None:
+    """0 below zero, 1 above, the given value at zero; 0 for nan."""
+    np.copyto(out, np.where(np.equal(self, 0), values, np.greater(self, 0)), casting="unsafe")
 
 
 def _integer_pow(out: Any, base: Any, exponent: Any) -> None:

@@ -13,11 +13,17 @@ for _name, _function in {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
     "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "sin": np.sin, "sinh": np.sinh,
-    "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "conj_physical": np.conjugate, "neg": np.negative,
+    "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "neg": np.negative,
     "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "digamma": special.psi, "erf": special.erf,
     "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln, "i0": special.i0,
 }.items():  # fmt: skip
     kernel(_name)(ufunc(_function))
+
+
+@kernel("conj_physical")
+def conj_physical(out: Any, self: Any) -> None:
+    """The complex conjugate; real numbers as they are."""
+    np.conjugate(self, out) if self.dtype.kind == "c" else np.copyto(out, self)
 
 
 @kernel("reciprocal")
@@ -118,11 +124,12 @@ kernel("isposinf")(lambda out, self: np.isposinf(self, out) if self.dtype.kind =
 kernel("isneginf")(lambda out, self: np.isneginf(self, out) if self.dtype.kind == "f" else out.fill(False))
 
 
-@kernel("logit")
+@kernel("logit", upcast=False)
 def logit(out: Any, self: Any, eps: float | None) -> None:
-    """`log(x / (1 - x))`, x clamped to [eps, 1 - eps] when eps is given."""
-    x = self if eps is None else np.clip(self, eps, 1 - eps)
-    np.log(x / (1 - x), out)
+    """`log(x / (1 - x))`, x clamped to [eps, 1 - eps] when eps is given; each step is rounded, as in torch."""
+    one = self.dtype.type(1)
+    x = self if eps is None else np.clip(self, self.dtype.type(eps), one - self.dtype.type(eps))
+    out[...] = np.log((x / (one - x)).astype(np.float32 if self.dtype.itemsize == 2 else self.dtype))
 
 
 @kernel("nan_to_num")

@@ -8,6 +8,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 
 from .pointwise import checked, pointwise, promoted
 from .rule import MetaRule
+from .support import limited
 
 
 def bitwise(name: str) -> MetaRule:
@@ -21,7 +22,7 @@ def bitwise(name: str) -> MetaRule:
     return checked(pointwise(), check_values)
 
 
-bitwise_not = bitwise("bitwise_not")
+bitwise_not = limited(bitwise("bitwise_not"), "bitwise_not_cpu")
 """`bitwise_not`."""
 
 
@@ -34,4 +35,4 @@ def shift(name: str) -> MetaRule:
         if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
             raise NotImplementedError(f'"{kernel}" not implemented for \'{compute.scalar_name}\'')
 
-    return checked(pointwise(), check_values)
+    return limited(checked(pointwise(), check_values), kernel)

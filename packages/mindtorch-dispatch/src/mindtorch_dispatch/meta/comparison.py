@@ -9,6 +9,7 @@ from mindtorch_storage.spec import Spec
 
 from .pointwise import BOOL, broadcast_spec, checked, pointwise, promoted
 from .rule import MetaRule, Outputs
+from .support import WIDE_UNSIGNED, limited, refuse
 
 
 def ordered(name: str) -> MetaRule:
@@ -19,13 +20,15 @@ def ordered(name: str) -> MetaRule:
         if compute.is_complex:
             raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
 
-    return checked(pointwise(BOOL), check_values)
+    return limited(checked(pointwise(BOOL), check_values), f"{name}_cpu")
 
 
-def _logical(*values: Any) -> Outputs:
-    specs = [value for value in values if isinstance(value, Spec)]
-    return Outputs(broadcast_spec(specs, bool_dtype))
+def logical(name: str) -> MetaRule:
+    """Rule of truth values of any dtypes."""
 
+    def rule(*values: Any) -> Outputs:
+        specs = [value for value in values if isinstance(value, Spec)]
+        refuse(promoted(values), f"{name}_cpu", WIDE_UNSIGNED)
+        return Outputs(broadcast_spec(specs, bool_dtype))
 
-logical = MetaRule(_logical, inplace=True, out=True)
-"""Truth values of any dtypes."""
+    return MetaRule(rule, inplace=True, out=True)

@@ -13,7 +13,9 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes, elementwise_strides
 
 from ..defaults import get_default_dtype
+from .checks import c_type
 from .rule import MetaRule, Outputs
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited
 
 DEFAULT = "default"
 """The result has the promoted dtype of the operands."""
@@ -131,10 +133,10 @@ def _check_alpha(self: Any, other: Any, alpha: Any = 1) -> None:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
-no_bool_sub = checked(pointwise(operands=(0, 1)), _check_sub)
+no_bool_sub = limited(checked(pointwise(operands=(0, 1)), _check_sub), "add_stub")
 """`sub`: refuses bool operands."""
 
-add = checked(pointwise(operands=(0, 1)), _check_alpha)
+add = limited(checked(pointwise(operands=(0, 1)), _check_alpha), "add_stub")
 """`add`: checks the kind of alpha."""
 
 
@@ -151,18 +153,95 @@ def no_complex(name: str, complex_text: bool = False) -> MetaRule:
     return checked(pointwise(operands=(0, 1)), check_values)
 
 
+def _clamp_kernel(self: Spec, low: Any = None, high: Any = None) -> str:
+    tensors = isinstance(low, Spec) or isinstance(high, Spec)
+    if low is None or high is None:
+        return extreme_kernel("min" if high is None else "max")(self, high if low is None else low)
+    return "clamp_cpu" if tensors else "clamp_scalar_cpu"
+
+
+def extreme_kernel(which: str) -> Callable[..., str]:
+    """Return the name of the kernel behind `clamp_min` or `clamp_max`, by whether the bound is a tensor."""
+    tensor = "maximum_cpu" if which == "min" else "minimum_cpu"
+    return lambda self, bound: tensor if isinstance(bound, Spec) else f"clamp_{which}_scalar_cpu"
+
+
+def _refuse_complex_clamp(compute: Dtype, *bounds: Any) -> None:
+    if compute.is_complex and (len(bounds) == 2 and None not in bounds or not any(isinstance(one, Spec) for one in bounds)):
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
 def _clamp(self: Spec, low: Any = None, high: Any = None) -> Outputs:
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     compute = promoted([value for value in (self, low, high) if value is not None])
-    if compute.is_complex:
-        raise RuntimeError("clamp is not supported for complex types")
+    _refuse_complex_clamp(compute, low, high)
     specs = [value for value in (self, low, high) if isinstance(value, Spec)]
     return Outputs(broadcast_spec(specs, compute), cast=compute)
 
 
-clamp = MetaRule(_clamp, inplace=True, out=True, aliases_ok=True)
+def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule:
+    """`rule` refusing what the clamp kernels lack; bool is missing where the bounds are numbers or both are given."""
+    complex_checked = limited(rule, kernel, COMPLEX)
+
+    def check_values(self: Spec, *bounds: Any) -> None:
+        compute = promoted([value for value in (self, *bounds) if value is not None])
+        _refuse_complex_clamp(compute, *bounds)
+        if compute is bool_dtype and (None not in bounds and len(bounds) == 2 or not isinstance(bounds[0], Spec)):
+            raise NotImplementedError(f"\"{kernel(self, *bounds)}\" not implemented for 'Bool'")
+
+    return checked(complex_checked, check_values)
+
+
+clamp = _scalar_without_bool(MetaRule(_clamp, inplace=True, out=True, aliases_ok=True), _clamp_kernel)
 """`clamp` with numbers or tensors."""
+
+clamp_min = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("min"))
+"""`clamp_min`."""
+
+clamp_max = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("max"))
+"""`clamp_max`."""
+
+
+def _check_addcdiv(self: Any, tensor1: Spec, tensor2: Spec, value: Any = 1) -> None:
+    if all(not (one.dtype.is_floating_point or one.dtype.is_complex) for one in (tensor1, tensor2)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
+            "tensor1 / tensor2), for all dtypes."
+        )
+
+
+addcdiv = checked(pointwise(operands=(0, 1, 2)), _check_addcdiv)
+"""`addcdiv`."""
+
+
+def _check_lerp(self: Spec, end: Spec, weight: Any) -> None:
+    for name, value in (("end", end), ("weight", weight)):
+        if isinstance(value, Spec) and value.dtype is not self.dtype:
+            if not (name == "weight" and value.ndim == 0):
+                raise RuntimeError(
+                    f"expected dtype {c_type(self.dtype)} for `{name}` but got dtype {c_type(value.dtype)}"
+                )
+
+
+def lerp(operands: Sequence[int]) -> MetaRule:
+    """Rule of `lerp`: one dtype for all, and no integers."""
+    rule = checked(pointwise(operands=operands), _check_lerp)
+    return limited(rule, "lerp_kernel_scalar" if len(operands) == 2 else "lerp_kernel_tensor", INTEGERS, BOOL_NAMES)
+
+
+def _check_heaviside(self: Spec, values: Spec) -> None:
+    if self.dtype.is_complex or values.dtype.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if self.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+heaviside = limited(checked(pointwise(operands=(0, 1)), _check_heaviside), "heaviside_cpu")
+"""`heaviside`."""
 
 
 def _where(condition: Spec, self: Any, other: Any) -> Outputs:

@@ -8,18 +8,30 @@ from mindtorch_storage.spec import Spec
 from .checks import check
 from .pointwise import DEFAULT, REAL, SAME, checked, pointwise
 from .rule import MetaRule, Outputs
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited, refuse
 
 
 def rounding(name: str) -> MetaRule:
     """Rule of `floor` and its like: complex and bool are refused."""
 
-    def check_values(self: Spec, decimals: int = 0) -> None:
-        if self.dtype.is_complex or self.dtype is bool_dtype:
-            if self.dtype.is_complex and name in ("floor", "ceil", "trunc"):
-                raise RuntimeError(f"{name} is not supported for complex inputs")
-            raise NotImplementedError(f'"{name}_vml_cpu" not implemented for \'{self.dtype.scalar_name}\'')
+    def check_values(self: Spec) -> None:
+        if self.dtype.is_complex and name != "round":
+            raise NotImplementedError(f"{name} is not supported for complex inputs")
+        refuse(self.dtype, f"{name}_vml_cpu", COMPLEX | BOOL_NAMES)
 
     return checked(pointwise(SAME, operands=(0,)), check_values)
+
+
+def _round_decimals(self: Spec, decimals: int) -> Outputs:
+    refuse(self.dtype, "round_cpu" if decimals else "round_vml_cpu", COMPLEX | BOOL_NAMES | INTEGERS)
+    return pointwise(SAME, operands=(0,))(self)
+
+
+round_decimals = MetaRule(_round_decimals, inplace=True, out=True, aliases_ok=True)
+"""`round` to decimals: floating point only."""
+
+frac = limited(pointwise(SAME), "frac_cpu", COMPLEX, INTEGERS, BOOL_NAMES)
+"""`frac`: floating point only."""
 
 
 def _check_neg(self: Spec) -> None:
@@ -30,18 +42,22 @@ def _check_neg(self: Spec) -> None:
     )
 
 
-neg = checked(pointwise(DEFAULT), _check_neg)
+neg = limited(checked(pointwise(DEFAULT), _check_neg), "neg_cpu")
 """`neg`: refuses bool."""
 
 
 def _check_sign(self: Spec) -> None:
-    check(not self.dtype.is_complex, lambda: "Unlike NumPy, torch.sign doesn't allow complex tensors.")
+    check(
+        not self.dtype.is_complex,
+        lambda: "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+        NotImplementedError,
+    )
 
 
-sign = checked(pointwise(SAME), _check_sign)
+sign = limited(checked(pointwise(SAME), _check_sign), "sign_cpu")
 """`sign`: refuses complex."""
 
-abs_ = pointwise(REAL)
+abs_ = limited(pointwise(REAL), "abs_cpu", BOOL_NAMES)
 """`abs`: complex gives real."""
 
 
@@ -56,7 +72,7 @@ angle = MetaRule(_angle, out=True)
 
 
 def _signbit(self: Spec) -> Outputs:
-    check(not self.dtype.is_complex, lambda: "signbit is not implemented for complex tensors.")
+    check(not self.dtype.is_complex, lambda: "signbit is not implemented for complex tensors.", NotImplementedError)
     return pointwise("bool")(self)
 
 

@@ -26,6 +26,6 @@ for _alias, _target in (
             out=True,
         )
 for _name in ("logical_and", "logical_or", "logical_xor"):
-    op(f"{_name}(Tensor self, Tensor other) -> Tensor", logical, tags={CORE})
-op("logical_not(Tensor self) -> Tensor", logical, tags={CORE})
+    op(f"{_name}(Tensor self, Tensor other) -> Tensor", logical(_name), tags={CORE})
+op("logical_not(Tensor self) -> Tensor", logical("logical_not"), tags={CORE})
 op("equal(Tensor self, Tensor other) -> bool", composite=composed.equal)

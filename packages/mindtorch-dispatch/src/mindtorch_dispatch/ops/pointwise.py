@@ -1,10 +1,28 @@
 """Elementwise arithmetic of two and three operands."""
 
 from ..decomp import pointwise as composed
-from ..meta.pointwise import FLOAT, add, clamp, no_bool_sub, no_complex, pointwise, where
+from ..meta.pointwise import (
+    FLOAT,
+    add,
+    addcdiv,
+    clamp,
+    clamp_max,
+    clamp_min,
+    heaviside,
+    lerp,
+    no_bool_sub,
+    no_complex,
+    pointwise,
+    where,
+)
+from ..meta.support import BOOL_NAMES, COMPLEX, FLOATS, INTEGERS, limited
 from ..table import CORE, op
 
 TWO = pointwise(operands=(0, 1))
+REMAINDER = limited(no_complex("remainder"), "remainder_cpu", BOOL_NAMES)
+FMOD = limited(no_complex("fmod"), "fmod_cpu", BOOL_NAMES)
+POW = limited(TWO, "pow", BOOL_NAMES)
+POW_NUMBER = limited(TWO, "pow")
 
 op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, tags={CORE})
 op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add)
@@ -18,51 +36,55 @@ op("div.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT), tags={CO
 op("div.Scalar(Tensor self, Scalar other) -> Tensor", pointwise(FLOAT))
 op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", composite=composed.div_mode, inplace=True, out=True)
 op("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", composite=composed.div_mode, inplace=True)
-op("_div_floor(Tensor self, Tensor other) -> Tensor", TWO, variants="")
-op("_div_trunc(Tensor self, Tensor other) -> Tensor", TWO, variants="")
-op("floor_divide(Tensor self, Tensor other) -> Tensor", TWO)
-op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", no_complex("remainder"))
-op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", no_complex("remainder"))
-op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", no_complex("remainder"), variants="function", inplace=False, out=False)
-op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", no_complex("fmod"))
-op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", no_complex("fmod"))
-op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TWO, tags={CORE})
-op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TWO, tags={CORE})
-op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TWO, variants="function", inplace=False)
-op("maximum(Tensor self, Tensor other) -> Tensor", no_complex("maximum", complex_text=True), inplace=False, tags={CORE})
-op("minimum(Tensor self, Tensor other) -> Tensor", no_complex("minimum", complex_text=True), inplace=False, tags={CORE})
-op("fmax(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
-op("fmin(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
+for _name in ("_div_floor", "_div_trunc"):
+    op(f"{_name}.Tensor(Tensor self, Tensor other) -> Tensor", limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES), variants="")
+    op(f"{_name}.Scalar(Tensor self, Scalar other) -> Tensor", limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES), variants="")
+op("floor_divide(Tensor self, Tensor other) -> Tensor", limited(TWO, "div_floor_cpu", COMPLEX, BOOL_NAMES))
+op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER)
+op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER)
+op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", REMAINDER, variants="function", inplace=False, out=False)
+op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", FMOD)
+op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD)
+op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, tags={CORE})
+op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", POW_NUMBER, tags={CORE})
+op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW_NUMBER, variants="function", inplace=False)
+op("maximum(Tensor self, Tensor other) -> Tensor", limited(no_complex("maximum", complex_text=True), "maximum_cpu"), inplace=False, tags={CORE})
+op("minimum(Tensor self, Tensor other) -> Tensor", limited(no_complex("minimum", complex_text=True), "minimum_cpu"), inplace=False, tags={CORE})
+op("fmax(Tensor self, Tensor other) -> Tensor", limited(no_complex("fmax", complex_text=True), "maximum_cpu"), inplace=False)
+op("fmin(Tensor self, Tensor other) -> Tensor", limited(no_complex("fmin", complex_text=True), "minimum_cpu"), inplace=False)
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp, tags={CORE})
 op("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp, tags={CORE})
-op("clamp_min(Tensor self, Scalar min) -> Tensor", TWO)
-op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", TWO)
-op("clamp_max(Tensor self, Scalar max) -> Tensor", TWO)
-op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", TWO)
+op("clamp_min(Tensor self, Scalar min) -> Tensor", clamp_min)
+op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", clamp_min)
+op("clamp_max(Tensor self, Scalar max) -> Tensor", clamp_max)
+op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", clamp_max)
 op("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", composite=composed.clip, inplace=True, out=True)
 op("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", composite=composed.clip, inplace=True, out=True)
-op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", pointwise(operands=(0, 1, 2)))
-op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", pointwise(operands=(0, 1, 2)))
-op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", pointwise(operands=(0, 1)))
-op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", pointwise(operands=(0, 1, 2)))
+op(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    limited(pointwise(operands=(0, 1, 2)), "addcmul_cpu_out", BOOL_NAMES),
+)
+op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", addcdiv)
+op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", lerp((0, 1)))
+op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", lerp((0, 1, 2)))
 op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", where, tags={CORE})
 op("where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", where, variants="function", out=False)
 op("where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", where, out=False)
 op("where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", where, variants="function", out=False)
-op("atan2(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT))
+op("atan2(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "atan2_cpu", COMPLEX))
 op("arctan2(Tensor self, Tensor other) -> Tensor", composite=composed.arctan2, inplace=True, out=True)
-op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT))
-op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", pointwise(FLOAT))
-op("hypot(Tensor self, Tensor other) -> Tensor", TWO)
-op("nextafter(Tensor self, Tensor other) -> Tensor", TWO)
-op("logaddexp(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
-op("logaddexp2(Tensor self, Tensor other) -> Tensor", TWO, inplace=False)
-op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT))
-op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", pointwise(FLOAT))
-op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", pointwise(FLOAT), variants="function", inplace=False)
-op("heaviside(Tensor self, Tensor values) -> Tensor", TWO)
-op("gcd(Tensor self, Tensor other) -> Tensor", TWO)
-op("lcm(Tensor self, Tensor other) -> Tensor", TWO)
+op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "copysign_cpu", COMPLEX))
+op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", limited(pointwise(FLOAT), "copysign_cpu", COMPLEX))
+op("hypot(Tensor self, Tensor other) -> Tensor", limited(TWO, "hypot_cpu", COMPLEX, INTEGERS, BOOL_NAMES))
+op("nextafter(Tensor self, Tensor other) -> Tensor", limited(TWO, "nextafter_cpu", COMPLEX, INTEGERS, BOOL_NAMES))
+op("logaddexp(Tensor self, Tensor other) -> Tensor", limited(TWO, "logaddexp_cpu", INTEGERS, BOOL_NAMES), inplace=False)
+op("logaddexp2(Tensor self, Tensor other) -> Tensor", limited(TWO, "logaddexp2_cpu", COMPLEX, INTEGERS, BOOL_NAMES), inplace=False)
+op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX))
+op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX))
+op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX), variants="function", inplace=False)
+op("heaviside(Tensor self, Tensor values) -> Tensor", heaviside)
+op("gcd(Tensor self, Tensor other) -> Tensor", limited(TWO, "gcd_cpu", COMPLEX, FLOATS, BOOL_NAMES))
+op("lcm(Tensor self, Tensor other) -> Tensor", limited(TWO, "lcm_cpu", COMPLEX, FLOATS, BOOL_NAMES))
 op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", composite=composed.ldexp, inplace=True, out=True)
 op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", composite=composed.float_power, inplace=True, out=True)
 op("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", composite=composed.float_power, variants="function", out=True)

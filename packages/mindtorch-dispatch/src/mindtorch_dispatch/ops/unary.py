@@ -3,25 +3,31 @@
 from ..decomp import unary as composed
 from ..meta import unary as rules
 from ..meta.pointwise import BOOL, FLOAT, SAME, pointwise
+from ..meta.support import COMPLEX, limited
 from ..table import CORE, op
 
 _FLOAT = (
     "acos acosh asin asinh atan atanh cos cosh digamma erf erfc erfinv exp exp2 expm1 lgamma log log10 log1p log2 reciprocal "
     "rsqrt sigmoid sin sinc sinh sqrt tan tanh i0"
 ).split()
+_REAL_KERNELS = {
+    "digamma": "digamma", "erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "erfinv": "erfinv_vml_cpu", "i0": "i0_vml_cpu",
+    "lgamma": "lgamma_vml_cpu",
+}  # fmt: skip
 for _name in _FLOAT:
-    op(f"{_name}(Tensor self) -> Tensor", pointwise(FLOAT), tags={CORE})
+    _rule = limited(pointwise(FLOAT), _REAL_KERNELS[_name], COMPLEX) if _name in _REAL_KERNELS else pointwise(FLOAT)
+    op(f"{_name}(Tensor self) -> Tensor", _rule, tags={CORE})
 for _name in ("ceil", "floor", "trunc", "round"):
     op(f"{_name}(Tensor self) -> Tensor", rules.rounding(_name), tags={CORE})
-op("round.decimals(Tensor self, *, int decimals) -> Tensor", rules.rounding("round"))
-op("frac(Tensor self) -> Tensor", rules.rounding("frac"))
+op("round.decimals(Tensor self, *, int decimals) -> Tensor", rules.round_decimals)
+op("frac(Tensor self) -> Tensor", rules.frac)
 op("neg(Tensor self) -> Tensor", rules.neg, tags={CORE})
 op("abs(Tensor self) -> Tensor", rules.abs_, tags={CORE})
 op("sign(Tensor self) -> Tensor", rules.sign, tags={CORE})
-op("sgn(Tensor self) -> Tensor", pointwise(SAME), tags={CORE})
+op("sgn(Tensor self) -> Tensor", limited(pointwise(SAME), "sign_cpu"), tags={CORE})
 op("angle(Tensor self) -> Tensor", rules.angle)
 op("signbit(Tensor self) -> Tensor", rules.signbit, inplace=False)
-op("logit(Tensor self, float? eps=None) -> Tensor", pointwise(FLOAT, operands=(0,)))
+op("logit(Tensor self, float? eps=None) -> Tensor", limited(pointwise(FLOAT, operands=(0,)), "logit_cpu", COMPLEX))
 op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", pointwise(SAME, operands=(0,)))
 op("isnan(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))
 op("isinf(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))

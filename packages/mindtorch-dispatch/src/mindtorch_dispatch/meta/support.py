@@ -1,0 +1,47 @@
+"""Which dtypes torch's CPU kernels lack. A call in such a dtype raises NotImplementedError naming the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+
+from .rule import MetaRule, Outputs
+
+WIDE_UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
+"""Dtypes that only moving and comparing kernels have."""
+COMPLEX = frozenset({"complex32", "complex64", "complex128"})
+BOOL_NAMES = frozenset({"bool"})
+INTEGERS = frozenset({"uint8", "int8", "int16", "int32", "int64"}) | WIDE_UNSIGNED
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
+def refuse(dtype: Dtype, kernel: str, without: Iterable[str]) -> None:
+    """Raise torch's error when `dtype` is among the names in `without`."""
+    if dtype.name in without:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
+
+
+def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable[str]) -> MetaRule:
+    """Return `rule` for a kernel that lacks the dtypes in `without`, and the wider unsigned ones.
+
+    `kernel` is the name in the message, or a function of the call's values that gives it.
+    """
+    names = WIDE_UNSIGNED.union(*without)
+
+    def with_check(*values: Any) -> Outputs:
+        answer = rule(*values)
+        compute = answer.cast if isinstance(answer.cast, Dtype) else answer.specs.dtype
+        if compute.name in names:
+            refuse(compute, kernel if isinstance(kernel, str) else kernel(*values), names)
+        return answer
+
+    return MetaRule(
+        with_check,
+        inplace=rule.inplace,
+        out=rule.out,
+        aliases_ok=rule.aliases_ok,
+        exact=rule.exact,
+        adopts=rule.adopts,
+    )
