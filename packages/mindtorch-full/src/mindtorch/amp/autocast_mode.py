@@ -84,13 +84,12 @@ class autocast:
         state.set_autocast_cache_enabled(self._cache_enabled)
         return self
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if state.autocast_decrement_nesting() == 0:
             state.clear_autocast_cache()
         state.set_autocast_enabled(self.device, self.prev)
         state.set_autocast_dtype(self.device, self.prev_fastdtype)
         state.set_autocast_cache_enabled(self.prev_cache_enabled)
-        return False
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return autocast_decorator(self, func)

@@ -58,7 +58,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
-        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+        return F.binary_cross_entropy_with_logits(logits, value, reduction="none").neg()
 
     def entropy(self) -> Any:
         """The entropy."""

@@ -28,7 +28,7 @@ class Beta(ExponentialFamily):
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         if isinstance(concentration1, Number) and isinstance(concentration0, Number):
-            pair = torch.tensor([float(concentration1), float(concentration0)])
+            pair = torch.tensor([concentration1, concentration0], dtype=torch.get_default_dtype())
         else:
             concentration1, concentration0 = broadcast_all(concentration1, concentration0)
             pair = torch.stack([concentration1, concentration0], -1)

@@ -108,7 +108,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
-        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._cont_bern_log_norm()
+        return F.binary_cross_entropy_with_logits(logits, value, reduction="none").neg() + self._cont_bern_log_norm()
 
     def cdf(self, value: Any) -> Any:
         """The probability of a sample at most this large."""

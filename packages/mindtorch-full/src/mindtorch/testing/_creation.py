@@ -66,6 +66,7 @@ def _draw(shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
     if dtype is torch.bool:
         lowest, highest = _interval(low, high, 0, 2, 0, 2, dtype)
         return torch.randint(lowest, highest, shape, device=device, dtype=dtype)
+    info: Any
     if dtype in _INTEGRAL:
         info = torch.iinfo(dtype)
         least = max(info.min, -9) if dtype is not torch.uint8 else 0

@@ -91,7 +91,7 @@ class TensorLikePair(Pair):
         return actual, expected
 
     def _compare_values(self, actual: Any, expected: Any) -> None:
-        options = {"rtol": self.rtol, "atol": self.atol, "equal_nan": self.equal_nan}
+        options: dict[str, Any] = {"rtol": self.rtol, "atol": self.atol, "equal_nan": self.equal_nan}
         if actual.layout == torch.strided:
             self._compare_regular_values_close(actual, expected, **options)
         elif actual.layout == torch.sparse_coo:

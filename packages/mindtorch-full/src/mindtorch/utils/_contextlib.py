@@ -88,7 +88,7 @@ class _DecoratorContextManager:
             func = orig_func
         return context_decorator(self.clone, func)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         raise NotImplementedError
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:

@@ -35,7 +35,7 @@ class RemovableHandle:
                 del hooks[self.id]
 
     def __getstate__(self) -> tuple[Any, ...]:
-        state = (self.hooks_dict_ref(), self.id)
+        state: tuple[Any, ...] = (self.hooks_dict_ref(), self.id)
         if self.extra_dict_ref:
             state += (tuple(ref() for ref in self.extra_dict_ref),)
         return state

@@ -113,7 +113,8 @@ class StickBreakingTransform(Transform):
         offset = x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
         z = _clipped_sigmoid(x - offset.log())
         left = (1 - z).cumprod(-1)
-        return pad(z, [0, 1], value=1) * pad(left, [1, 0], value=1)
+        shares: Any = pad(z, [0, 1], value=1)
+        return shares * pad(left, [1, 0], value=1)
 
     def _inverse(self, y: Any) -> Any:
         cropped = y[..., :-1]

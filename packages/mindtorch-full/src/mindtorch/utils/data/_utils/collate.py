@@ -84,10 +84,10 @@ def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None 
     if isinstance(first, collections.abc.Sequence):
         if not all(len(sample) == len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)]
+        items = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)]
         if isinstance(first, tuple):
-            return columns
-        return _like_sequence(first, columns)
+            return items
+        return _like_sequence(first, items)
     raise TypeError(_REFUSAL.format(kind))
 
 
