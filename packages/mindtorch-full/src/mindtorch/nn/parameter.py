@@ -39,6 +39,20 @@ class _ParameterMeta(type(Tensor)):
         return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
 
 
+def _marked(data: Any, requires_grad: bool) -> Any:
+    """Return a detached tensor of the same class as ``data``, marked as a parameter."""
+    result = data.detach().requires_grad_(requires_grad)
+    if type(result) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns "
+            f"an instance of the same type, but return type {type(result).__name__} was found instead. To use the "
+            "type as a Parameter, please correct the detach() semantics defined by its __torch_dispatch__() "
+            "implementation."
+        )
+    result._is_param = True
+    return result
+
+
 class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that a module registers as its parameter when assigned as an attribute.
 
@@ -51,16 +65,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = mindtorch.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
             return _as_instance(cls, data, requires_grad)
-        marked = data.detach().requires_grad_(requires_grad)
-        if type(marked) is not type(data):
-            raise RuntimeError(
-                f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns "
-                f"an instance of the same type, but return type {type(marked).__name__} was found instead. To use the "
-                "type as a Parameter, please correct the detach() semantics defined by its __torch_dispatch__() "
-                "implementation."
-            )
-        marked._is_param = True
-        return marked
+        return _marked(data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         """Return a parameter over a clone of the data; attributes set from Python are not copied, as in torch."""
@@ -71,10 +76,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         memo[id(self)] = result
         return result
 
-    def __repr__(self) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)
 
-    def __reduce_ex__(self, protocol: int) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         utils = mindtorch._utils
         state = utils._get_obj_state(self)
         hooks: OrderedDict = OrderedDict()
@@ -137,7 +142,7 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{self.__class__.__name__}>"
 
-    def __reduce_ex__(self, protocol: int) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return self.__class__, (self.requires_grad,)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
@@ -72,6 +72,21 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
     """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
 
     __module__ = "torch"
+
+    if TYPE_CHECKING:  # what is bound below from the op table
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __invert__(self) -> Any: ...
+        def __abs__(self) -> Any: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+        def __add__(self, other: Any) -> Any: ...
+
+        __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __matmul__ = __pow__ = __add__
+        __radd__ = __rmul__ = __add__
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __add__
+        __lt__ = __le__ = __gt__ = __ge__ = __add__
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`torch.Tensor(2, 3)`, `torch.Tensor([1., 2.])`: the legacy constructor, in the default dtype."""

@@ -170,8 +170,8 @@ class BlockMask:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
         if (full_kv_num_blocks is None) != (full_kv_indices is None):
             raise AssertionError("full_kv_num_blocks and full_kv_indices must be both provided or omitted")
-        q_blocks: tuple[Tensor | None, ...] = (None, None)
-        full_q_blocks: tuple[Tensor | None, ...] = (None, None)
+        q_blocks: tuple[Tensor | None, Tensor | None] = (None, None)
+        full_q_blocks: tuple[Tensor | None, Tensor | None] = (None, None)
         if compute_q_blocks:
             q_blocks = _transpose_ordered(kv_num_blocks, kv_indices)
             if full_kv_num_blocks is not None:
@@ -188,8 +188,8 @@ class BlockMask:
             full_kv_indices,
             *q_blocks,
             *full_q_blocks,
-            BLOCK_SIZE,
-            mask_mod or noop_mask,
+            BLOCK_SIZE=BLOCK_SIZE,
+            mask_mod=mask_mod or noop_mask,
         )
 
     def as_tuple(self, flatten: bool = True) -> tuple[Any, ...]:

@@ -104,21 +104,24 @@ def gaussian_nll_loss(
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * mindtorch.ones_like(input)
+        variance = var * mindtorch.ones_like(input)
     elif mindtorch.any(var < 0):
         raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
+    else:
+        variance = var
+    sizes, variances = input.size(), variance.size()
+    if variances != sizes:
+        if sizes[:-1] == variances:
             # One variance for all values of the last dimension.
-            var = mindtorch.unsqueeze(var, dim=-1)
-        elif input.ndim != var.ndim or any(v not in (1, i) for v, i in zip(var.size(), input.size(), strict=True)):
+            variance = mindtorch.unsqueeze(variance, dim=-1)
+        elif len(sizes) != len(variances) or any(v not in (1, i) for v, i in zip(variances, sizes, strict=True)):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    var = var.clone()
+    variance = variance.clone()
     with mindtorch.no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (mindtorch.log(var) + (input - target) ** 2 / var)
+        variance.clamp_(min=eps)
+    loss = 0.5 * (mindtorch.log(variance) + (input - target) ** 2 / variance)
     if full:
         loss += 0.5 * math.log(2 * math.pi)
     return _reduced(loss, reduction)
