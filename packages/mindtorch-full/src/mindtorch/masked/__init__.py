@@ -1,0 +1,58 @@
+"""Operations on the elements that a mask leaves."""
+
+from typing import Any
+
+from mindtorch._naming import adopt
+
+from ._ops import (
+    amax,
+    amin,
+    argmax,
+    argmin,
+    cumprod,
+    cumsum,
+    log_softmax,
+    logaddexp,
+    logsumexp,
+    mean,
+    median,
+    norm,
+    normalize,
+    prod,
+    softmax,
+    softmin,
+    std,
+    sum,
+    var,
+)
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "is_masked_tensor",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def is_masked_tensor(obj: Any, /) -> bool:
+    """Whether a value is a tensor that carries its mask; there are none here."""
+    return False
+
+
+adopt(globals())

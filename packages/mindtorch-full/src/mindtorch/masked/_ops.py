@@ -1,0 +1,315 @@
+"""Reductions and normalizations of the elements a mask leaves: the others count as the operation's identity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mindtorch as torch
+import mindtorch.nn.functional as F
+from mindtorch._naming import adopt
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
+
+_SUMMED_AS_LONG = ("torch.uint8", "torch.bool", "torch.int8", "torch.int16", "torch.int32")
+_LOW = ("amax", "argmax", "logaddexp")
+_HIGH = ("amin", "argmin")
+
+
+def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
+    """The value that changes nothing in a reduction, as a 0-d tensor; None where there is none."""
+    dtype, where = input.dtype, {"dtype": input.dtype, "device": input.device}
+    if op_name in ("sum", "cumsum"):
+        return torch.tensor(0, **where)
+    if op_name in ("prod", "cumprod"):
+        return torch.tensor(1, **where)
+    if op_name in (*_LOW, *_HIGH):
+        sign = -1 if op_name in _LOW else 1
+        if dtype.is_floating_point:
+            return torch.tensor(sign * math.inf, **where)
+        if dtype.is_signed or dtype == torch.uint8:
+            info = torch.iinfo(dtype)
+            return torch.tensor(info.min if sign < 0 else info.max, **where)
+    elif op_name == "logsumexp":
+        if dtype.is_floating_point:
+            return torch.tensor(-math.inf, **where)
+        if dtype.is_complex:
+            return torch.tensor(-math.inf + 0j, **where)
+        if dtype.is_signed or dtype == torch.uint8:
+            return torch.tensor(torch.iinfo(dtype).min, **where)
+    elif op_name in ("mean", "var", "std"):
+        return None
+    elif op_name == "norm":
+        order = args[0] if args else 2
+        if order == -math.inf:
+            return torch.tensor(math.inf, **where)
+        return torch.tensor(0, **where)
+    elif op_name == "median":
+        return torch.tensor(math.nan, device=input.device, dtype=dtype if dtype.is_floating_point else torch.float32)
+    raise NotImplementedError(f"identity of {op_name} on {dtype} input")
+
+
+def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions as positive numbers; none named, or an empty tuple, means all."""
+    if dim is None or dim == ():
+        return tuple(range(ndim))
+    ndim = max(ndim, 1)
+    found = []
+    for one in dim if isinstance(dim, (tuple, list)) else (dim,):
+        if one in found:
+            raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
+        if one >= ndim or one < -ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {one})"
+            )
+        found.append(one % ndim)
+    return tuple(sorted(found))
+
+
+def _input_mask(input: Any, mask: Any) -> Any:
+    """The mask as booleans of the input's shape."""
+    if mask.ndim > input.ndim:
+        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
+    if mask.shape != input.shape:
+        mask = torch.broadcast_to(mask.clone(), input.shape).to(dtype=torch.bool)
+    return mask if mask.dtype == torch.bool else mask.to(torch.bool)
+
+
+def _masked(op_name: str, input: Any, mask: Any, *args: Any) -> Any:
+    """The input with the identity in the places the mask hides."""
+    if mask is None:
+        return input
+    return torch.where(_input_mask(input, mask), input, _reduction_identity(op_name, input, *args))
+
+
+def _long_if_short(input: Any, dtype: Any) -> Any:
+    if dtype is not None:
+        return dtype
+    return torch.int64 if str(input.dtype) in _SUMMED_AS_LONG else input.dtype
+
+
+def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The sum of the elements left."""
+    dtype = _long_if_short(input, dtype)
+    dims = _dims(dim, input.ndim)
+    return torch.sum(_masked("sum", input, mask), dims, bool(keepdim), dtype=dtype)
+
+
+def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The product of the elements left."""
+    dtype = _long_if_short(input, dtype)
+    result = _masked("prod", input, mask)
+    for one in reversed(_dims(dim, input.ndim)):
+        result = result.prod(dim=one, keepdim=bool(keepdim))
+    return result.to(dtype)
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Running sums; hidden elements add nothing."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.cumsum(_masked("cumsum", input, mask), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Running products; hidden elements multiply by one."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.cumprod(_masked("cumprod", input, mask), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
+
+
+def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The largest of the elements left."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.amax(_masked("amax", input, mask), _dims(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+
+
+def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The smallest of the elements left."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.amin(_masked("amin", input, mask), _dims(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+
+
+def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the largest of the elements left is, in the input's dtype."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.argmax(_masked("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype)
+
+
+def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the smallest of the elements left is, in the input's dtype."""
+    dtype = input.dtype if dtype is None else dtype
+    return torch.argmin(_masked("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype)
+
+
+def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The mean of the elements left; NaN where none is."""
+    if dtype is None and not (input.dtype.is_floating_point or input.dtype.is_complex):
+        raise ValueError(
+            "mean(): Could not infer output dtype. Input dtype must be either "
+            f"a floating point or complex dtype. Got: {input.dtype}"
+        )
+    dtype = input.dtype if dtype is None else dtype
+    if mask is None:
+        return torch.mean(input, dim=_dims(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
+    left = _input_mask(input, mask)
+    count = torch.sum(left, _dims(dim, input.ndim), bool(keepdim), dtype=torch.int64)
+    return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=left) / count
+
+
+def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The median of the elements left; NaN where none is."""
+    dim = _dims(dim, input.ndim)[0]
+    floating = input.dtype.is_floating_point
+    if mask is None:
+        if floating:
+            return torch.nanmedian(input, dim, bool(keepdim)).values
+        return torch.median(input, dim, bool(keepdim)).values
+    left = _input_mask(input, mask)
+    if not floating and not left.any(dim=dim).all():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    values = torch.nanmedian(_masked("median", input, left), dim, bool(keepdim)).values
+    return values if floating else values.to(input.dtype)
+
+
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The logarithm of the sum of the exponentials of the elements left."""
+    dtype = input.dtype if dtype is None else dtype
+    shown = _masked("logsumexp", input, mask)
+    return torch.logsumexp(shown, _dims(dim, input.ndim), keepdim=bool(keepdim)).to(dtype=dtype)
+
+
+def logaddexp(
+    input: Any,
+    other: Any,
+    *,
+    dtype: Any = None,
+    input_mask: Any = None,
+    other_mask: Any = None,
+) -> Any:
+    """The logarithm of the sum of two exponentials; hidden elements add nothing."""
+    dtype = input.dtype if dtype is None else dtype
+    shown, shown_other = _masked("logaddexp", input, input_mask), _masked("logaddexp", other, other_mask)
+    return torch.logaddexp(shown, shown_other).to(dtype=dtype)
+
+
+def norm(
+    input: Any,
+    ord: float | None = 2.0,
+    dim: Any = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The norm of the elements left."""
+    dtype = input.dtype if dtype is None else dtype
+    shown = _masked("norm", input, mask, ord)
+    return torch.linalg.vector_norm(shown, ord, _dims(dim, input.ndim), bool(keepdim), dtype=dtype)
+
+
+def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
+    """The variance of the elements left."""
+    if unbiased is not None and correction is not None:
+        raise AssertionError("Only one of unbiased and correction may be given")
+    subtract = 1 if unbiased is None else int(unbiased)
+    if correction is not None:
+        subtract = correction
+    if dtype is None:
+        dtype = input.dtype if input.dtype.is_floating_point or input.dtype.is_complex else torch.float32
+    computed = dtype if dtype.is_floating_point or dtype.is_complex else torch.float32
+    left = torch.ones(input.shape, dtype=torch.bool, device=input.device) if mask is None else _input_mask(input, mask)
+    dims = _dims(dim, input.ndim)
+    count = torch.sum(left, dims, True, dtype=torch.int64)
+    center = sum(input, dim, keepdim=True, dtype=computed, mask=left) / count
+    offset = input - center
+    total = sum(offset * offset.conj(), dim, keepdim=keepdim, dtype=computed, mask=left)
+    if not keepdim:
+        count = count.reshape(total.shape)
+    if subtract != 0:
+        count = torch.maximum(count - subtract, torch.zeros_like(count))
+    return (total / count).to(dtype=dtype)
+
+
+def var(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The variance of the elements left."""
+    return _spread(input, dim, unbiased, correction, keepdim, dtype, mask)
+
+
+def std(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: int | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The standard deviation of the elements left."""
+    variance = _spread(input, dim, unbiased, correction, keepdim, None, mask)
+    return torch.sqrt(variance) if dtype is None else torch.sqrt(variance).to(dtype=dtype)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Probabilities of the elements left; the others get zero."""
+    dtype = input.dtype if dtype is None else dtype
+    return F.softmax(_masked("amax", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Log-probabilities of the elements left; the others get minus infinity."""
+    dtype = input.dtype if dtype is None else dtype
+    return F.log_softmax(_masked("amax", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Probabilities of the elements left, small elements first."""
+    dtype = input.dtype if dtype is None else dtype
+    return F.softmin(_masked("amin", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+
+
+def normalize(
+    input: Any,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The elements left, divided by their norm; the others become zero."""
+    dtype = input.dtype if dtype is None else dtype
+    length = norm(input, ord, _dims(dim, input.ndim)[0], keepdim=True, dtype=dtype, mask=mask)
+    shown = _masked("sum", input, mask)
+    return shown / torch.maximum(length, torch.full([], eps, dtype=length.dtype, device=length.device))
+
+
+adopt(globals())
