@@ -224,18 +224,28 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
         return plan
     fn = routing.rounding(kernel, specs)
     if len(specs) == 1 and plan.pack is None:
-        safe = targets[0].dtype is specs[0].dtype and not _shares_memory(targets[0], routing.tensor_leaves(bound.values))
-        plan.kernel = fn if safe else through_temporary(fn, specs[0])
+        if targets[0].dtype is not specs[0].dtype:
+            plan.kernel = through_temporary(fn, specs[0])
+        else:
+            plan.kernel = fn if kernel.aliases_ok or row.meta.aliases_ok else _apart(fn, specs[0])
     else:
         plan.kernel = _each_through_temporary(fn, specs)
     return plan
 
 
-def _shares_memory(target: TensorBase, tensors: Sequence[TensorBase]) -> bool:
-    return any(
-        target._array is not None and tensor._array is not None and np.may_share_memory(target._array, tensor._array)
-        for tensor in tensors
-    )
+def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
+    """Return `fn` computing into a temporary where `out` is, or may be, one of its operands: each call looks anew."""
+    apart = through_temporary(fn, spec)
+
+    def computed(out: Any, *values: Any) -> None:
+        shared = any(
+            type(item) is np.ndarray and np.may_share_memory(out, item)
+            for value in values
+            for item in (value if type(value) is list else (value,))
+        )
+        (apart if shared else fn)(out, *values)
+
+    return computed
 
 
 def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..register import kernel
 
 
-@kernel("histc")
+@kernel("histc", upcast=False)
 def histc(out: Any, self: Any, bins: int, low: float, high: float) -> None:
     """Counts in equal bins; what lies outside is left out."""
     if low == high and self.size:
@@ -22,6 +22,7 @@ def histc(out: Any, self: Any, bins: int, low: float, high: float) -> None:
     number = self.dtype.type
     values = self.reshape(-1)
     values = values[(values >= number(low)) & (values <= number(high))]
+    # Each step is rounded to the values' precision, as in torch: a half-precision value may land in the next bin.
     places = ((values - number(low)) * number(bins) / (number(high) - number(low))).astype(np.int64)
     out[...] = np.bincount(np.minimum(places, bins - 1), minlength=bins)
 

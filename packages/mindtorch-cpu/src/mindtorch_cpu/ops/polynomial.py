@@ -13,6 +13,13 @@ from ..register import kernel
 Step = Callable[[int, Any, Any, Any], Any]
 
 
+def _fused(factor: Any, value: Any, subtrahend: Any) -> Any:
+    """Return `factor * value - subtrahend` rounded once, as the multiply-add of processors does it."""
+    if value.dtype != np.float32:
+        return factor * value - subtrahend
+    return (factor.astype(np.float64) * value - subtrahend).astype(np.float32)
+
+
 def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
     """Return p_n(x) where p_0 = 1, p_1 = `first` and `step(k, x, p_k, p_{k-1})` is p_{k+1}."""
     result = np.where(n < 0, x.dtype.type(0), x.dtype.type(1))
@@ -26,7 +33,7 @@ def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
 
 def _chebyshev(kind: str, x: Any, n: Any) -> Any:
     first = {"t": x, "u": x + x, "v": x + x - 1, "w": x + x + 1}[kind]
-    return _recurrence(x, n, first, lambda k, x, current, before: (x + x) * current - before)
+    return _recurrence(x, n, first, lambda k, x, current, before: _fused(x + x, current, before))
 
 
 def _at_ends(kind: str, n: Any) -> tuple[Any, Any]:
@@ -103,7 +110,7 @@ def hermite_h(out: Any, x: Any, n: Any) -> Any:
     """Physicists' Hermite polynomials; nan above the degree at which they overflow."""
     limit = 128 if out.dtype.itemsize == 4 else 512
     values = _recurrence(
-        x, np.minimum(n, limit), x + x, lambda k, x, current, before: (x + x) * current - 2 * k * before
+        x, np.minimum(n, limit), x + x, lambda k, x, current, before: _fused(x + x, current, 2 * k * before)
     )
     return np.where(n > limit, math.nan, values)
 
@@ -112,7 +119,7 @@ def hermite_h(out: Any, x: Any, n: Any) -> Any:
 def hermite_he(out: Any, x: Any, n: Any) -> Any:
     """Probabilists' Hermite polynomials; nan above the degree at which they overflow."""
     limit = 128 if out.dtype.itemsize == 4 else 512
-    values = _recurrence(x, np.minimum(n, limit), x, lambda k, x, current, before: x * current - k * before)
+    values = _recurrence(x, np.minimum(n, limit), x, lambda k, x, current, before: _fused(x, current, k * before))
     return np.where(n > limit, math.nan, values)
 
 
@@ -120,7 +127,7 @@ def hermite_he(out: Any, x: Any, n: Any) -> Any:
 def laguerre(out: Any, x: Any, n: Any) -> Any:
     """Laguerre polynomials."""
     values = _recurrence(
-        x, n, 1 - x, lambda k, x, current, before: (((k + k) + (1 - x)) * current - k * before) / (k + 1)
+        x, n, 1 - x, lambda k, x, current, before: _fused((k + k) + (1 - x), current, k * before) / (k + 1)
     )
     return np.where((x == 0) & (n >= 0), 1, values)
 
@@ -128,6 +135,6 @@ def laguerre(out: Any, x: Any, n: Any) -> Any:
 @_kernel("special_legendre_polynomial_p")
 def legendre(out: Any, x: Any, n: Any) -> Any:
     """Legendre polynomials."""
-    values = _recurrence(x, n, x, lambda k, x, current, before: ((k + k + 1) * x * current - k * before) / (k + 1))
+    values = _recurrence(x, n, x, lambda k, x, current, before: _fused((k + k + 1) * x, current, k * before) / (k + 1))
     ends = np.where((x > 0) | (n % 2 == 0), 1, -1)
     return np.where((np.abs(x) == 1) & (n >= 0), ends, values)

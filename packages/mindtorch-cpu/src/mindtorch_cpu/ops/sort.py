@@ -57,6 +57,8 @@ def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> 
 @kernel("searchsorted.Tensor", "searchsorted.Scalar")
 def searchsorted(out: Any, sequence: Any, values: Any, side: Any, _int32: Any, _right: Any, sorter: Any) -> None:
     """Where each value would be inserted."""
+    if not out.size:
+        return
     if sorter is not None:
         sequence = np.take_along_axis(sequence, sorter, -1)
     if sequence.ndim == 1:

@@ -21,7 +21,7 @@ def _runs(starts: Any) -> tuple[Any, Any]:
 def _starts(values: Any) -> Any:
     starts = np.ones(values.shape[0], np.bool_)
     changed = values[1:] != values[:-1]
-    starts[1:] = changed if changed.ndim == 1 else changed.reshape(changed.shape[0], -1).any(1)
+    starts[1:] = changed if changed.ndim == 1 else changed.any(tuple(range(1, changed.ndim)))
     return starts
 
 
@@ -59,7 +59,7 @@ def unique_rows(self: Any, consecutive: bool) -> tuple[Any, Any, Any]:
     extent = self.shape[0]
     if extent == 0:
         return self, _NONE, _NONE
-    rows = self.reshape(extent, -1)
+    rows = self.reshape(extent, self.size // extent)
     order = np.arange(extent) if consecutive else np.lexsort(rows.T[::-1])
     starts = _starts(rows[order])
     numbers, counts = _runs(starts)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import uint8
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
@@ -103,14 +104,10 @@ def _steps(y: Any, x: Any, dim: int, name: str) -> Any:
     return aten.sub(*reversed(_halves(x, dim)))
 
 
-def _no_bool(name: str, *values: Any) -> None:
-    for label, value in zip("yx", values, strict=False):
-        if isinstance(value, TensorBase) and value.dtype is bool_dtype:
-            raise RuntimeError(
-                f"{name}: received a bool input for `{label}`, but bool is not supported"
-                if name != "trapezoid"
-                else f"trapezoid: received a bool input for `{label}`, but bool is not supported"
-            )
+def _no_bool(name: str, y: Any, x: Any = None) -> None:
+    if y.dtype is bool_dtype or (x is not None and x.dtype is bool_dtype):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
 def trapezoid(y: Any, x: Any, dim: int) -> Any:
@@ -166,6 +163,8 @@ def gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, .
 
 
 def _check_gradient(self: Any, spacing: Any, dims: list[int], edge_order: int) -> None:
+    if self.dtype is uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if spacing is not None and len(spacing) != len(dims):
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the "

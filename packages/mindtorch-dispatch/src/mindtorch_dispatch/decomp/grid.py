@@ -103,8 +103,10 @@ def vander(x: Any, N: int | None, increasing: bool) -> Any:
 
 def linalg_vander(x: Any, N: int | None) -> Any:
     """Powers of the last dim's elements from 0 up."""
-    if x.dtype.name == "bool":
-        raise RuntimeError("linalg.vander: Expected a floating point, complex, or integer tensor, but got Bool")
+    if x.dtype.name in ("bool", "float16", "bfloat16"):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.scalar_name}"
+        )
     if x.ndim == 0:
         x = aten.unsqueeze(x, 0)
     count = x.size(-1) if N is None else N

@@ -29,20 +29,21 @@ def spread_dim(name: str) -> Callable[..., Any]:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _check_quantile(name: str, self: TensorBase, q: Any, interpolation: str) -> None:
+def _check_quantile(self: TensorBase, q: Any, interpolation: str) -> None:
     if self.numel() == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if q.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if self.dtype.name not in ("float32", "float64"):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if self.dtype is not q.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if self.device != q.device:
-        raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
+        raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            + interpolation
         )
 
 
@@ -50,10 +51,10 @@ def quantile(name: str) -> Callable[..., Any]:
     """Return `quantile` or `nanquantile` for a tensor of fractions."""
 
     def call(self: TensorBase, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
-        _check_quantile(name, self, q, interpolation)
+        _check_quantile(self, q, interpolation)
         wrapped = None if dim is None else wrap_dim(dim, self.ndim)
         if self.device.type == "cpu" and not aten.all(aten.logical_and(aten.ge(q, 0), aten.le(q, 1))).item():
-            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
         return _quantile(self, q, wrapped, keepdim, interpolation, name == "nanquantile")
 
     return call
@@ -64,7 +65,7 @@ def quantile_scalar(name: str) -> Callable[..., Any]:
 
     def call(self: TensorBase, q: float, dim: int | None, keepdim: bool, interpolation: str) -> Any:
         if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         fraction = aten.scalar_tensor(q, dtype=self.dtype, device=self.device)
         return getattr(aten, name)(self, fraction, dim, keepdim, interpolation=interpolation)
 

@@ -15,12 +15,15 @@ def unique_pair(self: Any, sorted_: bool, return_inverse: bool) -> Any:
 
 def _by_rows(self: Any, dim: int, consecutive: bool) -> Any:
     dim = wrap_dim(dim, self.ndim, scalar=False)
-    if self.numel() == 0:
-        if self.size(dim) != 0 or sum(extent == 0 for extent in self.shape) != 1:
+    if self.numel() == 0 and not consecutive:
+        empty = sum(extent == 0 for extent in self.shape)
+        if self.size(dim) == 0 and empty > 1:
+            raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+        if self.size(dim) != 0:
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    front = aten.transpose(self, 0, dim)
+    front = aten.movedim(self, dim, 0)
     values, inverse, counts = aten._unique_rows(aten.contiguous(front), consecutive)
-    return aten.transpose(values, 0, dim), inverse, counts
+    return aten.movedim(values, 0, dim), inverse, counts
 
 
 def unique_dim(self: Any, dim: int, sorted_: bool, return_inverse: bool, return_counts: bool) -> Any:

@@ -29,7 +29,7 @@ def transformed(self: Spec, shape: Sequence[int], dims: Sequence[int]) -> tuple[
 
 
 def _wrapped(self: Spec, dims: Sequence[int]) -> tuple[int, ...]:
-    check(self.dtype.name in _PRECISIONS, lambda: f"Unsupported dtype {self.dtype.scalar_name}")
+    check(self.dtype.name in _PRECISIONS, lambda: f"MKL FFT doesn't support tensors of type: {self.dtype.scalar_name}")
     return tuple(wrap_dim(dim, self.ndim) for dim in dims)
 
 

@@ -11,6 +11,7 @@ from mindtorch_storage.spec import Spec
 from .checks import c_type, check, shape_text
 from .extremum import check_kernel
 from .rule import MetaRule, Outputs
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, refuse
 
 
 def _hist_dtype(spec: Spec, target: Any) -> str:
@@ -30,8 +31,8 @@ def _histc(self: Spec, bins: int = 100, low: Any = 0, high: Any = 0) -> Outputs:
     check(low <= high, lambda: "torch.histc: max must be larger than min")
     if low == high:
         check_kernel(self.dtype, "aminmax_cpu")
-    check_kernel(self.dtype, "linspace_cpu", refuses=("bool",))
-    check_kernel(self.dtype, "histogram_cpu", refuses=("int64", "int32", "int16", "int8", "uint8"))
+    refuse(self.dtype, "linspace_cpu", BOOL_NAMES | WIDE_UNSIGNED)
+    refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS)
     return Outputs(Spec.of(self.dtype, self.device, (bins,)), values=(self, bins, low, high))
 
 
@@ -98,7 +99,7 @@ def _histogramdd(self: Spec, bins: Any, weight: Spec | None = None, density: boo
             f"{edges.numel} elements in the bins tensor {where}",
         )
     _check_weight(self, weight)
-    _check_dtype(self)
+    refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS | BOOL_NAMES)
     return Outputs(Spec.of(self.dtype, self.device, [edges.numel - 1 for edges in bins]))
 
 

@@ -15,8 +15,9 @@ from mindtorch_storage.strides import broadcast_shapes
 
 from ..defaults import get_default_dtype
 from .checks import check, reduced_shape, wrap_dims
-from .pointwise import checked, int_or_bool_to_long, promoted
+from .pointwise import checked, int_or_bool_to_long, no_bool_sub
 from .rule import MetaRule, Outputs
+from .support import WIDE_UNSIGNED, refuse
 
 
 def float_result(dtype: Dtype) -> Dtype:
@@ -136,8 +137,8 @@ def logic_dims(name: str) -> MetaRule:
 
 
 def _count_nonzero(self: Spec, dim: Any = None) -> Outputs:
-    if self.dtype.name in ("uint16", "uint32", "uint64"):
-        raise NotImplementedError(f'"nonzero_count_cpu" not implemented for \'{self.dtype.scalar_name}\'')
+    if dim is None or dim == []:
+        refuse(self.dtype, "nonzero_count_cpu", WIDE_UNSIGNED)
     dims = wrap_dims(dim, self.ndim)
     return Outputs(reduced(self, dims, False, int64), values=(self, dims))
 
@@ -210,7 +211,7 @@ vector_norm = MetaRule(_vector_norm, out=True, exact=True)
 
 
 def _dist(self: Spec, other: Spec, p: Any = 2) -> Outputs:
-    compute = promoted((self, other))
+    compute = no_bool_sub(self, other).cast
     shape = broadcast_shapes(self.shape, other.shape)
     check(
         _floating(compute),

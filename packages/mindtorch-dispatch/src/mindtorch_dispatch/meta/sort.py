@@ -115,7 +115,8 @@ def _searchsorted(
     _check_sorter(sorted_sequence, sorter)
     _check_extents(sorted_sequence, self)
     compute = promoted((sorted_sequence, self))
-    check_kernel(compute, "searchsorted_out_cpu", refuses=("bool",))
+    if not isinstance(self, Spec) or self.numel:
+        check_kernel(compute, "searchsorted_out_cpu", refuses=("bool",))
     spec = Spec.of(int32 if out_int32 else int64, sorted_sequence.device, self.shape if isinstance(self, Spec) else ())
     place = "right" if right or side == "right" else "left"
     return Outputs(spec, cast={0: compute, 1: compute}, values=(sorted_sequence, self, place, 0, 0, sorter))
@@ -139,6 +140,12 @@ bucketize = MetaRule(_bucketize, out=True)
 """`bucketize`; the kernel gets (values, boundaries, side)."""
 
 
+def _compares_all(elements: Any, test: Any) -> bool:
+    """True where torch compares every pair; with more elements to test it sorts, which more dtypes support."""
+    count = elements.numel if isinstance(elements, Spec) else 1
+    return isinstance(test, Spec) and test.numel < int(10 * count**0.145)
+
+
 def _isin(elements: Any, test: Any, assume_unique: bool = False, invert: bool = False) -> Outputs:
     for value in (elements, test):
         if isinstance(value, Spec):
@@ -147,6 +154,8 @@ def _isin(elements: Any, test: Any, assume_unique: bool = False, invert: bool = 
                 lambda value=value: f"Unsupported input type encountered for isin(): {value.dtype.scalar_name}",
             )
     compute = promoted((elements, test))
+    if _compares_all(elements, test):
+        check_kernel(compute, "isin_default_cpu")
     device = (elements if isinstance(elements, Spec) else test).device
     spec = Spec.of(bool_dtype, device, elements.shape if isinstance(elements, Spec) else ())
     return Outputs(spec, cast=compute)

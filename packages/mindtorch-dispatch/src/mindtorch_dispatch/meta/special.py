@@ -15,7 +15,7 @@ from .pointwise import FLOAT, checked, pointwise, promoted
 from .rule import MetaRule, Outputs
 
 _HALVES = ("float16", "bfloat16")
-_INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool")
+_INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool", "uint16", "uint32", "uint64")
 
 
 def refuse(dtype: Dtype, name: str, half: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from ..decomp import histogram as composed
 from ..meta import histogram as rules
+from ..meta.packs import pack
 from ..table import DYNAMIC, op
 
 op(
@@ -13,26 +14,31 @@ _MANY = "(Tensor hist, Tensor[] bin_edges)"
 op(
     f"histogram.bins_tensor(Tensor self, Tensor bins, *, {_REST}) -> {_PAIR}",
     composite=composed.histogram_edges,
+    pack=pack("histogram", "hist bin_edges"),
     out=True,
 )
 op(
     f"histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, {_REST}) -> {_PAIR}",
     composite=composed.histogram_count,
+    pack=pack("histogram", "hist bin_edges"),
     out=True,
 )
 op(
     f"histogramdd(Tensor self, int[] bins, float[]? range=None, {_REST}) -> {_MANY}",
     composite=composed.histogramdd,
+    pack=pack("histogramdd", "hist bin_edges"),
     variants="function",
 )
 op(
     f"histogramdd.int_bins(Tensor self, int bins, float[]? range=None, {_REST}) -> {_MANY}",
     composite=composed.histogramdd,
+    pack=pack("histogramdd", "hist bin_edges"),
     variants="function",
 )
 op(
     f"histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, {_REST}) -> {_MANY}",
     composite=composed.histogramdd_edges,
+    pack=pack("histogramdd", "hist bin_edges"),
     variants="function",
 )
 op(
