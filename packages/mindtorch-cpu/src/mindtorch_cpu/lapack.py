@@ -1,0 +1,62 @@
+"""LAPACK through scipy, for batches of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .lazy import LazyModule
+
+_lapack, _blas = LazyModule("scipy.linalg.lapack"), LazyModule("scipy.linalg.blas")
+_PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def routine(name: str, dtype: Any, *, blas: bool = False) -> Any:
+    """Return the LAPACK (or BLAS) routine for matrices of `dtype`: `getrf` gives `sgetrf`."""
+    return getattr(_blas if blas else _lapack, _PREFIX[np.dtype(dtype).char] + name)
+
+
+def each(shape: tuple[int, ...], *arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the items of arrays whose batch dimensions broadcast to `shape`; each is (array, dimensions of an item)."""
+    views = [
+        np.broadcast_to(array, (*shape, *array.shape[array.ndim - count :])) if count else np.broadcast_to(array, shape)
+        for array, count in arrays
+    ]
+    for index in np.ndindex(*shape):
+        yield (index, *(view[index] for view in views))
+
+
+def factor(matrices: Any) -> tuple[Any, Any, Any]:
+    """Return LU factors, row exchanges (counted from 1) and statuses of a batch."""
+    batch, (rows, columns) = matrices.shape[:-2], matrices.shape[-2:]
+    factors = np.empty(matrices.shape, matrices.dtype)
+    pivots = np.empty((*batch, min(rows, columns)), np.int32)
+    infos = np.zeros(batch, np.int32)
+    getrf = routine("getrf", matrices.dtype)
+    for index in np.ndindex(*batch):
+        if min(rows, columns):
+            factors[index], pivots[index], infos[index] = getrf(matrices[index])
+    return factors, pivots + 1, infos
+
+
+def permutation(pivots: Any, rows: int) -> Any:
+    """Return the order of rows that a list of exchanges (counted from 1) makes."""
+    order = np.arange(rows)
+    for at, other in enumerate(pivots):
+        order[[at, other - 1]] = order[[other - 1, at]]
+    return order
+
+
+def parity(pivots: Any) -> Any:
+    """Return 1 or -1 per matrix: the sign of its row exchanges."""
+    moved = pivots != np.arange(1, pivots.shape[-1] + 1)
+    return 1 - 2 * (np.sum(moved, axis=-1) % 2)
+
+
+def solve_factored(factors: Any, pivots: Any, right: Any, trans: int = 0) -> Any:
+    """Return the solution of one system from its LU factors; `trans` 1 for the transpose, 2 for the adjoint."""
+    if not right.size:
+        return np.zeros(right.shape, right.dtype)
+    return routine("getrs", factors.dtype)(factors, pivots - 1, right, trans=trans)[0]

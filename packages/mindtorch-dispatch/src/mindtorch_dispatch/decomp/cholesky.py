@@ -1,0 +1,15 @@
+"""Cholesky factors with their errors raised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import aten
+from .matrices import check_status
+
+
+def cholesky(self: Any, upper: bool) -> Any:
+    """`linalg_cholesky`."""
+    factor, info = aten.linalg_cholesky_ex(self, upper=upper, check_errors=False)
+    check_status(info, "linalg.cholesky", len(self.shape) == 2)
+    return factor

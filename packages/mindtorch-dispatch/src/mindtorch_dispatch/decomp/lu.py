@@ -1,0 +1,102 @@
+"""Solutions, inverses and determinants: the public ops over those that return factors too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..call import aten
+from ..meta.checks import check
+from ..meta.matrices import check_inexact, check_square
+from .matrices import check_status
+
+
+def lu_factor(A: Any, pivot: bool) -> Any:
+    """`linalg_lu_factor`."""
+    factors, pivots, info = aten.linalg_lu_factor_ex(A, pivot=pivot, check_errors=False)
+    check_status(info, "torch.linalg.lu_factor", len(A.shape) == 2)
+    return factors, pivots
+
+
+def lu_with_info(self: Any, pivot: bool, check_errors: bool) -> Any:
+    """`_lu_with_info`."""
+    return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=False)
+
+
+def lu_solve(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """`lu_solve`: the right-hand side comes first."""
+    return aten.linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+def solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
+    """`linalg_solve_ex`."""
+    result, _, _, info = aten._linalg_solve_ex(A, B, left=left, check_errors=False)
+    if check_errors:
+        check_status(info, "torch.linalg.solve_ex", len(A.shape) == 2)
+    return result, info
+
+
+def solve(A: Any, B: Any, left: bool) -> Any:
+    """`linalg_solve`."""
+    result, _, _, info = aten._linalg_solve_ex(A, B, left=left, check_errors=False)
+    check_status(info, "torch.linalg.solve", len(A.shape) == 2)
+    return result
+
+
+def inv(A: Any) -> Any:
+    """`linalg_inv`, `inverse`."""
+    result, info = aten.linalg_inv_ex(A, check_errors=False)
+    check_status(info, "linalg.inv", len(A.shape) == 2)
+    return result
+
+
+def det(A: Any) -> Any:
+    """`linalg_det`, `det`."""
+    return aten._linalg_det(A)[0]
+
+
+def slogdet(A: Any) -> Any:
+    """`linalg_slogdet`, `slogdet`."""
+    return aten._linalg_slogdet(A)[:2]
+
+
+def logdet(self: Any) -> Any:
+    """`logdet`: nan for a negative determinant."""
+    check_square(self, "logdet", "self")
+    check_inexact(self, "logdet")
+    sign, size = aten._linalg_slogdet(self)[:2]
+    if self.dtype.is_complex:
+        return aten.add(aten.log(sign), size)
+    return aten.where(aten.eq(sign, -1.0), math.nan, size)
+
+
+def tensorinv(self: Any, ind: int) -> Any:
+    """`linalg_tensorinv`: the inverse of the map from the last dimensions to the first `ind`."""
+    check(ind > 0, lambda: "Expected a strictly positive integer for 'ind'")
+    shape = tuple(self.shape)
+    front, back = shape[:ind], shape[ind:]
+    rows, columns = math.prod(front), math.prod(back)
+    check(
+        rows == columns,
+        lambda: "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+        f"{columns} != {rows}",
+    )
+    return aten.reshape(inv(aten.reshape(self, (columns, rows))), (*back, *front))
+
+
+def tensorsolve(self: Any, other: Any, dims: Any) -> Any:
+    """`linalg_tensorsolve`."""
+    moved = self
+    if dims is not None:
+        count = len(self.shape)
+        moved = aten.movedim(self, list(dims), list(range(count - len(dims), count)))
+    shape = tuple(moved.shape)[len(other.shape) :]
+    columns, rows = math.prod(shape), math.prod(other.shape)
+    check(
+        columns == rows,
+        lambda: "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+        f"but got {columns} != {rows}",
+    )
+    flat = aten.reshape(moved, (columns, columns))
+    result = solve(flat, aten.reshape(other, (rows,)), True)
+    return aten.reshape(result, shape)

@@ -1,0 +1,21 @@
+"""What compositions of linear algebra share: status numbers turned into torch's errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..meta.matrices import status_error
+
+
+def check_status(info: Any, name: str, is_matrix: bool) -> None:
+    """Raise torch's error for the first status that is not 0; tensors without bytes have none."""
+    if info.device.type == "meta":
+        return
+    for number, status in enumerate(info.reshape(-1).tolist()):
+        if status:
+            raise status_error(name, status, "" if is_matrix else f": (Batch element {number})")
+
+
+def check_errors(info: Any, api_name: str, is_matrix: bool) -> None:
+    """`_linalg_check_errors`."""
+    check_status(info, api_name, is_matrix)
