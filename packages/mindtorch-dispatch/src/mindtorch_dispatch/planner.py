@@ -218,9 +218,11 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         plan.record = recorder.after if recorder is not None else None
     if bound.out is not None:
         source, functional = bound.out_source, row.composite
+        pack = row.pack.for_out() if row.pack is not None and not bound.overload else None
 
         def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
-            return writing.copy_out(flat[source], functional(*executor.filled(plan, flat)))
+            written = writing.copy_out(flat[source], functional(*executor.filled(plan, flat)))
+            return written if pack is None else pack(written)
 
         plan.run = into_out
     return plan
@@ -232,8 +234,6 @@ def _packed(bound: Bound, function: Callable[..., Any]) -> Callable[..., Any]:
     if not returns or (len(returns) == 1 and not returns[0].type.is_list):
         return function
     pack = packing(bound.row, (), overload=bound.overload)
-    if bound.row.pack is not None and not bound.overload:
-        return function
 
     def packed(*values: Any) -> Any:
         return pack(function(*values))
