@@ -58,6 +58,7 @@ from mindtorch.nn.functional.fold import (
     fold,
     unfold,
 )
+from mindtorch.nn.functional.linear_loss import linear_cross_entropy
 from mindtorch.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -242,6 +243,7 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "lp_pool1d",

@@ -84,6 +84,7 @@ from mindtorch.nn.modules.instancenorm import (
     LazyInstanceNorm3d,
 )
 from mindtorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
+from mindtorch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 from mindtorch.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -95,6 +96,7 @@ from mindtorch.nn.modules.loss import (
     HuberLoss,
     KLDivLoss,
     L1Loss,
+    LinearCrossEntropyLoss,
     MarginRankingLoss,
     MSELoss,
     MultiLabelMarginLoss,
@@ -252,6 +254,8 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

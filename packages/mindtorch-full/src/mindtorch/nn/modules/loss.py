@@ -17,6 +17,7 @@ from mindtorch.nn.modules._embedding_losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
+from mindtorch.nn.modules._linear_loss import LinearCrossEntropyLoss
 from mindtorch.nn.modules._loss_base import _Loss, _WeightedLoss
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "LinearCrossEntropyLoss",
     "MSELoss",
     "MarginRankingLoss",
     "MultiLabelMarginLoss",
