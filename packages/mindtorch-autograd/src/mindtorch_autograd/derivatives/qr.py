@@ -92,10 +92,8 @@ def ormqr(
     grad: Any, needs: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool
 ) -> Any:
     """`ormqr`: a product with the whole orthogonal matrix."""
-    if not all(tensor._sig.spec.numel for tensor in (self, input2, input3)):
-        return None, None, None
     other = aten.ormqr(self, input2, grad, left, not transpose) if needs[2] else None
-    if not (needs[0] or needs[1]):
+    if not (needs[0] or needs[1]) or not (self._sig.spec.numel and input2._sig.spec.numel):
         return None, None, other
     outer = product(grad, adjoint(input3)) if left else product(adjoint(input3), grad)
     outer = adjoint(outer) if transpose else outer
