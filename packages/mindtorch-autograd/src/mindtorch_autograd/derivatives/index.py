@@ -23,11 +23,6 @@ def index_put_self(grad: Any, indices: Any, accumulate: bool, values_spec: Any) 
     return aten.index_put.default(grad, indices, aten.zeros([], dtype=grad.dtype, device=grad.device), False)
 
 
-def scatter_self(grad: Any, dim: int, index: Any) -> Any:
-    """The gradient, zero where values were written."""
-    return aten.scatter(grad, dim, index, 0)
-
-
 def index_dim_self(grad: Any, dim: int, index: Any) -> Any:
     """The gradient, zero in the written rows."""
     return aten.index_fill(grad, dim, index, 0)
@@ -46,19 +41,28 @@ def take_rows(grad: Any, dim: int, index: Any, source_spec: Any) -> Any:
     return rows if source_spec.ndim == grad.dim() else aten.reshape(rows, list(source_spec.shape))
 
 
+def masked_scatter_source(grad: Any, mask: Any, source_spec: Any) -> Any:
+    """The gradient at the places the mask holds, in the source's shape; unused elements get zero."""
+    chosen = aten.masked_select(grad, mask)
+    missing = source_spec.numel - chosen.numel()
+    if missing:
+        chosen = aten.cat([chosen, aten.zeros([missing], dtype=grad.dtype, device=grad.device)], 0)
+    return aten.reshape(chosen, list(source_spec.shape))
+
+
+def put_self(grad: Any, index: Any, accumulate: bool, source_spec: Any) -> Any:
+    """The gradient, zero where elements were written."""
+    if accumulate:
+        return grad
+    return aten.put(grad, index, aten.zeros(list(source_spec.shape), dtype=grad.dtype, device=grad.device), False)
+
+
 derivative("_index_masked _index_integer", self=index_grad, node="IndexBackward0")
 derivative(
     "index_put",
     self=index_put_self,
     values=lambda grad, indices: aten.index.Tensor(grad, indices),
 )
-derivative(
-    "gather",
-    self=lambda grad, self_spec, dim, index: aten.scatter_add(zeros_of(grad, self_spec), dim, index, grad),
-)
-derivative("scatter.src", self=scatter_self, src=lambda grad, dim, index: aten.gather(grad, dim, index))
-derivative("scatter.value", self=scatter_self, node="ScatterBackward1")
-derivative("scatter_add", self=lambda grad: grad, src=lambda grad, dim, index: aten.gather(grad, dim, index))
 derivative(
     "index_select",
     self=lambda grad, self_spec, dim, index: aten.index_add(zeros_of(grad, self_spec), dim, index, grad),
@@ -73,7 +77,7 @@ derivative("index_fill.int_Scalar", self=index_dim_self)
 derivative(
     "index_fill.int_Tensor",
     self=index_dim_self,
-    value=lambda grad, dim, index: aten.sum(aten.index_select(grad, dim, index)),
+    value=lambda grad, dim, index: aten.sum(aten.index_select(grad, dim, aten._unique(index, False)[0])),
     node="IndexFillBackward1",
 )
 derivative("masked_fill.Scalar", self=lambda grad, mask: aten.masked_fill(grad, mask, 0))
@@ -84,4 +88,15 @@ derivative(
     node="MaskedFillBackward1",
 )
 derivative("masked_select", self=masked_select_grad)
-
+derivative(
+    "masked_scatter",
+    self=lambda grad, mask: aten.masked_fill(grad, mask, 0),
+    source=lambda grad, mask, source_spec: masked_scatter_source(grad, mask, source_spec),
+)
+derivative("take", self=lambda grad, self_spec, index: aten.put(zeros_of(grad, self_spec), index, grad, True))
+derivative(
+    "put",
+    self=put_self,
+    source=lambda grad, index, source_spec: aten.reshape(aten.take(grad, index), list(source_spec.shape)),
+)
+derivative("fill_diagonal_", self=lambda grad, fill_value, wrap: aten.clone(grad).fill_diagonal_(0, wrap))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number import number_of
 from ..register import kernel
 
 
@@ -27,12 +28,7 @@ def ones(out: Any, *values: Any) -> None:
 
 
 def _fill(out: Any, value: Any) -> None:
-    if out.dtype.kind in "iu" and isinstance(value, (int, float)):
-        out[...] = np.array(value).astype(out.dtype)
-    elif out.dtype.kind == "b":
-        out[...] = bool(value)
-    else:
-        out[...] = value
+    out[...] = number_of(value, out.dtype)
 
 
 @kernel("full", upcast=False)

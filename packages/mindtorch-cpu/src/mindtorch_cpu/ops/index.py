@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number import number_of
 from ..register import kernel
 
 
@@ -121,11 +122,19 @@ def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | 
     if isinstance(src, np.ndarray):
         src = src.reshape(1) if src.ndim == 0 else src
         src = src[tuple(slice(extent) for extent in index.shape)]
+    else:
+        src = number_of(src, target.dtype)
     if reduce is None:
         target[place] = src
-        return
-    work = target if target.dtype.kind in "fciub" else target.astype(np.float32)
-    source = src if not isinstance(src, np.ndarray) or work is target else src.astype(np.float32)
+    else:
+        reduce_at(target, place, src, reduce, include_self)
+
+
+def reduce_at(target: Any, place: Any, src: Any, reduce: str, include_self: bool) -> None:
+    """Combine `src` into `target` at positions, which may repeat."""
+    exact = target.dtype.kind in "fciub"
+    work = target if exact and target.dtype != np.float16 else target.astype(np.float32)
+    source = src if work is target else src.astype(np.float32)
     if not include_self:
         neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(work), "amin": _highest(work)}[reduce]
         work[place] = neutral
@@ -162,8 +171,6 @@ def scatter_add(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: Any
 @kernel("scatter_reduce.two", upcast=False)
 def scatter_reduce(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> None:
     """Elements reduced into place along one dimension."""
-    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-        raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
     _scatter(out, self, dim, index, src, reduce, include_self)
 
 
@@ -185,52 +192,136 @@ def _rows(dim: int, index: Any) -> tuple[Any, ...]:
     return (*[slice(None)] * dim, index.reshape(-1))
 
 
-def _prepared(out: Any, self: Any, dim: int, index: Any, name: str) -> Any:
+def _prepared(out: Any, self: Any) -> Any:
     if out is not self:
         out[...] = self
-    target = out.reshape(1) if out.ndim == 0 else out
-    extent = target.shape[dim]
-    if index.size and (int(index.min()) < 0 or int(index.max()) >= extent):
-        if name == "index_add":
-            raise IndexError("index out of range in self")
-        wrong = int(index.min()) if int(index.min()) < 0 else int(index.max())
-        raise IndexError(f"{name}_(): index {wrong} is out of bounds for dimension {dim} with size {extent}")
-    return target
+    return out.reshape(1) if out.ndim == 0 else out
+
+
+def _out_of_range(index: Any, extent: int, low: int = 0) -> int | None:
+    if index.size == 0:
+        return None
+    least, most = int(index.min()), int(index.max())
+    return least if least < low else most if most >= extent else None
+
+
+def _check_added(out: Any, dim: int, index: Any) -> None:
+    extent = out.shape[dim] if out.ndim else 1
+    wrong = _out_of_range(index, extent)
+    if wrong is not None and out.ndim > 1:
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension 0 with size {extent}")
+    if wrong is not None:
+        raise IndexError("index out of range in self")
 
 
 @kernel("index_add", upcast=False)
 def index_add(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) -> None:
     """Rows added along one dimension."""
-    target = _prepared(out, self, dim, index, "index_add")
+    _check_added(out, dim, index)
+    target = _prepared(out, self)
     source = source.reshape(-1) if target.ndim == 1 else source
     rows = source if alpha == 1 else np.multiply(source, alpha, dtype=source.dtype)
     _accumulate(target, _rows(dim, index), rows)
 
 
+@kernel("index_reduce", upcast=False)
+def index_reduce(out: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> None:
+    """Rows combined along one dimension."""
+    if _out_of_range(index, self.shape[dim] if self.ndim else 1) is not None:
+        raise IndexError("index out of range in self")
+    target = _prepared(out, self)
+    source = source.reshape(-1) if target.ndim == 1 else source
+    if index.size:
+        reduce_at(target, _rows(dim, index), source, reduce, include_self)
+
+
 @kernel("index_copy", upcast=False)
 def index_copy(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) -> None:
     """Rows written along one dimension."""
-    target = _prepared(out, self, dim, index, "index_copy")
+    extent = out.shape[dim] if out.ndim else 1
+    wrong = _out_of_range(index, extent)
+    if wrong is not None:
+        raise IndexError(f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {extent}")
+    target = _prepared(out, self)
     target[_rows(dim, index)] = source.reshape(-1) if target.ndim == 1 else source
 
 
 @kernel("index_fill.int_Scalar", "index_fill.int_Tensor", upcast=False)
 def index_fill(out: Any, self: Any, dim: int, index: Any, value: Any, alpha: Any) -> None:
     """Rows filled along one dimension."""
-    if out is not self:
-        out[...] = self
-    target = out.reshape(1) if out.ndim == 0 else out
-    target[_rows(dim, index)] = np.asarray(value).astype(target.dtype)
+    extent = out.shape[dim] if out.ndim else 1
+    wrong = _out_of_range(index, extent, -extent)
+    if wrong is not None:
+        raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {extent}")
+    target = _prepared(out, self)
+    target[_rows(dim, index)] = number_of(value.item() if isinstance(value, np.ndarray) else value, target.dtype)
 
 
 @kernel("masked_fill.Scalar", "masked_fill.Tensor", upcast=False)
 def masked_fill(out: Any, self: Any, mask: Any, value: Any) -> None:
     """A value where the mask holds."""
+    value = number_of(value.item() if isinstance(value, np.ndarray) else value, out.dtype, narrow=True)
     if out is not self:
         out[...] = self
-    if not isinstance(value, np.ndarray):
-        value = np.asarray(value).astype(out.dtype)
-    np.copyto(out, value, where=mask, casting="unsafe")
+    np.copyto(out, value, where=mask)
+
+
+@kernel("masked_scatter", upcast=False)
+def masked_scatter(out: Any, self: Any, mask: Any, source: Any) -> None:
+    """The source's elements in order where the mask holds."""
+    if out is not self:
+        out[...] = self
+    mask = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(mask))
+    if source.size < count:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    out[mask] = source.reshape(-1)[:count]
+
+
+def _flat_positions(index: Any, count: int) -> Any:
+    wrong = _out_of_range(index, count, -count)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
+    return index
+
+
+@kernel("take", upcast=False)
+def take(out: Any, self: Any, index: Any) -> None:
+    """Elements of the flattened tensor."""
+    if index.size:
+        out[...] = self.reshape(-1)[_flat_positions(index, self.size)]
+
+
+@kernel("put", upcast=False)
+def put(out: Any, self: Any, index: Any, source: Any, accumulate: bool) -> None:
+    """Elements written at positions of the flattened tensor."""
+    if out is not self:
+        out[...] = self
+    if not index.size:
+        return
+    flat = self.reshape(-1).copy()
+    place = (_flat_positions(index, flat.size).reshape(-1),)
+    if accumulate:
+        _accumulate(flat, place, source.reshape(-1))
+    else:
+        flat[place] = source.reshape(-1)
+    out[...] = flat.reshape(out.shape)
+
+
+@kernel("fill_diagonal_", upcast=False)
+def fill_diagonal_(out: Any, self: Any, value: Any, wrap: bool) -> None:
+    """A number on the main diagonal."""
+    value = number_of(value, out.dtype)
+    if out.ndim > 2:
+        rows = np.arange(out.shape[0])
+        out[(rows,) * out.ndim] = value
+        return
+    rows, columns = out.shape
+    place = np.arange(min(rows, columns))
+    out[place, place] = value
+    if wrap and rows > columns + 1:
+        flat = np.arange((columns + 1) * columns, rows * columns, columns + 1)
+        out[np.unravel_index(flat, out.shape)] = value
 
 
 @kernel("masked_select", upcast=False)
@@ -240,9 +331,21 @@ def masked_select(self: Any, mask: Any) -> Any:
     return self[mask]
 
 
-@kernel("nonzero", upcast=False)
-def nonzero(self: Any) -> Any:
-    """Positions of the non-zero elements, a row each."""
+def _positions_of(self: Any) -> Any:
     if self.ndim == 0:
         return np.zeros((1 if self else 0, 0), np.int64)
-    return np.stack(self.nonzero(), axis=1) if self.dtype.kind in "fciub" else np.argwhere(self.astype(np.float32))
+    return np.array((self if self.dtype.kind in "fciub" else self.astype(np.float32)).nonzero()).T
+
+
+@kernel("nonzero", upcast=False)
+def nonzero(self: Any) -> Any:
+    """Positions of the non-zero elements, a row each; laid out by dimension, as torch does."""
+    return _positions_of(self)
+
+
+@kernel("nonzero_static", upcast=False)
+def nonzero_static(out: Any, self: Any, size: int, fill_value: int) -> None:
+    """Positions of the first `size` non-zero elements, missing rows filled."""
+    found = _positions_of(self)[:size]
+    out[...] = fill_value
+    out[: len(found)] = found

@@ -4,35 +4,68 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.strides import broadcast_shapes
 
 from ..call import aten
 from ..meta.checks import check, wrap_dim
+from ..meta.index import check_indices
+
+
+def positions_of(indices: Any) -> list[Any]:
+    """Return the indices with every mask replaced by the positions where it holds, one tensor per dimension."""
+    found: list[Any] = []
+    for one in indices:
+        if one is not None and one.dtype.name in ("bool", "uint8"):
+            found.extend(
+                aten.unbind(aten.nonzero(one), 1) if one.shape else aten.nonzero(aten.unsqueeze(one, 0)).unbind(1)
+            )
+        else:
+            found.append(one)
+    return found
 
 
 def index(self: Any, indices: Any) -> Any:
-    """`self[indices]`: masks become positions first, so that one kernel serves both."""
-    if any(one is not None and one.dtype.name in ("bool", "uint8") for one in indices):
+    """`self[indices]`: masks become positions first, but for one mask over all dimensions."""
+    masks = [one for one in indices if one is not None and one.dtype.name in ("bool", "uint8")]
+    if not masks:
+        return aten._index_integer.default(self, indices)
+    if len(indices) == 1 and len(masks[0].shape) == len(self.shape):
         return aten._index_masked.default(self, indices)
-    return aten._index_integer.default(self, indices)
+    check_indices(self._sig.spec, [None if one is None else one._sig.spec for one in indices])
+    return aten._index_integer.default(self, positions_of(indices))
 
 
-def masked_scatter(self: Any, mask: Any, source: Any) -> Any:
-    """Elements of `source` in order, where the mask holds."""
-    check(mask.dtype is bool_dtype, lambda: "masked_scatter_ only supports boolean masks, but got mask with dtype "
-          f"{mask.dtype.scalar_name}")
-    check(
-        self.dtype is source.dtype,
-        lambda: "masked_scatter: expected self and source to have same dtypes but got "
-        f"{self.dtype.scalar_name} and {source.dtype.scalar_name}",
-    )
-    target, chosen = aten.broadcast_tensors([self, mask])
-    positions = aten.nonzero(aten.reshape(chosen, [-1])).reshape([-1])
-    count = positions.shape[0]
-    check(source.numel() >= count, lambda: "Number of elements of source < number of ones in mask")
-    flat = aten.reshape(target, [-1])
-    values = aten.slice(aten.reshape(source, [-1]), 0, 0, count)
-    return aten.reshape(aten.index_put(flat, [positions], values), list(target.shape))
+def index_put_impl(self: Any, indices: Any, values: Any, accumulate: bool, unsafe: bool) -> Any:
+    """`index_put_`."""
+    return aten.index_put_(self, indices, values, accumulate)
+
+
+def unsafe_index_put(self: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    """`index_put`."""
+    return aten.index_put(self, indices, values, accumulate)
+
+
+def _clamped(self: Any, indices: Any) -> list[Any]:
+    return [
+        None if one is None else aten.clamp(one, -self.shape[place], self.shape[place] - 1)
+        for place, one in enumerate(indices)
+    ]
+
+
+def unsafe_masked_index(self: Any, mask: Any, indices: Any, fill: Any) -> Any:
+    """`self[indices]` where the mask holds, `fill` elsewhere; positions outside count only where it does not hold."""
+    if not self.numel():
+        return aten.masked_fill(aten.zeros(list(mask.shape), dtype=self.dtype, device=self.device), mask == 0, fill)
+    made = aten._unsafe_index(self, _clamped(self, indices))
+    return aten.masked_fill(made, aten.logical_not(mask), fill)
+
+
+def unsafe_masked_index_put_accumulate(self: Any, mask: Any, indices: Any, values: Any) -> Any:
+    """`index_put` that adds the values where the mask holds."""
+    if not self.numel():
+        return aten.clone(self)
+    kept = aten.masked_fill(values, aten.logical_not(mask), 0)
+    return aten._unsafe_index_put(self, _clamped(self, indices), kept, True)
 
 
 def argwhere(self: Any) -> Any:
@@ -52,42 +85,6 @@ def nonzero_as_tuple(self: Any, as_tuple: bool) -> Any:
     return tuple(where_positions(self)) if as_tuple else aten.nonzero.default(self)
 
 
-def take(self: Any, index: Any) -> Any:
-    """Elements of the flattened tensor."""
-    check(index.dtype.name == "int64", lambda: f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
-    check(
-        self.numel() > 0 or index.numel() == 0,
-        lambda: "take(): tried to take from an empty tensor",
-        IndexError,
-    )
-    count = self.numel()
-    flat = aten.reshape(self, [-1])
-    if index.numel() == 0:
-        return aten.reshape(aten.index_select(flat, 0, aten.reshape(index, [-1])), list(index.shape))
-    low, high = int(index.min().item()), int(index.max().item())
-    check(low >= -count and high < count, lambda: "out of range: tried to access index "
-          f"{high if high >= count else low} on a tensor of {count} elements.", IndexError)
-    return aten.index.Tensor(flat, [index])
-
-
-def put(self: Any, index: Any, source: Any, accumulate: bool) -> Any:
-    """Elements written at positions of the flattened tensor."""
-    check(index.dtype.name == "int64", lambda: f"put_(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
-    check(
-        self.dtype is source.dtype,
-        lambda: "put_(): self and source expected to have the same dtype, but got self.dtype = "
-        f"{self.dtype.scalar_name} and source.dtype = {source.dtype.scalar_name}",
-    )
-    check(
-        index.numel() == source.numel(),
-        lambda: f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-        f"{source.numel()}, index.numel() = {index.numel()}",
-    )
-    flat = aten.reshape(self, [-1])
-    made = aten.index_put(flat, [aten.reshape(index, [-1])], aten.reshape(source, [-1]), accumulate)
-    return aten.reshape(made, list(self.shape))
-
-
 def take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
     """`gather` with broadcasting; without dim on the flattened tensor."""
     check(
@@ -95,16 +92,19 @@ def take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
         lambda: f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}",
     )
     if dim is None:
-        return aten.gather(aten.reshape(self, [-1]), 0, aten.reshape(indices, [-1]))
+        return take_along_dim(aten.reshape(self, [-1]), aten.reshape(indices, [-1]), 0)
     check(
         len(self.shape) == len(indices.shape),
-        lambda: "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-        f"{len(self.shape)} dimensions for input, and {len(indices.shape)} dimensions for indices",
+        lambda: (
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{len(self.shape)} dimensions for input, and {len(indices.shape)} dimensions for indices"
+        ),
     )
     dim = wrap_dim(dim, len(self.shape))
-    from_shape = list(self.shape)
-    to_shape = list(indices.shape)
-    common = [max(a, b) if 1 in (a, b) else a for a, b in zip(from_shape, to_shape, strict=True)]
-    source = aten.expand(self, [*common[:dim], from_shape[dim], *common[dim + 1 :]])
-    places = aten.expand(indices, [*common[:dim], to_shape[dim], *common[dim + 1 :]])
-    return aten.gather(source, dim, places)
+    from_shape, to_shape = list(self.shape), list(indices.shape)
+    from_shape[dim] = to_shape[dim] = 1
+    common = list(broadcast_shapes(from_shape, to_shape))
+    source = aten.expand(self, [*common[:dim], self.shape[dim], *common[dim + 1 :]])
+    places = aten.expand(indices, [*common[:dim], indices.shape[dim], *common[dim + 1 :]])
+    extent = self.shape[dim]
+    return aten.gather(source, dim, aten.where(places < 0, places + extent, places))

@@ -24,11 +24,16 @@ def stack(tensors: Any, dim: int) -> Any:
     for place, one in enumerate(tensors):
         check(
             one.shape == first,
-            lambda one=one, place=place: f"stack expects each tensor to be equal size, but got {shape_text(first)} at entry 0 "
-            f"and {shape_text(one.shape)} at entry {place}",
+            lambda one=one, place=place: (
+                f"stack expects each tensor to be equal size, but got {shape_text(first)} at entry 0 "
+                f"and {shape_text(one.shape)} at entry {place}"
+            ),
         )
     dim = wrap_dim(dim, len(first) + 1)
-    return aten.cat([aten.unsqueeze(one, dim) for one in tensors], dim)
+    if dim == len(first):
+        return aten.cat([aten.unsqueeze(one, dim) for one in tensors], dim)
+    joined = aten.cat(tensors, dim)
+    return aten.view(joined, [*first[:dim], len(tensors), *first[dim:]])
 
 
 def _not_empty(tensors: Any, name: str) -> None:
@@ -67,8 +72,10 @@ def _split_along(self: Any, sections: Any, dim: int, name: str) -> Any:
     if isinstance(sections, int):
         check(
             sections != 0 and self.shape[dim] % sections == 0,
-            lambda: f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-            f"{self.shape[dim]} is not divisible by the split_size {sections}!",
+            lambda: (
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{self.shape[dim]} is not divisible by the split_size {sections}!"
+            ),
         )
     return tensor_split(self, sections, dim)
 
@@ -77,8 +84,10 @@ def hsplit(self: Any, sections: Any) -> Any:
     """Pieces side by side."""
     check(
         len(self.shape) >= 1,
-        lambda: f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {len(self.shape)} "
-        "dimensions!",
+        lambda: (
+            f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {len(self.shape)} "
+            "dimensions!"
+        ),
     )
     return _split_along(self, sections, 0 if len(self.shape) == 1 else 1, "hsplit")
 
@@ -87,8 +96,10 @@ def vsplit(self: Any, sections: Any) -> Any:
     """Pieces one under the other."""
     check(
         len(self.shape) >= 2,
-        lambda: f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {len(self.shape)} "
-        "dimensions!",
+        lambda: (
+            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {len(self.shape)} "
+            "dimensions!"
+        ),
     )
     return _split_along(self, sections, 0, "vsplit")
 
@@ -97,8 +108,10 @@ def dsplit(self: Any, sections: Any) -> Any:
     """Pieces one behind the other."""
     check(
         len(self.shape) >= 3,
-        lambda: f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {len(self.shape)} "
-        "dimensions!",
+        lambda: (
+            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {len(self.shape)} "
+            "dimensions!"
+        ),
     )
     return _split_along(self, sections, 2, "dsplit")
 
@@ -172,9 +185,7 @@ def repeat_interleave(self: Any, repeats: Any, dim: int | None, output_size: int
     extent = self.shape[dim]
     if isinstance(repeats, int):
         check(repeats >= 0, lambda: "Repeats must be non-negative")
-        widened = aten.expand(
-            aten.unsqueeze(self, dim + 1), [*self.shape[: dim + 1], repeats, *self.shape[dim + 1 :]]
-        )
+        widened = aten.expand(aten.unsqueeze(self, dim + 1), [*self.shape[: dim + 1], repeats, *self.shape[dim + 1 :]])
         return aten.flatten(aten.clone(widened), dim, dim + 1)
     check(len(repeats.shape) <= 1, lambda: "repeats must be 0-dim or 1-dim tensor")
     check(
@@ -185,8 +196,10 @@ def repeat_interleave(self: Any, repeats: Any, dim: int | None, output_size: int
         repeats = aten.expand(aten.reshape(repeats, [1]), [extent])
     check(
         repeats.shape[0] == extent,
-        lambda: f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.shape[0]} and "
-        f"input.size({dim}) = {extent}",
+        lambda: (
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.shape[0]} and "
+            f"input.size({dim}) = {extent}"
+        ),
     )
     ends = aten.cumsum(repeats, 0)
     total = int(ends[-1].item()) if extent else 0
@@ -290,8 +303,10 @@ def scatter_of(name: str) -> Callable[..., Any]:
         region = getattr(aten, name)(made, *arguments)
         check(
             region.shape == src.shape,
-            lambda: f"expected src to have a size equal to the {name} of self. src size = {shape_text(src.shape)}, "
-            f"{name} size = {shape_text(region.shape)}",
+            lambda: (
+                f"expected src to have a size equal to the {name} of self. src size = {shape_text(src.shape)}, "
+                f"{name} size = {shape_text(region.shape)}"
+            ),
         )
         region.copy_(src)
         return made

@@ -1,4 +1,4 @@
-"""Meta rules of indexing, gathering, scattering, joining and repeating."""
+"""Meta rules of indexing by tensors and masks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
-from mindtorch_storage.promotion import promote_types, result_type
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes
+from mindtorch_storage.strides import broadcast_shapes, elementwise_strides, expanded_strides, preserved_strides
 
 from .checks import c_type, check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
 INDEX_DTYPES = ("int64", "int32", "uint8", "bool")
+
+
+def preserved(self: Spec) -> Spec:
+    """Return the spec of a copy: dense strides are kept."""
+    return self.with_(stride=tuple(preserved_strides(self.shape, self.stride)))
 
 
 def _check_index_dtypes(indices: Any) -> None:
@@ -36,9 +40,11 @@ def _masks_expanded(self: Spec, indices: Any) -> None:
                 place = dim + offset
                 check(
                     place < self.ndim and self.shape[place] == extent,
-                    lambda offset=offset, place=place, position=position, index=index: f"The shape of the mask "
-                    f"{shape_text(index.shape)} at index {offset} does not match the shape of the indexed tensor "
-                    f"{shape_text(self.shape)} at index {place}",
+                    lambda offset=offset, place=place, position=position, index=index: (
+                        f"The shape of the mask "
+                        f"{shape_text(index.shape)} at index {offset} does not match the shape of the indexed tensor "
+                        f"{shape_text(self.shape)} at index {place}"
+                    ),
                     IndexError,
                 )
             dim += index.ndim
@@ -64,110 +70,67 @@ def index_dynamic(self: Spec, indices: Any) -> Spec:
     return self
 
 
-def indexed_shape(self: Spec, indices: Any) -> tuple[int, ...]:
-    """Return the shape of `self[indices]` for integer indices, advanced-indexing rules of torch and numpy."""
+def indexed_spec(self: Spec, indices: Any) -> Spec:
+    """Return the spec of `self[indices]` for integer indices: torch's placement of the index dimensions and strides."""
     given = [index for index in indices if index is not None]
     try:
         common = broadcast_shapes(*[index.shape for index in given])
     except RuntimeError:
         shapes = ", ".join(shape_text(index.shape) for index in given)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
     places = [place for place, index in enumerate(indices) if index is not None]
-    rest = list(range(len(indices), self.ndim))
+    free = [place for place in range(self.ndim) if place not in places]
     adjacent = places == list(range(places[0], places[-1] + 1))
-    if adjacent:
-        before = [self.shape[place] for place in range(places[0])]
-        after = [self.shape[place] for place in [*range(places[-1] + 1, len(indices)), *rest]]
-        return (*before, *common, *after)
-    free = [self.shape[place] for place in range(self.ndim) if place not in places]
-    return (*common, *free)
+    lead = places[0] if adjacent else 0
+    before, after = free[:lead], free[lead:]
+    none = (0,) * len(common)
+    shape = (*(self.shape[d] for d in before), *common, *(self.shape[d] for d in after))
+    source = (*(self.stride[d] for d in before), *none, *(self.stride[d] for d in after))
+    operands = [(shape, source)]
+    for index in given:
+        wide = expanded_strides(index.shape, index.stride, common)
+        operands.append((shape, (*(0 for _ in before), *wide, *(0 for _ in after))))
+    return Spec.of(self.dtype, self.device, shape, elementwise_strides(shape, operands))
 
 
-@meta_rule(out=True)
+@meta_rule(out=True, no_overlap=True)
 def index(self: Spec, indices: Any) -> Spec:
     """`index` with integer tensors."""
     check_indices(self, indices)
-    return Spec.of(self.dtype, self.device, indexed_shape(self, indices))
+    return indexed_spec(self, indices)
 
 
 def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False) -> Spec:
     check_indices(self, indices)
     check(
         self.dtype is values.dtype,
-        lambda: "Index put requires the source and destination dtypes match, got "
-        f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source.",
+        lambda: (
+            "Index put requires the source and destination dtypes match, got "
+            f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
+        ),
     )
-    return self
+    return preserved(self)
 
 
 index_put = MetaRule(_index_put, inplace=True, aliases_ok=True)
 """`index_put`: values broadcast to the indexed shape (checked by the kernel, which knows masks)."""
 
 
-@meta_rule(out=True)
-def gather(self: Spec, dim: int, index: Spec, sparse_grad: bool = False) -> Outputs:
-    """`gather`."""
-    dim = wrap_dim(dim, self.ndim)
-    if index.numel == 0:
-        return Outputs(Spec.of(self.dtype, self.device, index.shape), values=(self, dim, index))
-    check_gather(self, dim, index, "gather")
-    return Outputs(Spec.of(self.dtype, self.device, index.shape), values=(self, dim, index))
+def _same_scalar_type(name: str) -> Any:
+    return lambda spec, given: f"{name}(): self and result must have the same scalar type"
 
 
-def check_gather(self: Spec, dim: int, index: Spec, name: str) -> None:
-    """Raise torch's errors for an index that does not fit `gather` or `scatter`."""
-    check(index.dtype.name in ("int64", "int32"), lambda: f"{name}(): Expected dtype int32/int64 for index")
-    check(
-        max(self.ndim, 1) == max(index.ndim, 1),
-        lambda: "Index tensor must have the same number of dimensions as input tensor"
-        if name == "gather"
-        else "Index tensor must have the same number of dimensions as self tensor",
-    )
-    for place in range(index.ndim):
-        if place != dim and self.ndim:
-            check(
-                index.shape[place] <= self.shape[place],
-                lambda place=place: f"Size does not match at dimension {place} expected index "
-                f"{shape_text(index.shape)} to be no larger than self {shape_text(self.shape)} apart from dimension {dim}",
-            )
-
-
-def _scatter(name: str) -> Any:
-    def rule(self: Spec, dim: int, index: Spec, src: Any, reduce: str | None = None, include_self: bool = True) -> Outputs:
-        dim = wrap_dim(dim, self.ndim)
-        values = (self, dim, index, src, reduce, include_self)
-        if index.numel == 0:
-            return Outputs(self.contiguous(), values=values)
-        check_gather(self, dim, index, "scatter")
-        if isinstance(src, Spec):
-            check(
-                max(src.ndim, 1) == max(index.ndim, 1),
-                lambda: "Index tensor must have the same number of dimensions as src tensor",
-            )
-            for place in range(index.ndim):
-                check(
-                    index.shape[place] <= (src.shape[place] if src.ndim else 1),
-                    lambda: f"Expected index {shape_text(index.shape)} to be no larger than self {shape_text(self.shape)} "
-                    f"apart from dimension {dim} and to be no larger size than src {shape_text(src.shape)}",
-                )
-            check(
-                src.dtype is self.dtype,
-                lambda: f"{name}(): Expected self.dtype to be equal to src.dtype",
-            )
-        return Outputs(self.contiguous(), values=values)
-
-    return MetaRule(rule, inplace=True, out=True, aliases_ok=True)
-
-
-scatter = _scatter("scatter")
-scatter_add = _scatter("scatter")
-
-
-@meta_rule(out=True)
+@meta_rule(out=True, no_overlap=True, exact=_same_scalar_type("index_select"))
 def index_select(self: Spec, dim: int, index: Spec) -> Outputs:
     """`index_select`."""
     dim = wrap_dim(dim, self.ndim)
     check(index.ndim <= 1, lambda: "index_select(): Index is supposed to be a vector", IndexError)
+    check(
+        self.ndim > 0 or index.numel == 1,
+        lambda: f"index_select(): Index to scalar can have only 1 value, got {index.numel} value(s)",
+    )
     check(
         index.dtype.name in ("int64", "int32"),
         lambda: "index_select(): Expected dtype int32 or int64 for index",
@@ -175,31 +138,139 @@ def index_select(self: Spec, dim: int, index: Spec) -> Outputs:
     shape = list(self.shape)
     if self.ndim:
         shape[dim] = index.numel
-    else:
-        check(index.numel == 1, lambda: "index_select(): Index to scalar can have only 1 value", IndexError)
     return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, dim, index))
 
 
-def _index_dim(name: str) -> MetaRule:
-    def rule(self: Spec, dim: int, index: Spec, source: Any, alpha: Any = 1) -> Outputs:
-        dim = wrap_dim(dim, self.ndim)
-        check(index.ndim <= 1, lambda: f"{name}(): Index is supposed to be a vector", IndexError)
-        if isinstance(source, Spec) and name != "index_fill_":
-            check(
-                self.dtype is source.dtype,
-                lambda: f"{name}(): self and source expected to have the same dtype, but got (self) "
-                f"{self.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
-                if name == "index_copy_"
-                else "index_add_(): self and source must have the same scalar type",
-            )
-        return Outputs(self.contiguous(), values=(self, dim, index, source, alpha))
+def check_rows(name: str, self: Spec, dim: int, index: Spec, source: Spec) -> None:
+    """Raise torch's errors for operands that `index_add` and `index_reduce` refuse."""
+    check(
+        index.dtype.name in ("int64", "int32"),
+        lambda: f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype.scalar_name}",
+    )
+    check(
+        self.dtype is source.dtype,
+        lambda: (
+            f"{name}(): self ({self.dtype.scalar_name}) and source ({source.dtype.scalar_name}) must have the same "
+            "scalar type"
+        ),
+    )
+    count = source.shape[dim] if dim < source.ndim else 1
+    check(
+        source.ndim == 0 or index.numel == count,
+        lambda: (
+            f"{name}(): Number of indices ({index.numel}) should be equal to source.size(dim): ({count}), for dim: {dim}"
+        ),
+    )
+    rest = [extent for place, extent in enumerate(self.shape) if place != dim]
+    given = [extent for place, extent in enumerate(source.shape) if place != dim]
+    check(
+        self.ndim == source.ndim and rest == given,
+        lambda: (
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{shape_text(self.shape)} source.shape = {shape_text(source.shape)}"
+        ),
+    )
 
-    return MetaRule(rule, inplace=True, out=name != "index_fill_", aliases_ok=True)
+
+def _check_vector(name: str, index: Spec) -> None:
+    check(
+        index.ndim <= 1,
+        lambda: (
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{index.dtype.scalar_name} and size: {shape_text(index.shape)}"
+        ),
+        IndexError,
+    )
 
 
-index_add = _index_dim("index_add_")
-index_copy = _index_dim("index_copy_")
-index_fill = _index_dim("index_fill_")
+def _index_add(self: Spec, dim: int, index: Spec, source: Spec, alpha: Any = 1) -> Outputs:
+    dim = wrap_dim(dim, self.ndim)
+    _check_vector("index_add_", index)
+    check_rows("index_add_", self, dim, index, source)
+    return Outputs(self.contiguous(), values=(self, dim, index, source, alpha))
+
+
+def _index_reduce(self: Spec, dim: int, index: Spec, source: Spec, reduce: str, include_self: bool = True) -> Outputs:
+    check(
+        reduce in ("prod", "mean", "amax", "amin"),
+        lambda: f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.",
+    )
+    dim = wrap_dim(dim, self.ndim)
+    _check_vector("index_reduce_", index)
+    check_rows("index_reduce_", self, dim, index, source)
+    return Outputs(self.contiguous(), values=(self, dim, index, source, reduce, include_self))
+
+
+def _index_copy(self: Spec, dim: int, index: Spec, source: Spec) -> Outputs:
+    dim = wrap_dim(dim, self.ndim)
+    check(index.ndim < 2, lambda: f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})", IndexError)
+    check(
+        source.ndim != 0 or index.numel == 1,
+        lambda: f"index_copy_(): When source is scalar, index should have one element (got {index.numel})",
+        IndexError,
+    )
+    check(
+        source.ndim == self.ndim or source.ndim == 0 or self.ndim == 0,
+        lambda: (
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
+        ),
+        IndexError,
+    )
+    check(
+        index.dtype is int64,
+        lambda: f"index_copy_(): Expected a long tensor for index, but got {index.dtype.scalar_name}",
+    )
+    check(
+        self.dtype is source.dtype,
+        lambda: (
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{self.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
+        ),
+    )
+    rest = [extent for place, extent in enumerate(self.shape) if place != dim]
+    given = [extent for place, extent in enumerate(source.shape) if place != dim]
+    check(
+        rest == given,
+        lambda: (
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(map(str, rest))} at dimension {dim} and source slice shape: {' '.join(map(str, given))} at dimension 0."
+        ),
+    )
+    check(
+        source.ndim == 0 or index.numel == source.shape[dim],
+        lambda: (
+            f"index_copy_(): Number of indices ({index.numel}) should be equal to source.size(dim) ({source.shape[dim]})"
+        ),
+        IndexError,
+    )
+    return Outputs(self.contiguous(), values=(self, dim, index, source, 1))
+
+
+def _index_fill(self: Spec, dim: int, index: Spec, value: Any) -> Outputs:
+    if isinstance(value, Spec):
+        check(
+            value.ndim == 0,
+            lambda: (
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            ),
+        )
+    complex_value = value.dtype.is_complex if isinstance(value, Spec) else isinstance(value, complex)
+    check(
+        self.dtype.is_complex or not complex_value,
+        lambda: "index_fill_(): Converting complex Scalar to non-complex type is not supported",
+    )
+    check(index.dtype is int64, lambda: "index_fill_(): Expected dtype int64 for index.", IndexError)
+    dim = wrap_dim(dim, self.ndim)
+    check(index.ndim <= 1, lambda: "Index has to be a vector/scalar")
+    return Outputs(preserved(self), values=(self, dim, index, value, 1))
+
+
+index_add = MetaRule(_index_add, inplace=True, out=True, aliases_ok=True, no_overlap=True)
+index_reduce = MetaRule(_index_reduce, inplace=True, out=True, aliases_ok=True, no_overlap=True)
+index_copy = MetaRule(_index_copy, inplace=True, out=True, aliases_ok=True, no_overlap=True)
+index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True)
 
 
 def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
@@ -210,26 +281,24 @@ def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
     if isinstance(value, Spec):
         check(
             value.ndim == 0,
-            lambda: "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s).",
-        )
-        check(
-            promote_types(self.dtype, value.dtype) is self.dtype or not (value.dtype.is_floating_point or value.dtype.is_complex),
-            lambda: f"value cannot be converted to type {self.dtype.name} without overflow",
+            lambda: (
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            ),
         )
     shape = broadcast_shapes(self.shape, mask.shape)
-    return Outputs(self.with_(shape=shape) if shape != self.shape else self.contiguous() if not _dense(self) else self)
-
-
-def _dense(self: Spec) -> bool:
-    return self.is_contiguous
+    return Outputs(Spec.of(self.dtype, self.device, shape))
 
 
 masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True)
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 
-@meta_rule(out=True, exact=lambda spec, given: "masked_select(): self and result must have the same scalar type")
+@meta_rule(
+    out=True,
+    no_overlap=True,
+    exact=lambda spec, given: "masked_select(): self and result must have the same scalar type",
+)
 def masked_select(self: Spec, mask: Spec) -> Spec:
     """`masked_select`: as many elements as the mask holds."""
     check(mask.dtype is bool_dtype, lambda: "masked_select: expected BoolTensor for mask")
@@ -239,101 +308,86 @@ def masked_select(self: Spec, mask: Spec) -> Spec:
 
 @meta_rule(
     out=True,
-    exact=lambda spec, given: f"nonzero: Expected out tensor to have scalar type Long but got scalar type{given.scalar_name}",
+    exact=lambda spec, given: (
+        f"nonzero: Expected out tensor to have scalar type Long but got scalar type{given.scalar_name}"
+    ),
 )
 def nonzero(self: Spec) -> Spec:
     """`nonzero`: one row per non-zero element."""
     return Spec.of(int64, self.device, (0, self.ndim))
 
 
-@meta_rule(out=True)
-def cat(tensors: Any, dim: int = 0) -> Outputs:
-    """`cat`: dtypes promote, all extents but one agree; empty vectors are skipped."""
-    check(len(tensors) > 0, lambda: "torch.cat(): expected a non-empty list of Tensors", ValueError)
-    for place, one in enumerate(tensors):
-        check(
-            one.ndim > 0, lambda place=place: f"zero-dimensional tensor (at position {place}) cannot be concatenated"
-        )
-    dtype = result_type([one.dtype for one in tensors])
-    kept = [one for one in tensors if not (one.ndim == 1 and one.numel == 0)]
-    if not kept:
-        wrap_dim(dim, 1)
-        return Outputs(Spec.of(dtype, tensors[0].device, (0,)), cast=dtype, values=(tensors, 0))
-    first = kept[0]
-    dim = wrap_dim(dim, first.ndim)
-    total = 0
-    for place, one in enumerate(tensors):
-        if one.ndim == 1 and one.numel == 0:
-            continue
-        check(
-            one.ndim == first.ndim,
-            lambda one=one, place=place: f"Tensors must have same number of dimensions: got {first.ndim} and {one.ndim}",
-        )
-        for axis in range(one.ndim):
-            check(
-                axis == dim or one.shape[axis] == first.shape[axis],
-                lambda one=one, axis=axis, place=place: f"Sizes of tensors must match except in dimension {dim}. Expected "
-                f"size {first.shape[axis]} but got size {one.shape[axis]} for tensor number {place} in the list.",
-            )
-        total += one.shape[dim]
-    shape = (*first.shape[:dim], total, *first.shape[dim + 1 :])
-    return Outputs(Spec.of(dtype, first.device, shape), cast=dtype, values=(tensors, dim))
-
-
 @meta_rule()
-def repeat(self: Spec, repeats: Any) -> Spec:
-    """`repeat`: the tensor tiled."""
+def nonzero_static(self: Spec, size: int, fill_value: int = -1) -> Spec:
+    """`nonzero` with a fixed number of rows, the missing ones filled."""
+    check(size >= 0, lambda: "nonzero_static: 'size' must be an non-negative integer")
+    return Spec.of(int64, self.device, (size, self.ndim))
+
+
+def _masked_scatter(self: Spec, mask: Spec, source: Spec) -> Spec:
     check(
-        len(repeats) >= self.ndim,
-        lambda: "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
+        self.dtype is source.dtype,
+        lambda: (
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{self.dtype.scalar_name} and {source.dtype.scalar_name}"
+        ),
     )
-    check(all(one >= 0 for one in repeats), lambda: f"Trying to create tensor with negative dimension {min(repeats)}: {shape_text([r * s for r, s in zip(repeats, (1,) * (len(repeats) - self.ndim) + tuple(self.shape), strict=True)])}")
-    padded = (1,) * (len(repeats) - self.ndim) + tuple(self.shape)
-    return Spec.of(self.dtype, self.device, [extent * times for extent, times in zip(padded, repeats, strict=True)])
-
-
-@meta_rule()
-def flip(self: Spec, dims: Any) -> Outputs:
-    """`flip`."""
-    wrapped = [wrap_dim(dim, self.ndim) for dim in dims]
-    for dim in wrapped:
-        check(
-            wrapped.count(dim) == 1, lambda dim=dim: f"dim {dim} appears multiple times in the list of dims"
-        )
-    return Outputs(self.contiguous(), values=(self, tuple(wrapped) if self.ndim else ()))
-
-
-@meta_rule()
-def roll(self: Spec, shifts: Any, dims: Any = ()) -> Outputs:
-    """`roll`: without dims the flattened tensor rolls."""
-    check(len(shifts) > 0, lambda: "`shifts` required")
     check(
-        len(shifts) == len(dims) or (not dims and len(shifts) == 1),
-        lambda: f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}",
+        mask.dtype is bool_dtype,
+        lambda: f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.scalar_name}",
     )
-    wrapped = tuple(wrap_dim(dim, self.ndim) for dim in dims)
-    return Outputs(self.contiguous(), values=(self, tuple(shifts), wrapped))
+    return Spec.of(self.dtype, self.device, broadcast_shapes(self.shape, mask.shape))
 
 
-def _triangle(name: str) -> MetaRule:
-    def rule(self: Spec, diagonal: int = 0) -> Spec:
-        check(self.ndim >= 2, lambda: f"{name}: input tensor must have at least 2 dimensions")
-        return self.contiguous()
-
-    return MetaRule(rule, inplace=True, out=True, aliases_ok=True)
+masked_scatter = MetaRule(_masked_scatter, inplace=True, aliases_ok=True)
+"""`masked_scatter`: the source's elements in order where the mask holds."""
 
 
-tril = _triangle("tril")
-triu = _triangle("triu")
+@meta_rule(
+    out=True,
+    no_overlap=True,
+    exact=lambda spec, given: (
+        "take(): self and out expected to have the same dtype, but got self.dtype = "
+        f"{spec.dtype.scalar_name} and out.dtype = {given.scalar_name}"
+    ),
+)
+def take(self: Spec, index: Spec) -> Spec:
+    """`take`: elements of the flattened tensor."""
+    check(index.dtype is int64, lambda: f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
+    check(self.numel > 0 or index.numel == 0, lambda: "take(): tried to take from an empty tensor", IndexError)
+    return Spec.of(self.dtype, self.device, index.shape)
 
 
-@meta_rule()
-def scattered_back(grad: Spec, input_sizes: Any, *rest: Any) -> Spec:
-    """Backward of views: a gradient placed into zeros of `input_sizes`."""
-    return Spec.of(grad.dtype, grad.device, tuple(input_sizes))
+def _put(self: Spec, index: Spec, source: Spec, accumulate: bool = False) -> Spec:
+    check(index.dtype is int64, lambda: f"put_(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
+    check(
+        self.dtype is source.dtype,
+        lambda: (
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{self.dtype.scalar_name} and source.dtype = {source.dtype.scalar_name}"
+        ),
+    )
+    check(
+        source.numel == index.numel,
+        lambda: (
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel}, index.numel() = {index.numel}"
+        ),
+        IndexError,
+    )
+    check(self.numel > 0 or index.numel == 0, lambda: "put_(): Tried to put elements into an empty tensor", IndexError)
+    return preserved(self)
 
 
-@meta_rule()
-def as_strided_back(grad: Spec, input_sizes: Any, input_strides: Any, *rest: Any) -> Spec:
-    """Backward of `as_strided`."""
-    return Spec.of(grad.dtype, grad.device, tuple(input_sizes))
+put = MetaRule(_put, inplace=True, aliases_ok=True)
+"""`put`: elements written at positions of the flattened tensor."""
+
+
+def _fill_diagonal(self: Spec, fill_value: Any, wrap: bool = False) -> Spec:
+    check(self.ndim >= 2, lambda: "dimensions must larger than 1")
+    check(self.ndim == 2 or len(set(self.shape)) == 1, lambda: "all dimensions of input must be of equal length")
+    return self
+
+
+fill_diagonal_ = MetaRule(_fill_diagonal, aliases_ok=True)
+"""`fill_diagonal_`: a number on the main diagonal, written in place."""

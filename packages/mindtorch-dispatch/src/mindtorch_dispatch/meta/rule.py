@@ -53,9 +53,10 @@ class MetaRule:
     `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert. It may
     be a function of the result's spec and the target's dtype that words the error.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
+    `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
     """
 
-    __slots__ = ("adopts", "aliases_ok", "exact", "fn", "inplace", "mixed_devices", "out", "view")
+    __slots__ = ("adopts", "aliases_ok", "exact", "fn", "inplace", "mixed_devices", "no_overlap", "out", "view")
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class MetaRule:
         aliases_ok: bool = False,
         exact: bool | Callable[[Spec, Dtype], str] = False,
         adopts: bool = False,
+        no_overlap: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -77,6 +79,7 @@ class MetaRule:
         self.aliases_ok = aliases_ok
         self.exact = exact
         self.adopts = adopts
+        self.no_overlap = no_overlap
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)

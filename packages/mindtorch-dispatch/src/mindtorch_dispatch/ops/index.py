@@ -2,6 +2,7 @@
 
 from ..decomp import index as composed
 from ..meta import index as rules
+from ..meta import scatter
 from ..table import CORE, DYNAMIC, op
 
 op("_index_masked(Tensor self, Tensor?[] indices) -> Tensor", rules.index_dynamic, tags={DYNAMIC}, variants="")
@@ -12,18 +13,20 @@ op(
     rules.index_put,
     tags={CORE},
 )
-op(
-    "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", composite=composed.index, variants="function"
-)
-op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", rules.gather, tags={CORE})
-op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", rules.scatter, tags={CORE})
-op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", rules.scatter)
-op("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor", rules.scatter)
-op("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", rules.scatter)
-op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", rules.scatter_add, tags={CORE})
+op("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", composite=composed.index, variants="function")
+op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", scatter.gather, tags={CORE})
+op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter.scatter, tags={CORE})
+op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", scatter.scatter)
+op("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor", scatter.scatter)
+op("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", scatter.scatter)
+op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter.scatter_add, tags={CORE})
 op(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-    rules.scatter_add,
+    scatter.scatter_reduce,
+)
+op(
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    rules.index_reduce,
 )
 op("index_select(Tensor self, int dim, Tensor index) -> Tensor", rules.index_select, tags={CORE})
 op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", rules.index_add)
@@ -33,13 +36,39 @@ op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> T
 op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", rules.masked_fill, tags={CORE})
 op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", rules.masked_fill)
 op("masked_select(Tensor self, Tensor mask) -> Tensor", rules.masked_select, tags={CORE, DYNAMIC})
-op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", composite=composed.masked_scatter, inplace=True)
+op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", rules.masked_scatter)
 op("nonzero(Tensor self) -> Tensor", rules.nonzero, tags={CORE, DYNAMIC})
 # Python alone has this overload; its result is a tuple when `as_tuple` holds.
-op("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor", composite=composed.nonzero_as_tuple)
+op("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor", composite=composed.nonzero_as_tuple, out=True)
 op("nonzero_numpy(Tensor self) -> Tensor[]", composite=composed.where_positions, variants="")
 op("argwhere(Tensor self) -> Tensor", composite=composed.argwhere)
 op("where(Tensor condition) -> Tensor[]", composite=composed.where_positions)
-op("take(Tensor self, Tensor index) -> Tensor", composite=composed.take, out=True)
-op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", composite=composed.put, inplace=True)
+op("take(Tensor self, Tensor index) -> Tensor", rules.take)
+op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", rules.put)
 op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", composite=composed.take_along_dim, out=True)
+op("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", rules.nonzero_static, out=True)
+op(
+    "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+    rules.fill_diagonal_,
+    variants="method",
+)
+op(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
+    composite=composed.index_put_impl,
+    variants="function",
+)
+op(
+    "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    composite=composed.unsafe_index_put,
+    variants="function",
+)
+op(
+    "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    composite=composed.unsafe_masked_index,
+    variants="function",
+)
+op(
+    "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
+    composite=composed.unsafe_masked_index_put_accumulate,
+    variants="function",
+)

@@ -1,7 +1,7 @@
 """Joining, repeating and reordering: shapes change, values do not."""
 
 from ..decomp import join as composed
-from ..meta import index as rules
+from ..meta import join as rules
 from ..table import CORE, op
 
 op("cat(Tensor[] tensors, int dim=0) -> Tensor", rules.cat, tags={CORE}, variants="function")
@@ -46,7 +46,11 @@ op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", 
 op("diagflat(Tensor self, int offset=0) -> Tensor", composite=composed.diagflat)
 op("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", composite=composed.unflatten)
 op("ravel(Tensor(a) self) -> Tensor(a)", composite=composed.ravel)
-op("select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor", rules.scattered_back, variants="")
+op(
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+    rules.scattered_back,
+    variants="",
+)
 op(
     "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
     rules.scattered_back,

@@ -1,0 +1,50 @@
+"""Python numbers as elements: C's conversions, with torch's refusal of what does not fit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+_TYPE_NAMES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def _type_name(dtype: Any) -> str:
+    return _TYPE_NAMES.get(dtype.name) or f"{dtype.name}_t"
+
+
+def _overflows(value: Any, dtype: Any, narrow: bool) -> bool:
+    if dtype.kind in "iu":
+        if isinstance(value, float) and not math.isfinite(value):
+            return True
+        limits = np.iinfo(dtype)
+        low = -int(limits.max) if dtype.kind == "u" else int(limits.min)
+        return not low <= value <= int(limits.max)
+    return narrow and math.isfinite(value) and abs(value) > 65504.0 and dtype == np.float16
+
+
+def number_of(value: Any, dtype: Any, narrow: bool = False) -> Any:
+    """Return a Python number as a numpy scalar of `dtype`; RuntimeError with torch's text when it does not fit.
+
+    `narrow`: float16 is refused too when it would become infinite, as where torch converts to the element type
+    itself instead of to double.
+    """
+    if dtype.kind == "b":
+        return np.bool_(bool(value))
+    if dtype.kind == "c":
+        return np.asarray(value).astype(dtype)
+    if isinstance(value, complex):
+        if value.imag:
+            wide = "double" if dtype.itemsize == 2 and dtype.kind not in "iu" and not narrow else _type_name(dtype)
+            raise RuntimeError(f"value cannot be converted to type {wide} without overflow")
+        value = value.real
+    if _overflows(value, dtype, narrow):
+        raise RuntimeError(f"value cannot be converted to type {_type_name(dtype)} without overflow")
+    if dtype.kind in "iu":
+        return np.asarray(int(value) & (1 << 8 * dtype.itemsize) - 1, np.uint64).astype(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(float(value)).astype(dtype)
