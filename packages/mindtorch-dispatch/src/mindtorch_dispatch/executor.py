@@ -194,9 +194,9 @@ def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 
 def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
-    """Return a tensor over a copy-free contiguous `array` whose numpy dtype is `dtype`'s."""
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    spec = Spec.of(dtype, device, array.shape)
+    """Return a tensor over the memory of `array`, whose numpy dtype is `dtype`'s and which leaves no gaps."""
+    stride = tuple(step // dtype.itemsize for step in array.strides) if array.size else None
+    spec = Spec.of(dtype, device, array.shape, stride)
     return make_tensor(cls, spec.tracked if tracked else spec.plain, array, None, 0, [0])
 
 

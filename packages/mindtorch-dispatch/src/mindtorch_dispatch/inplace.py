@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import has_internal_overlap
+from mindtorch_storage.strides import has_internal_overlap, is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import executor, routing
@@ -220,7 +220,7 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
     if kernel is None:
         raise routing.missing_kernel(row, device, specs[0].dtype)
     if DYNAMIC in row.tags:
-        plan.run, plan.before, plan.kernel = executor.run_dynamic_out, prepare_target, kernel.fn
+        plan.run, plan.before, plan.kernel = executor.run_dynamic_out, _prepare_dynamic, kernel.fn
         return plan
     fn = routing.rounding(kernel, specs)
     if len(specs) == 1 and plan.pack is None:
@@ -228,9 +228,43 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
             plan.kernel = through_temporary(fn, specs[0])
         else:
             plan.kernel = fn if kernel.aliases_ok or row.meta.aliases_ok else _apart(fn, specs[0])
+        if row.meta.no_overlap:
+            plan.kernel = _refusing_overlap(plan.kernel)
     else:
         plan.kernel = _each_through_temporary(fn, specs)
     return plan
+
+
+def _prepare_dynamic(target: TensorBase, spec: Spec) -> None:
+    prepare_target(target, spec)
+    if spec.numel:
+        check_writable(target._sig.spec)
+
+
+def _arrays(values: tuple[Any, ...]) -> Iterator[Any]:
+    for value in values:
+        for item in value if type(value) is list else (value,):
+            if type(item) is np.ndarray:
+                yield item
+
+
+def _dense(array: Any) -> bool:
+    return array.flags.c_contiguous or is_non_overlapping_and_dense(
+        array.shape, [step // array.itemsize for step in array.strides]
+    )
+
+
+def _refusing_overlap(fn: Callable[..., None]) -> Callable[..., None]:
+    def computed(out: Any, *values: Any) -> None:
+        for item in _arrays(values):
+            if out.size and item.size and np.may_share_memory(out, item) and _dense(out) and _dense(item):
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                    "memory location. Please clone() the tensor before performing the operation."
+                )
+        fn(out, *values)
+
+    return computed
 
 
 def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
@@ -238,11 +272,7 @@ def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
     apart = through_temporary(fn, spec)
 
     def computed(out: Any, *values: Any) -> None:
-        shared = any(
-            type(item) is np.ndarray and np.may_share_memory(out, item)
-            for value in values
-            for item in (value if type(value) is list else (value,))
-        )
+        shared = any(np.may_share_memory(out, item) for item in _arrays(values))
         (apart if shared else fn)(out, *values)
 
     return computed

@@ -118,7 +118,7 @@ class TensorBase:
             elif array.flags.c_contiguous:
                 storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
             else:  # dense in another order: the allocator laid it over one flat buffer
-                storage = UntypedStorage._from_buffer(array.base)
+                storage = UntypedStorage._from_buffer(array.base.reshape(-1).view(np.uint8))
             self._storage = storage
         return storage
 

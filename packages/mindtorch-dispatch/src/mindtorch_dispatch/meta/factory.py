@@ -163,8 +163,13 @@ def _arange(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs
         length = -((start - end) // step)
     else:
         length = math.ceil((end - start) / step)
-    spec = Spec.of(dtype, device or get_default_device(), (max(length, 0),))
-    return Outputs(spec, values=(start, end, step))
+    device = device or get_default_device()
+    check(
+        device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype),
+        lambda: f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'",
+        NotImplementedError,
+    )
+    return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=(start, end, step))
 
 
 @factory_rule

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 import mindtorch
+from mindtorch.tensor.construction import from_data
 from mindtorch.tensor.interop import NUMPY_TYPES
+from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
 from mindtorch_storage import dtype as types
 from mindtorch_storage.device import device as Device
@@ -35,10 +37,10 @@ _BUFFER_NOT_WRITABLE = (
 _warned: set[str] = set()
 
 
-def _warn_once(text: str) -> None:
+def _warn_once(text: str, level: int = 3) -> None:
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def _check_array(array: np.ndarray[Any, Any]) -> None:
@@ -95,7 +97,10 @@ def from_numpy(ndarray: Any, /) -> Any:
     return tensor_of_array(ndarray, dtype)
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+@parsed_by(
+    "frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)"
+)
+def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Any:
     """A 1-d tensor over the memory of an object with the buffer protocol."""
     try:
         view = memoryview(buffer)
@@ -123,7 +128,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             f"than actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        _warn_once(_BUFFER_NOT_WRITABLE)
+        _warn_once(_BUFFER_NOT_WRITABLE, level=4)
     bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
     storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
@@ -194,14 +199,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return tensor.clone() if copy else tensor
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+@parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)")
+def as_tensor(data: Any, dtype: Any, device: Any) -> Any:
     """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy."""
     if isinstance(data, TensorBase):
         tensor: Any = data
     elif isinstance(data, np.ndarray):
         tensor = from_numpy(data)
     else:
-        return mindtorch.tensor(data, dtype=dtype, device=device)
+        return from_data(data, dtype, device)
     return _converted(tensor, dtype, device)
 
 
@@ -230,15 +236,16 @@ def _aliased(obj: Any, dtype: Any) -> Any:
     return None
 
 
-def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
-) -> Any:
+@parsed_by(
+    "asarray(Any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)"
+)
+def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Any:
     """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never)."""
     tensor = _aliased(obj, dtype)
     if tensor is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        tensor = mindtorch.tensor(obj, dtype=dtype, device=device)
+        tensor = from_data(obj, dtype, device)
         return _with_requires_grad(tensor, bool(requires_grad))
     target = tensor.device if device is None else Device(device)
     wanted = tensor.dtype if dtype is None else dtype

@@ -7,15 +7,17 @@ from typing import Any
 from mindtorch.functions import reductions, spectral
 from mindtorch_storage.tensor_base import TensorBase
 
+from . import construction
+
 
 class ComposedMixin(TensorBase):
     """`norm`, `unique` and the like."""
 
     __slots__ = ()
 
-    def norm(
-        self, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
-    ) -> Any:
+    new_tensor = construction.new_tensor
+
+    def norm(self, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         """See `torch.norm`."""
         return reductions.norm(self, p, dim, keepdim, dtype=dtype)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
+
+from .native import parsed_by
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -43,7 +46,7 @@ def _legacy(args: tuple[Any, ...], device: Any) -> Any:
     if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
         return aten.empty(list(first), dtype=dtype, device=device)
     if len(args) == 1 and isinstance(first, (Sequence, np.ndarray)):
-        return tensor(first, dtype=dtype, device=device)
+        return from_data(first, dtype, device)
     raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
 
 
@@ -160,10 +163,38 @@ def _typed_array(data: Any, dtype: Any) -> Any:
     return array
 
 
-def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Any:
+_COPY_WARNING = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+@parsed_by(
+    "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, "
+    "bool requires_grad=False)"
+)
+def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
     """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data."""
+    if isinstance(data, TensorBase):
+        warnings.warn(_COPY_WARNING.format("torch.tensor"), UserWarning, stacklevel=3)
+    return from_data(data, dtype, device, requires_grad)
+
+
+@parsed_by(
+    "new_tensor(Tensor self, Any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False)",
+    method=True,
+)
+def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """Return a new tensor with a copy of `data`, by default of this tensor's dtype, on its device."""
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, TensorBase):
+        warnings.warn(_COPY_WARNING.format("tensor.new_tensor"), UserWarning, stacklevel=3)
+    return from_data(data, dtype or self.dtype, device or self.device, requires_grad)
+
+
+def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """Return a new tensor with a copy of `data`, its dtype inferred when `dtype` is None."""
     if isinstance(data, TensorBase):
         made = data.detach().clone()  # type: ignore[attr-defined]
         made = made.to(device or made.device, dtype or made.dtype)

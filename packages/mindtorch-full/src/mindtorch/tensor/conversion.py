@@ -99,8 +99,12 @@ class ConversionMixin(TensorBase):
             if found is None:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = found
-        elif isinstance(dtype, type) and hasattr(dtype, "dtype"):
+        elif isinstance(dtype, type):
+            if not hasattr(dtype, "dtype"):
+                raise ValueError(f"invalid type: '{dtype.__name__}'")
             dtype = dtype.dtype
+        elif not isinstance(dtype, dtypes.dtype):
+            raise TypeError("dtype must be a type, str, or dtype object")
         return self.to(dtype)  # type: ignore[attr-defined]
 
 

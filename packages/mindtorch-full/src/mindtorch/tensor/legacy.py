@@ -26,7 +26,7 @@ class LegacyTensorType(type):
             if args[0].dtype is not cls.dtype:
                 raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")
             return args[0].detach()  # type: ignore[attr-defined]
-        return construction.tensor(args[0], dtype=cls.dtype)
+        return construction.from_data(args[0], cls.dtype)
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"
