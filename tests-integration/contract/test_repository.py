@@ -145,11 +145,11 @@ def test_op_coverage_finds_no_contradiction():
 
 def test_new_op_prints_the_four_places_of_an_op():
     pytest.importorskip("torch", reason="oracle")
-    shown = run_tool("new_op", "special_airy_ai", "--family", "special").stdout
-    assert 'op("special_airy_ai(Tensor x) -> Tensor", meta=...' in shown
-    assert '@kernel("special_airy_ai")' in shown
-    assert 'derivative("special_airy_ai", x=lambda grad: ...)' in shown
-    assert shown.count("/special.py") == 5
+    shown = run_tool("new_op", "_weight_int4pack_mm", "--family", "matmul").stdout
+    assert 'op("_weight_int4pack_mm(Tensor self, Tensor mat2, int qGroupSize, ' in shown
+    assert '@kernel("_weight_int4pack_mm")' in shown
+    assert 'derivative("_weight_int4pack_mm", self=lambda grad: ...' in shown
+    assert shown.count("/matmul.py") == 5
 
 
 @pytest.mark.parametrize(

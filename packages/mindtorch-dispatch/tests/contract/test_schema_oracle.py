@@ -9,11 +9,16 @@ from mindtorch_dispatch.schema import SchemaError, parse_schema
 torch = pytest.importorskip("torch", reason="oracle")
 
 
+def registered():
+    """Every schema torch has, but for those of Python operators whose types its own parser refuses."""
+    return [schema for schema in torch._C._jit_get_all_schemas() if "PyObject" not in str(schema)]
+
+
 @pytest.fixture(scope="module")
 def schemas() -> dict[str, str]:
     """Qualified name to text, for every schema registered in torch."""
     found = {}
-    for schema in torch._C._jit_get_all_schemas():
+    for schema in registered():
         name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
         found[name] = str(schema)
     return found
@@ -26,7 +31,7 @@ def test_every_schema_prints_as_torch_prints_it(schemas):
 
 
 def test_fields_are_those_of_torch():
-    for schema in torch._C._jit_get_all_schemas():
+    for schema in registered():
         ours = parse_schema(str(schema))
         assert (ours.name, ours.overload) == (schema.name, schema.overload_name)
         assert [a.name for a in ours.arguments] == [a.name for a in schema.arguments]

@@ -13,6 +13,12 @@ torch = pytest.importorskip("torch", reason="oracle")
 theirs = torch.backends
 
 
+@pytest.fixture(autouse=True)
+def _flags_may_change(monkeypatch):
+    """torch's own test package, which the op sweep imports, freezes the flags for the whole process."""
+    monkeypatch.setitem(theirs.flags_frozen.__globals__, "__allow_nonbracketed_mutation_flag", True)
+
+
 def put(owner, name, value):
     setattr(owner, name, value)
     return getattr(owner, name)
