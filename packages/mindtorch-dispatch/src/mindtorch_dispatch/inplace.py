@@ -231,7 +231,7 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
         if row.meta.no_overlap:
             plan.kernel = _refusing_overlap(plan.kernel)
     else:
-        plan.kernel = _each_through_temporary(fn, specs)
+        plan.kernel = _each_through_temporary(fn, specs, row.meta.apart)
     return plan
 
 
@@ -267,19 +267,34 @@ def _refusing_overlap(fn: Callable[..., None]) -> Callable[..., None]:
     return computed
 
 
+def _shares(out: Any, values: Sequence[Any]) -> bool:
+    """True when `out` may overlap an operand in memory."""
+    return any(
+        type(item) is np.ndarray and np.may_share_memory(out, item)
+        for value in values
+        for item in (value if type(value) is list else (value,))
+    )
+
+
 def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
     """Return `fn` computing into a temporary where `out` is, or may be, one of its operands: each call looks anew."""
     apart = through_temporary(fn, spec)
 
     def computed(out: Any, *values: Any) -> None:
-        shared = any(np.may_share_memory(out, item) for item in _arrays(values))
-        (apart if shared else fn)(out, *values)
+        (apart if _shares(out, values) else fn)(out, *values)
 
     return computed
 
 
-def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec]) -> Callable[..., None]:
+OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+
+
+def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec], apart: bool) -> Callable[..., None]:
     def computed(outs: tuple[Any, ...], *values: Any) -> None:
+        check(not apart or not any(_shares(out, values) for out in outs), lambda: OVERLAP)
         arrays = tuple(np.empty(spec.shape, spec.np_dtype) for spec in specs)
         fn(arrays, *values)
         for out, array in zip(outs, arrays, strict=True):

@@ -1,4 +1,4 @@
-"""The classes of named results, `torch.return_types.max` and its like. """
+"""The classes of named results, `torch.return_types.max` and its like."""
 
 from __future__ import annotations
 

@@ -5,8 +5,12 @@ from mindtorch_dispatch.call import aten
 from ..derivative import ZERO, derivative
 
 derivative("clone", self=lambda grad: grad)
-derivative("_to_copy", self=lambda grad, self_spec: grad.to(self_spec.dtype).to(self_spec.device), node="ToCopyBackward0")
-derivative("copy_", self=ZERO, src=lambda grad, src_spec: grad.to(src_spec.device), node="torch::autograd::CopyBackwards")
+derivative(
+    "_to_copy", self=lambda grad, self_spec: grad.to(self_spec.dtype).to(self_spec.device), node="ToCopyBackward0"
+)
+derivative(
+    "copy_", self=ZERO, src=lambda grad, src_spec: grad.to(src_spec.device), node="torch::autograd::CopyBackwards"
+)
 derivative("fill.Scalar", self=lambda grad: aten.zeros_like(grad))
 derivative(
     "fill.Tensor",

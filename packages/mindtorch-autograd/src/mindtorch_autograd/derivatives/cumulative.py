@@ -20,9 +20,7 @@ def running_grad(grad: Any, dim: int, self_spec: Any, result1: Any) -> Any:
     """Each gradient goes to where its value came from."""
     if self_spec.numel == 0:
         return grad
-    return aten.scatter_add(
-        aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad
-    )
+    return aten.scatter_add(aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad)
 
 
 derivative("cumsum", self=cumsum_grad)

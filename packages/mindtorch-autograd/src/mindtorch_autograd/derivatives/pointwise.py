@@ -32,13 +32,18 @@ def pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     if not isinstance(self, TensorBase):
         if self == 0:
             return masked(grad * conj(result * -math.inf), aten.lt(exponent, 0))
-        return grad * conj(result * math.log(self) if not isinstance(self, complex) else result * aten.log(
-            aten.scalar_tensor(self, dtype=result.dtype)))
-    zero = aten.logical_and(aten.eq(self, 0), aten.ge(exponent, 0)) if not exponent.dtype.is_complex else aten.eq(self, 0)
+        return grad * conj(
+            result * math.log(self)
+            if not isinstance(self, complex)
+            else result * aten.log(aten.scalar_tensor(self, dtype=result.dtype))
+        )
+    zero = (
+        aten.logical_and(aten.eq(self, 0), aten.ge(exponent, 0)) if not exponent.dtype.is_complex else aten.eq(self, 0)
+    )
     return aten.where(zero, 0.0, grad * conj(result * aten.log(self)))
 
 
-def clamp_grad(grad: Any, self: Any, min: Any, max: Any) -> Any:  # noqa: A002 (aten's argument names)
+def clamp_grad(grad: Any, self: Any, min: Any, max: Any) -> Any:
     """The gradient where the value was kept."""
     kept = None
     if min is not None:
@@ -212,16 +217,17 @@ derivative(
 )
 derivative(
     "xlogy.Tensor",
-    self=lambda grad, self, other: grad * aten.where(
-        aten.logical_and(aten.eq(self, 0.0), aten.le(other, 0)), 0.0, aten.log(other)
+    self=lambda grad, self, other: (
+        grad * aten.where(aten.logical_and(aten.eq(self, 0.0), aten.le(other, 0)), 0.0, aten.log(other))
     ),
     other=lambda grad, self, other: grad * self / other,
 )
 derivative(
     "xlogy.Scalar_Other",
-    self=lambda grad, self, other: grad * (math.log(other) if other > 0 else aten.where(
-        aten.eq(self, 0.0), 0.0, -math.inf if other == 0 else math.nan
-    )),
+    self=lambda grad, self, other: (
+        grad
+        * (math.log(other) if other > 0 else aten.where(aten.eq(self, 0.0), 0.0, -math.inf if other == 0 else math.nan))
+    ),
     node="XlogyBackward2",
 )
 derivative("xlogy.Scalar_Self", other=lambda grad, self, other: grad * self / other, node="XlogyBackward1")

@@ -82,9 +82,7 @@ derivative(
 derivative("special_i1", self=i1_grad)
 derivative("special_i1e", self=i1e_grad, node="SpecialI1EBackward0")
 derivative("special_log_ndtr", self=log_ndtr_grad)
-derivative(
-    "special_ndtri", self=lambda grad, result: grad * math.sqrt(2 * math.pi) * aten.exp(result * result / 2)
-)
+derivative("special_ndtri", self=lambda grad, result: grad * math.sqrt(2 * math.pi) * aten.exp(result * result / 2))
 derivative(
     "special_xlog1py",
     self=xlog1py_self,

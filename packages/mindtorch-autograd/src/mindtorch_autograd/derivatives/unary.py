@@ -44,8 +44,14 @@ def sinc_grad(grad: Any, self: Any) -> Any:
 
 
 derivative("acos", self=lambda grad, self: grad * conj(-aten.rsqrt(1 - self * self)))
-derivative("acosh", self=lambda grad, self: grad * conj(aten.rsqrt(self * self - 1)) if not self.dtype.is_complex else grad
-    * conj(aten.rsqrt(self - 1) * aten.rsqrt(self + 1)))
+derivative(
+    "acosh",
+    self=lambda grad, self: (
+        grad * conj(aten.rsqrt(self * self - 1))
+        if not self.dtype.is_complex
+        else grad * conj(aten.rsqrt(self - 1) * aten.rsqrt(self + 1))
+    ),
+)
 derivative("asin", self=lambda grad, self: grad * conj(aten.rsqrt(1 - self * self)))
 derivative("asinh", self=lambda grad, self: grad * conj(aten.rsqrt(self * self + 1)))
 derivative("atan", self=lambda grad, self: grad / conj(self * self + 1))

@@ -12,8 +12,9 @@ from ..register import kernel
 @kernel("complex")
 def complex_(out: Any, real: Any, imag: Any) -> None:
     """From real and imaginary part."""
-    out.real[...] = real
-    out.imag[...] = imag
+    parts = (out["real"], out["imag"]) if out.dtype.names else (out.real, out.imag)
+    parts[0][...] = real
+    parts[1][...] = imag
 
 
 @kernel("polar")

@@ -55,10 +55,7 @@ def polygamma(out: Any, n: int, self: Any) -> None:
         special.psi(self, out)
         return
     factor = (-1.0) ** (n + 1) * math.gamma(n + 1)
-    if n == 1:
-        values = _trigamma(self)
-    else:
-        values = special.zeta(np.float64(n + 1), self.astype(np.float64))
+    values = _trigamma(self) if n == 1 else special.zeta(np.float64(n + 1), self.astype(np.float64))
     np.multiply(values, factor, out, casting="unsafe")
 
 

@@ -17,7 +17,8 @@ def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> 
     size = math.prod(extent for dim, extent in enumerate(self.shape) if dim not in dims)
     if size and count - correction <= 0:
         warnings.warn(
-            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input "
             "numel divided by output numel).",
             UserWarning,
             stacklevel=2,
@@ -84,10 +85,7 @@ def _median_places(rows: Any, skip_nan: bool) -> Any:
     if rows.dtype.kind == "f":
         missing = np.isnan(rows)
         count = np.add.reduce(missing, -1, np.int64, None, True)
-        if skip_nan:
-            middle = np.maximum(extent - count - 1, 0) // 2
-        else:
-            middle = np.where(count > 0, extent - count, middle)
+        middle = np.maximum(extent - count - 1, 0) // 2 if skip_nan else np.where(count > 0, extent - count, middle)
     return np.take_along_axis(order, middle, -1)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from ..lazy import special
 from ..register import kernel, ufunc
 
@@ -90,7 +91,9 @@ def sign(out: Any, self: Any) -> None:
     if self.dtype.kind == "b":
         np.copyto(out, self)
     elif self.dtype.kind == "f":
-        np.subtract(self > 0, self < 0, out, dtype=np.float32 if out.dtype.itemsize <= 4 else np.float64, casting="unsafe")
+        np.subtract(
+            self > 0, self < 0, out, dtype=np.float32 if out.dtype.itemsize <= 4 else np.float64, casting="unsafe"
+        )
     else:
         np.sign(self, out)
 

@@ -168,7 +168,8 @@ def _check_gradient(self: Any, spacing: Any, dims: list[int], edge_order: int) -
     if spacing is not None and len(spacing) != len(dims):
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the "
-            f"same length, but got a spacing argument of length {len(spacing)} and a dim argument of length {len(dims)}."
+            f"same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+            f"{len(dims)}."
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
@@ -208,7 +209,8 @@ def _gradient_coordinates(self: Any, points: Any, axis: int, edge_order: int) ->
     extent = self.size(axis)
     if points.ndim != 1 or points.size(0) != extent:
         raise RuntimeError(
-            f"torch.gradient expected spacing tensors to have one coordinate per element, got {shape_text(points.shape)}"
+            "torch.gradient expected spacing tensors to have one coordinate per element, got "
+            f"{shape_text(points.shape)}"
         )
     shape = [1] * self.ndim
     shape[axis] = -1

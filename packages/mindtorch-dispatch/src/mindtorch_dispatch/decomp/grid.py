@@ -17,14 +17,12 @@ def meshgrid(tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for one in tensors:
         if one.ndim > 1:
-            raise RuntimeError(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: " + repr(one)
-            )
+            raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: " + repr(one))
     for one in tensors[1:]:
         if one.dtype is not tensors[0].dtype:
-            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
         if one.device != tensors[0].device:
-            raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
@@ -33,9 +31,7 @@ def meshgrid(tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         )
         indexing = "ij"
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2
     order = [tensors[1], tensors[0], *tensors[2:]] if swap else list(tensors)
     shape = [one.numel() for one in order]
@@ -71,9 +67,7 @@ def combinations(self: Any, r: int, with_replacement: bool) -> Any:
         return aten.empty([0], dtype=self.dtype, device=self.device)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(self.numel()), r))
-    columns = [
-        aten.index_select(self, 0, _indices([row[column] for row in chosen], self)) for column in range(r)
-    ]
+    columns = [aten.index_select(self, 0, _indices([row[column] for row in chosen], self)) for column in range(r)]
     return aten.stack(columns, 1)
 
 

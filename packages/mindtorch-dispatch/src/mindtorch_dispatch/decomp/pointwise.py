@@ -30,9 +30,7 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
         return getattr(aten._div_floor, kind)(self, other)
     if rounding_mode == "trunc":
         return getattr(aten._div_trunc, kind)(self, other)
-    raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-    )
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
 def clip(self: Any, low: Any, high: Any) -> Any:

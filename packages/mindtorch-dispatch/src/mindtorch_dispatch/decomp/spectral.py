@@ -17,7 +17,9 @@ def _warn_once(text: str) -> None:
         warnings.warn(text, UserWarning, stacklevel=4)
 
 
-_ADVICE = "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+_ADVICE = (
+    "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
 
 
 def _value(value: Any) -> str:
@@ -79,8 +81,8 @@ def stft(
     if window is None:
         _warn_once(
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
-            "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage."
-            + _ADVICE
+            "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
+            "leakage." + _ADVICE
         )
     hop = n_fft >> 2 if hop_length is None else hop_length
     win = n_fft if win_length is None else win_length
@@ -122,8 +124,10 @@ def _complex_result(self: Any, window: Any, return_complex: bool | None) -> bool
                 "return_complex=True in a future PyTorch release."
             )
         _warn_once(
-            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors "
-            "for all inputs, and return_complex=False will raise an error.\nNote: you can still call torch.view_as_real "
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+            "tensors "
+            "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+            "torch.view_as_real "
             "on the complex output to recover the old return format."
         )
     return chosen
@@ -189,14 +193,16 @@ def istft(
     """The signal whose `stft` is nearest to `self`: overlapping frames added, weighted by the window."""
     if window is None:
         _warn_once(
-            "A window was not provided. A rectangular window will be applied.Please provide the same window used by stft "
+            "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
+            "stft "
             "to make the inversion lossless." + _ADVICE
         )
     hop = n_fft >> 2 if hop_length is None else hop_length
     win = n_fft if win_length is None else win_length
     call = (
         f"istft({_kind(self)}{shape_text(self.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win}, "
-        f"window={_window_text(window)}, center={int(center)}, normalized={int(normalized)}, onesided={_value(onesided)}, "
+        f"window={_window_text(window)}, center={int(center)}, normalized={int(normalized)}, "
+        f"onesided={_value(onesided)}, "
         f"length={_value(length)}, return_complex={int(return_complex)})"
     )
     if not self.dtype.is_complex:

@@ -83,7 +83,9 @@ def _quantile(self: Any, q: Any, dim: int | None, keepdim: bool, interpolation: 
     extent = ordered.size(-1) if ordered.ndim else 1
     ordered = aten.view(ordered, [*kept, extent])
     scalar = q.ndim == 0
-    values = _at_ranks(ordered, _ranks(ordered, aten.unsqueeze(q, 0) if scalar else q, interpolation, skip_nan), interpolation)
+    values = _at_ranks(
+        ordered, _ranks(ordered, aten.unsqueeze(q, 0) if scalar else q, interpolation, skip_nan), interpolation
+    )
     if scalar:
         return aten.squeeze(values, -1)
     return aten.squeeze(aten.transpose(aten.unsqueeze(values, 0), 0, -1), -1)

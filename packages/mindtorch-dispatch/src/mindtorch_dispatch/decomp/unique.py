@@ -15,7 +15,7 @@ def unique_pair(self: Any, sorted_: bool, return_inverse: bool) -> Any:
 
 def _by_rows(self: Any, dim: int, consecutive: bool) -> Any:
     dim = wrap_dim(dim, self.ndim, scalar=False)
-    if self.numel() == 0 and not consecutive:
+    if self.numel() == 0:
         empty = sum(extent == 0 for extent in self.shape)
         if self.size(dim) == 0 and empty > 1:
             raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")

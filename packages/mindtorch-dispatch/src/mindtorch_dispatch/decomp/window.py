@@ -45,7 +45,14 @@ def _check(name: str, length: int, dtype: Any, layout: Any) -> None:
 
 
 def _window(
-    name: str, length: int, is_periodic: bool, parameters: tuple[float, ...], dtype: Any, layout: Any, device: Any, pin: Any
+    name: str,
+    length: int,
+    is_periodic: bool,
+    parameters: tuple[float, ...],
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    pin: Any,
 ) -> Any:
     _check(f"{name}_window", length, dtype, layout)
     options = {"dtype": dtype or get_default_dtype(), "device": device}

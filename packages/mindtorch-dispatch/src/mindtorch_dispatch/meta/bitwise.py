@@ -17,7 +17,7 @@ def bitwise(name: str) -> MetaRule:
     def check_values(*values: Any) -> None:
         compute = promoted(values)
         if compute.is_floating_point or compute.is_complex:
-            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
 
     return checked(pointwise(), check_values)
 
@@ -33,6 +33,6 @@ def shift(name: str) -> MetaRule:
     def check_values(*values: Any) -> None:
         compute = promoted(values)
         if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
-            raise NotImplementedError(f'"{kernel}" not implemented for \'{compute.scalar_name}\'')
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{compute.scalar_name}'")
 
     return limited(checked(pointwise(), check_values), kernel)

@@ -18,7 +18,7 @@ def ordered(name: str) -> MetaRule:
     def check_values(self: Any, other: Any) -> None:
         compute = promoted((self, other))
         if compute.is_complex:
-            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
 
     return limited(checked(pointwise(BOOL), check_values), f"{name}_cpu")
 

@@ -16,7 +16,8 @@ _PARTS = ("float16", "float32", "float64")
 
 def _out_dtype(spec: Spec, target: Dtype) -> str:
     return (
-        f"Expected object of scalar type {spec.dtype.scalar_name} but got scalar type {target.scalar_name} for argument "
+        f"Expected object of scalar type {spec.dtype.scalar_name} but got scalar type {target.scalar_name} for "
+        "argument "
         "'out'"
     )
 
@@ -27,15 +28,19 @@ def complex_of(name: str) -> MetaRule:
     def rule(first: Spec, second: Spec) -> Outputs:
         check(
             first.dtype.name in _PARTS and second.dtype.name in _PARTS,
-            lambda: "Expected both inputs to be Half, Float or Double tensors but got "
-            f"{first.dtype.scalar_name} and {second.dtype.scalar_name}",
+            lambda: (
+                "Expected both inputs to be Half, Float or Double tensors but got "
+                f"{first.dtype.scalar_name} and {second.dtype.scalar_name}"
+            ),
         )
         check(
             first.dtype is second.dtype,
-            lambda: f"Expected object of scalar type {first.dtype.scalar_name} but got scalar type "
-            f"{second.dtype.scalar_name} for second argument",
+            lambda: (
+                f"Expected object of scalar type {first.dtype.scalar_name} but got scalar type "
+                f"{second.dtype.scalar_name} for second argument"
+            ),
         )
-        if first.dtype.name == "float16":
+        if first.dtype.name == "float16" and name == "polar":
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Half'")
         return Outputs(broadcast_spec((first, second), first.dtype.to_complex()))
 
@@ -61,8 +66,10 @@ def _start_of_pairs(base: Any, *rest: Any) -> int:
 def _view_as_complex(self: Spec) -> View:
     check(
         self.dtype.name in _PARTS,
-        lambda: "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-        + self.dtype.scalar_name,
+        lambda: (
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            + self.dtype.scalar_name
+        ),
     )
     check(self.ndim != 0, lambda: "Input tensor must have one or more dimensions")
     check(self.shape[-1] == 2, lambda: "Tensor must have a last dimension of size 2")

@@ -24,8 +24,10 @@ def check_some(self: Spec, name: str) -> None:
     """Raise torch's error when there is no element to choose from."""
     check(
         self.numel > 0,
-        lambda: f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-        "with the 'dim' argument.",
+        lambda: (
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' argument."
+        ),
     )
 
 

@@ -18,8 +18,10 @@ def _block_diag(tensors: Any) -> Outputs:
     for place, one in enumerate(tensors):
         check(
             one.ndim <= 2,
-            lambda place=place, one=one: "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-            f"{place} has {one.ndim} dimensions",
+            lambda place=place, one=one: (
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{place} has {one.ndim} dimensions"
+            ),
         )
         rows += one.shape[0] if one.ndim == 2 else 1
         columns += one.shape[-1] if one.ndim else 1

@@ -16,7 +16,8 @@ from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, refuse
 
 def _hist_dtype(spec: Spec, target: Any) -> str:
     return (
-        f"torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_type(spec.dtype)} and "
+        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+        f"{c_type(spec.dtype)} and "
         f"hist {c_type(target)}"
     )
 
@@ -46,14 +47,19 @@ def _check_weight(self: Spec, weight: Spec | None) -> None:
         return
     check(
         weight.dtype is self.dtype,
-        lambda: "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
-        f"dtype, but got input({c_type(self.dtype)}), and weight({c_type(weight.dtype)})",
+        lambda: (
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+            f"dtype, but got input({c_type(self.dtype)}), and weight({c_type(weight.dtype)})"
+        ),
     )
     check(
         tuple(weight.shape) == tuple(self.shape[:-1]),
-        lambda: "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-        f"excluding its innermost dimension, but got input with shape {shape_text(self.shape)} and weight with shape "
-        f"{shape_text(weight.shape)}",
+        lambda: (
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {shape_text(self.shape)} and weight with "
+            "shape "
+            f"{shape_text(weight.shape)}"
+        ),
     )
 
 
@@ -70,7 +76,10 @@ def check_counts(self: Spec, bins: Any, weight: Spec | None) -> None:
         lambda: "histogramdd: The size of bins must be equal to the innermost dimension of the input.",
     )
     for dim, count in enumerate(bins):
-        check(count > 0, lambda dim=dim, count=count: f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
+        check(
+            count > 0,
+            lambda dim=dim, count=count: f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}",
+        )
     _check_dtype(self)
     _check_weight(self, weight)
 
@@ -85,18 +94,24 @@ def _histogramdd(self: Spec, bins: Any, weight: Spec | None = None, density: boo
         where = f"for dimension {dim}"
         check(
             edges.dtype is self.dtype,
-            lambda edges=edges, where=where: "torch.histogramdd: input tensor and bins tensors should have the same dtype, "
-            f"but got input with dtype {c_type(self.dtype)} and bins {where} with dtype {c_type(edges.dtype)}",
+            lambda edges=edges, where=where: (
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, "
+                f"but got input with dtype {c_type(self.dtype)} and bins {where} with dtype {c_type(edges.dtype)}"
+            ),
         )
         check(
             edges.ndim == 1,
-            lambda edges=edges, where=where: "torch.histogramdd: bins tensor should have one dimension, but got "
-            f"{edges.ndim} dimensions in the bins tensor {where}",
+            lambda edges=edges, where=where: (
+                "torch.histogramdd: bins tensor should have one dimension, but got "
+                f"{edges.ndim} dimensions in the bins tensor {where}"
+            ),
         )
         check(
             edges.numel > 0,
-            lambda edges=edges, where=where: "torch.histogramdd: bins tensor should have at least 1 element, but got "
-            f"{edges.numel} elements in the bins tensor {where}",
+            lambda edges=edges, where=where: (
+                "torch.histogramdd: bins tensor should have at least 1 element, but got "
+                f"{edges.numel} elements in the bins tensor {where}"
+            ),
         )
     _check_weight(self, weight)
     refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS | BOOL_NAMES)

@@ -19,7 +19,7 @@ class Pack(tuple):
     n_sequence_fields = 0
     n_unnamed_fields = 0
 
-    def __new__(cls, sequence: Iterable[Any] = None, dict: Any = None) -> Pack:  # noqa: A002 (CPython's names)
+    def __new__(cls, sequence: Iterable[Any] | None = None, dict: Any = None) -> Pack:
         """Return the pack of the items of `sequence`; TypeError when their number is not the number of fields."""
         if sequence is None:
             raise TypeError("structseq() missing required argument 'sequence' (pos 1)")

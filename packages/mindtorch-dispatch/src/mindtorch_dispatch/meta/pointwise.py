@@ -71,10 +71,7 @@ def pointwise(
     def rule(*values: Any) -> Outputs:
         chosen = values if operands is None else [values[index] for index in operands]
         specs = [value for value in chosen if isinstance(value, Spec)]
-        if promotion == SAME:
-            compute = specs[0].dtype
-        else:
-            compute = promoted(chosen)
+        compute = specs[0].dtype if promotion == SAME else promoted(chosen)
         if promotion == FLOAT and not (compute.is_floating_point or compute.is_complex):
             compute = get_default_dtype()
         dtype = bool_dtype if promotion == BOOL else compute.to_real() if promotion == REAL else compute
@@ -148,7 +145,7 @@ def no_complex(name: str, complex_text: bool = False) -> MetaRule:
         if compute.is_complex:
             if complex_text:
                 raise RuntimeError(f"{name} not implemented for complex tensors.")
-            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{compute.scalar_name}\'')
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
 
     return checked(pointwise(operands=(0, 1)), check_values)
 
@@ -167,7 +164,9 @@ def extreme_kernel(which: str) -> Callable[..., str]:
 
 
 def _refuse_complex_clamp(compute: Dtype, *bounds: Any) -> None:
-    if compute.is_complex and (len(bounds) == 2 and None not in bounds or not any(isinstance(one, Spec) for one in bounds)):
+    if compute.is_complex and (
+        (len(bounds) == 2 and None not in bounds) or not any(isinstance(one, Spec) for one in bounds)
+    ):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
@@ -187,7 +186,7 @@ def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule
     def check_values(self: Spec, *bounds: Any) -> None:
         compute = promoted([value for value in (self, *bounds) if value is not None])
         _refuse_complex_clamp(compute, *bounds)
-        if compute is bool_dtype and (None not in bounds and len(bounds) == 2 or not isinstance(bounds[0], Spec)):
+        if compute is bool_dtype and ((None not in bounds and len(bounds) == 2) or not isinstance(bounds[0], Spec)):
             raise NotImplementedError(f"\"{kernel(self, *bounds)}\" not implemented for 'Bool'")
 
     return checked(complex_checked, check_values)
@@ -206,10 +205,12 @@ clamp_max = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("max
 def _check_addcdiv(self: Any, tensor1: Spec, tensor2: Spec, value: Any = 1) -> None:
     if all(not (one.dtype.is_floating_point or one.dtype.is_complex) for one in (tensor1, tensor2)):
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true "
             "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
             "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
-            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* "
             "tensor1 / tensor2), for all dtypes."
         )
 
@@ -220,11 +221,9 @@ addcdiv = checked(pointwise(operands=(0, 1, 2)), _check_addcdiv)
 
 def _check_lerp(self: Spec, end: Spec, weight: Any) -> None:
     for name, value in (("end", end), ("weight", weight)):
-        if isinstance(value, Spec) and value.dtype is not self.dtype:
-            if not (name == "weight" and value.ndim == 0):
-                raise RuntimeError(
-                    f"expected dtype {c_type(self.dtype)} for `{name}` but got dtype {c_type(value.dtype)}"
-                )
+        fits = not isinstance(value, Spec) or value.dtype is self.dtype or (name == "weight" and value.ndim == 0)
+        if not fits:
+            raise RuntimeError(f"expected dtype {c_type(self.dtype)} for `{name}` but got dtype {c_type(value.dtype)}")
 
 
 def lerp(operands: Sequence[int]) -> MetaRule:
@@ -247,7 +246,8 @@ heaviside = limited(checked(pointwise(operands=(0, 1)), _check_heaviside), "heav
 def _where(condition: Spec, self: Any, other: Any) -> Outputs:
     if condition.dtype is not bool_dtype and condition.dtype.name != "uint8":
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.scalar_name}"
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype.scalar_name}"
         )
     compute = promoted((self, other))
     specs = [value for value in (condition, self, other) if isinstance(value, Spec)]

@@ -55,7 +55,9 @@ def check_not_empty(self: Spec, dims: tuple[int, ...], name: str) -> None:
         )
 
 
-def full_reduction(result: Callable[[Dtype], Dtype], *, cast: bool = True, exact: Any = False, adopts: bool = False) -> MetaRule:
+def full_reduction(
+    result: Callable[[Dtype], Dtype], *, cast: bool = True, exact: Any = False, adopts: bool = False
+) -> MetaRule:
     """Rule of `op(self, *, dtype=None)`: all dims. The kernel gets (self, dims, keepdim)."""
 
     def rule(self: Spec, dtype: Dtype | None = None) -> Outputs:
@@ -67,7 +69,12 @@ def full_reduction(result: Callable[[Dtype], Dtype], *, cast: bool = True, exact
 
 
 def dims_reduction(
-    result: Callable[[Dtype], Dtype], *, cast: bool = True, empty_means_all: bool = True, exact: Any = False, adopts: bool = False
+    result: Callable[[Dtype], Dtype],
+    *,
+    cast: bool = True,
+    empty_means_all: bool = True,
+    exact: Any = False,
+    adopts: bool = False,
 ) -> MetaRule:
     """Rule of `op(self, dim, keepdim=False, *, dtype=None)`; a missing list of dims means all of them.
 
@@ -78,7 +85,9 @@ def dims_reduction(
         chosen = dtype or result(self.dtype)
         none = not empty_means_all and isinstance(dim, (list, tuple)) and not dim
         dims = () if none else wrap_dims(dim, self.ndim)
-        return Outputs(reduced(self, dims, keepdim, chosen), cast=chosen if cast else None, values=(self, dims, keepdim))
+        return Outputs(
+            reduced(self, dims, keepdim, chosen), cast=chosen if cast else None, values=(self, dims, keepdim)
+        )
 
     return MetaRule(rule, out=True, exact=exact, adopts=adopts)
 
@@ -92,8 +101,10 @@ def _check_mean(self: Spec, *rest: Any) -> None:
     which, dtype = ("Optional", given) if given is not None else ("Input", self.dtype)
     check(
         _floating(dtype),
-        lambda: f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
-        f"Got: {dtype.scalar_name}",
+        lambda: (
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+            f"Got: {dtype.scalar_name}"
+        ),
     )
 
 
@@ -150,7 +161,9 @@ count_nonzero = MetaRule(_count_nonzero, out=True)
 def _check_norm_dtype(self: Spec, dtype: Dtype | None) -> None:
     check(
         _floating(self.dtype),
-        lambda: "linalg.vector_norm: Expected a floating point or complex tensor as input. Got " + self.dtype.scalar_name,
+        lambda: (
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got " + self.dtype.scalar_name
+        ),
     )
     if dtype is None:
         return
@@ -160,32 +173,41 @@ def _check_norm_dtype(self: Spec, dtype: Dtype | None) -> None:
     )
     check(
         dtype.is_complex == self.dtype.is_complex,
-        lambda: "linalg.vector_norm: dtype should be "
-        + ("complex for complex" if self.dtype.is_complex else "real for real")
-        + f" inputs, but got {dtype.scalar_name}",
+        lambda: (
+            "linalg.vector_norm: dtype should be "
+            + ("complex for complex" if self.dtype.is_complex else "real for real")
+            + f" inputs, but got {dtype.scalar_name}"
+        ),
     )
     check(
         promote_types(self.dtype, dtype) is dtype,
-        lambda: f"linalg.vector_norm: the dtype of the input ({self.dtype.scalar_name}) should be convertible without "
-        f"narrowing to the specified dtype ({dtype.scalar_name})",
+        lambda: (
+            f"linalg.vector_norm: the dtype of the input ({self.dtype.scalar_name}) should be convertible without "
+            f"narrowing to the specified dtype ({dtype.scalar_name})"
+        ),
     )
 
 
 def _check_norm_order(self: Spec, order: Any, dim: Any, dims: tuple[int, ...]) -> None:
     check(
-        not isinstance(order, complex), lambda: "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        not isinstance(order, complex),
+        lambda: "linalg.vector_norm: Expected a non-complex scalar as the order of norm.",
     )
     if self.numel == 0 and (order < 0 or order == math.inf):
         check(
             dim is not None and tuple(dim if isinstance(dim, (list, tuple)) else (dim,)) != (),
-            lambda: f"linalg.vector_norm cannot compute the {number_text(order)} norm on an empty tensor because the "
-            "operation does not have an identity",
+            lambda: (
+                f"linalg.vector_norm cannot compute the {number_text(order)} norm on an empty tensor because the "
+                "operation does not have an identity"
+            ),
         )
         for one in dims:
             check(
                 self.shape[one] != 0,
-                lambda one=one: f"linalg.vector_norm cannot compute the {number_text(order)} norm on the dimension {one}"
-                "because this dimension is empty and the operation does not have an identity",
+                lambda one=one: (
+                    f"linalg.vector_norm cannot compute the {number_text(order)} norm on the dimension {one}"
+                    "because this dimension is empty and the operation does not have an identity"
+                ),
             )
 
 

@@ -52,11 +52,12 @@ class MetaRule:
 
     `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert. It may
     be a function of the result's spec and the target's dtype that words the error.
+    `apart`: an `out=` tensor that shares memory with an operand is an error.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
     `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
     """
 
-    __slots__ = ("adopts", "aliases_ok", "exact", "fn", "inplace", "mixed_devices", "no_overlap", "out", "view")
+    __slots__ = ("adopts", "aliases_ok", "apart", "exact", "fn", "inplace", "mixed_devices", "no_overlap", "out", "view")
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class MetaRule:
         aliases_ok: bool = False,
         exact: bool | Callable[[Spec, Dtype], str] = False,
         adopts: bool = False,
+        apart: bool = False,
         no_overlap: bool = False,
     ) -> None:
         self.fn = fn
@@ -79,6 +81,7 @@ class MetaRule:
         self.aliases_ok = aliases_ok
         self.exact = exact
         self.adopts = adopts
+        self.apart = apart
         self.no_overlap = no_overlap
 
     def __call__(self, *values: Any) -> Any:

@@ -65,7 +65,9 @@ def _check_side(right: bool, side: str | None) -> None:
     )
     check(
         not right or side == "right",
-        lambda: f"torch.searchsorted(): side and right can't be set to opposites, got side of {side} while right was True",
+        lambda: (
+            f"torch.searchsorted(): side and right can't be set to opposites, got side of {side} while right was True"
+        ),
     )
 
 
@@ -74,8 +76,10 @@ def _check_sorter(sequence: Spec, sorter: Spec | None) -> None:
         return
     check(
         sequence.shape == sorter.shape,
-        lambda: "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
-        f"{shape_text(sequence.shape)}and got sorter tensor {shape_text(sorter.shape)}",
+        lambda: (
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{shape_text(sequence.shape)}and got sorter tensor {shape_text(sorter.shape)}"
+        ),
     )
     check(
         sorter.dtype is int64,
@@ -88,8 +92,10 @@ def _check_extents(sequence: Spec, values: Any) -> None:
     count = values.numel if isinstance(values, Spec) else 1
     check(
         len(shape) > 0 or sequence.ndim == 1,
-        lambda: "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we "
-        f"got boundaries tensor dim({sequence.ndim}) and input value's dim({len(shape)}) numel({count})",
+        lambda: (
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we "
+            f"got boundaries tensor dim({sequence.ndim}) and input value's dim({len(shape)}) numel({count})"
+        ),
     )
     check(
         sequence.ndim > 0,
@@ -97,9 +103,12 @@ def _check_extents(sequence: Spec, values: Any) -> None:
     )
     check(
         sequence.ndim == 1 or tuple(sequence.shape[:-1]) == shape[:-1],
-        lambda: "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-        f"tensor and input value tensor must match, but we got boundaries tensor {shape_text(sequence.shape)} and input "
-        f"value tensor {shape_text(shape)}",
+        lambda: (
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {shape_text(sequence.shape)} and "
+            "input "
+            f"value tensor {shape_text(shape)}"
+        ),
     )
 
 
@@ -127,9 +136,7 @@ searchsorted = MetaRule(_searchsorted, out=True)
 
 
 def _bucketize(self: Any, boundaries: Spec, out_int32: bool = False, right: bool = False) -> Outputs:
-    check(
-        boundaries.ndim == 1, lambda: f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
-    )
+    check(boundaries.ndim == 1, lambda: f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     compute = promoted((boundaries, self))
     check_kernel(compute, "searchsorted_out_cpu", refuses=("bool",))
     spec = Spec.of(int32 if out_int32 else int64, boundaries.device, self.shape if isinstance(self, Spec) else ())

@@ -62,7 +62,7 @@ def _median_dim(self: Spec, dim: int, keepdim: bool = False) -> Outputs:
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
-median_dim = MetaRule(_median_dim, out=True)
+median_dim = MetaRule(_median_dim, out=True, apart=True)
 """`median` and `nanmedian` along a dim."""
 
 
@@ -73,7 +73,7 @@ def _mode(self: Spec, dim: int = -1, keepdim: bool = False) -> Outputs:
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
-mode = MetaRule(_mode, out=True)
+mode = MetaRule(_mode, out=True, apart=True)
 """`mode`."""
 
 
@@ -89,5 +89,5 @@ def _kthvalue(self: Spec, k: int, dim: int = -1, keepdim: bool = False) -> Outpu
     return _chosen(self, dims, keepdim, (self, k, dims, keepdim))
 
 
-kthvalue = MetaRule(_kthvalue, out=True)
+kthvalue = MetaRule(_kthvalue, out=True, apart=True)
 """`kthvalue`."""

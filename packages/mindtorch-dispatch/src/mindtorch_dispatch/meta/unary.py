@@ -37,8 +37,10 @@ frac = limited(pointwise(SAME), "frac_cpu", COMPLEX, INTEGERS, BOOL_NAMES)
 def _check_neg(self: Spec) -> None:
     check(
         self.dtype is not bool_dtype,
-        lambda: "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
-        "the `~` or `logical_not()` operator instead.",
+        lambda: (
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            "the `~` or `logical_not()` operator instead."
+        ),
     )
 
 

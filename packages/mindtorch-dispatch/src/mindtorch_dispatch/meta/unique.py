@@ -18,7 +18,9 @@ def _three(self: Spec) -> tuple[Spec, Spec, Spec]:
     return values, places, places
 
 
-def _unique(self: Spec, sorted_: bool = True, return_inverse: bool = False, return_counts: bool = False) -> tuple[Spec, Spec, Spec]:
+def _unique(
+    self: Spec, sorted_: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Spec, Spec, Spec]:
     _refuse_complex(self, "unique")
     return _three(self)
 

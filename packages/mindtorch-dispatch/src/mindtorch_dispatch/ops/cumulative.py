@@ -29,7 +29,11 @@ for _name in ("trapezoid", "trapz", "cumulative_trapezoid"):
     op(f"{_name}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", composite=_function, variants="function")
     op(f"{_name}.dx(Tensor y, *, {_number}, int dim=-1) -> Tensor", composite=_function, variants="function")
 _EDGE = "int edge_order=1"
-op(f"gradient.array(Tensor self, *, int[] dim, {_EDGE}) -> Tensor[]", composite=composed.gradient_unit, variants="function")
+op(
+    f"gradient.array(Tensor self, *, int[] dim, {_EDGE}) -> Tensor[]",
+    composite=composed.gradient_unit,
+    variants="function",
+)
 op(
     f"gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, {_EDGE}) -> Tensor[]",
     composite=composed.gradient,

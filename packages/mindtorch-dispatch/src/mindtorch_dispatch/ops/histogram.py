@@ -5,9 +5,7 @@ from ..meta import histogram as rules
 from ..meta.packs import pack
 from ..table import DYNAMIC, op
 
-op(
-    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", rules.histc, static=("min", "max")
-)
+op("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", rules.histc, static=("min", "max"))
 _REST = "Tensor? weight=None, bool density=False"
 _PAIR = "(Tensor hist, Tensor bin_edges)"
 _MANY = "(Tensor hist, Tensor[] bin_edges)"
@@ -57,5 +55,8 @@ op(
     variants="function",
 )
 op(
-    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", rules.bincount, tags={DYNAMIC}, out=False
+    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+    rules.bincount,
+    tags={DYNAMIC},
+    out=False,
 )

@@ -28,30 +28,83 @@ op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, ta
 op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add)
 op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, tags={CORE})
 op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub)
-op("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, variants="function", inplace=False, out=False)
-op("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub, variants="function", inplace=False, out=False)
+op(
+    "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    no_bool_sub,
+    variants="function",
+    inplace=False,
+    out=False,
+)
+op(
+    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    no_bool_sub,
+    variants="function",
+    inplace=False,
+    out=False,
+)
 op("mul.Tensor(Tensor self, Tensor other) -> Tensor", TWO, tags={CORE})
 op("mul.Scalar(Tensor self, Scalar other) -> Tensor", TWO)
 op("div.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT), tags={CORE})
 op("div.Scalar(Tensor self, Scalar other) -> Tensor", pointwise(FLOAT))
-op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", composite=composed.div_mode, inplace=True, out=True)
-op("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", composite=composed.div_mode, inplace=True)
+op(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    composite=composed.div_mode,
+    inplace=True,
+    out=True,
+)
+op(
+    "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+    composite=composed.div_mode,
+    inplace=True,
+)
 for _name in ("_div_floor", "_div_trunc"):
-    op(f"{_name}.Tensor(Tensor self, Tensor other) -> Tensor", limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES), variants="")
-    op(f"{_name}.Scalar(Tensor self, Scalar other) -> Tensor", limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES), variants="")
+    op(
+        f"{_name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES),
+        variants="",
+    )
+    op(
+        f"{_name}.Scalar(Tensor self, Scalar other) -> Tensor",
+        limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES),
+        variants="",
+    )
 op("floor_divide(Tensor self, Tensor other) -> Tensor", limited(TWO, "div_floor_cpu", COMPLEX, BOOL_NAMES))
 op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER)
 op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER)
-op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", REMAINDER, variants="function", inplace=False, out=False)
+op(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    REMAINDER,
+    variants="function",
+    inplace=False,
+    out=False,
+)
 op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", FMOD)
 op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD)
 op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, tags={CORE})
 op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", POW_NUMBER, tags={CORE})
 op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW_NUMBER, variants="function", inplace=False)
-op("maximum(Tensor self, Tensor other) -> Tensor", limited(no_complex("maximum", complex_text=True), "maximum_cpu"), inplace=False, tags={CORE})
-op("minimum(Tensor self, Tensor other) -> Tensor", limited(no_complex("minimum", complex_text=True), "minimum_cpu"), inplace=False, tags={CORE})
-op("fmax(Tensor self, Tensor other) -> Tensor", limited(no_complex("fmax", complex_text=True), "maximum_cpu"), inplace=False)
-op("fmin(Tensor self, Tensor other) -> Tensor", limited(no_complex("fmin", complex_text=True), "minimum_cpu"), inplace=False)
+op(
+    "maximum(Tensor self, Tensor other) -> Tensor",
+    limited(no_complex("maximum", complex_text=True), "maximum_cpu"),
+    inplace=False,
+    tags={CORE},
+)
+op(
+    "minimum(Tensor self, Tensor other) -> Tensor",
+    limited(no_complex("minimum", complex_text=True), "minimum_cpu"),
+    inplace=False,
+    tags={CORE},
+)
+op(
+    "fmax(Tensor self, Tensor other) -> Tensor",
+    limited(no_complex("fmax", complex_text=True), "maximum_cpu"),
+    inplace=False,
+)
+op(
+    "fmin(Tensor self, Tensor other) -> Tensor",
+    limited(no_complex("fmin", complex_text=True), "minimum_cpu"),
+    inplace=False,
+)
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp, tags={CORE})
 op("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp, tags={CORE})
 op("clamp_min(Tensor self, Scalar min) -> Tensor", clamp_min)
@@ -59,7 +112,12 @@ op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", clamp_min)
 op("clamp_max(Tensor self, Scalar max) -> Tensor", clamp_max)
 op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", clamp_max)
 op("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", composite=composed.clip, inplace=True, out=True)
-op("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", composite=composed.clip, inplace=True, out=True)
+op(
+    "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    composite=composed.clip,
+    inplace=True,
+    out=True,
+)
 op(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     limited(pointwise(operands=(0, 1, 2)), "addcmul_cpu_out", BOOL_NAMES),
@@ -78,21 +136,60 @@ op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", limited(pointwise(FLO
 op("hypot(Tensor self, Tensor other) -> Tensor", limited(TWO, "hypot_cpu", COMPLEX, INTEGERS, BOOL_NAMES))
 op("nextafter(Tensor self, Tensor other) -> Tensor", limited(TWO, "nextafter_cpu", COMPLEX, INTEGERS, BOOL_NAMES))
 op("logaddexp(Tensor self, Tensor other) -> Tensor", limited(TWO, "logaddexp_cpu", INTEGERS, BOOL_NAMES), inplace=False)
-op("logaddexp2(Tensor self, Tensor other) -> Tensor", limited(TWO, "logaddexp2_cpu", COMPLEX, INTEGERS, BOOL_NAMES), inplace=False)
+op(
+    "logaddexp2(Tensor self, Tensor other) -> Tensor",
+    limited(TWO, "logaddexp2_cpu", COMPLEX, INTEGERS, BOOL_NAMES),
+    inplace=False,
+)
 op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX))
 op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX))
-op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX), variants="function", inplace=False)
+op(
+    "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    limited(pointwise(FLOAT), "xlogy_cpu", COMPLEX),
+    variants="function",
+    inplace=False,
+)
 op("heaviside(Tensor self, Tensor values) -> Tensor", heaviside)
 op("gcd(Tensor self, Tensor other) -> Tensor", limited(TWO, "gcd_cpu", COMPLEX, FLOATS, BOOL_NAMES))
 op("lcm(Tensor self, Tensor other) -> Tensor", limited(TWO, "lcm_cpu", COMPLEX, FLOATS, BOOL_NAMES))
 op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", composite=composed.ldexp, inplace=True, out=True)
-op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", composite=composed.float_power, inplace=True, out=True)
-op("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", composite=composed.float_power, variants="function", out=True)
-op("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", composite=composed.float_power, inplace=True, out=True)
+op(
+    "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    composite=composed.float_power,
+    inplace=True,
+    out=True,
+)
+op(
+    "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    composite=composed.float_power,
+    variants="function",
+    out=True,
+)
+op(
+    "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    composite=composed.float_power,
+    inplace=True,
+    out=True,
+)
 for _alias, _target in (("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
     _alpha = ", *, Scalar alpha=1" if _target == "sub" else ""
-    op(f"{_alias}.Tensor(Tensor self, Tensor other{_alpha}) -> Tensor", composite=composed.alias_of(_target), inplace=True, out=True)
-op("divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", composite=composed.div_mode, inplace=True, out=True)
-op("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", composite=composed.isclose)
-op("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool", composite=composed.allclose)
-
+    op(
+        f"{_alias}.Tensor(Tensor self, Tensor other{_alpha}) -> Tensor",
+        composite=composed.alias_of(_target),
+        inplace=True,
+        out=True,
+    )
+op(
+    "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    composite=composed.div_mode,
+    inplace=True,
+    out=True,
+)
+op(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    composite=composed.isclose,
+)
+op(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+    composite=composed.allclose,
+)

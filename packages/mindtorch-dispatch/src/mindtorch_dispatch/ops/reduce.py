@@ -33,7 +33,11 @@ op(
 )
 for _name in ("all", "any"):
     op(f"{_name}(Tensor self) -> Tensor", rules.logic_all(_name), tags={CORE})
-    op(f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", rules.logic_dims(_name), tags={CORE})
+    op(
+        f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        rules.logic_dims(_name),
+        tags={CORE},
+    )
     op(f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", rules.logic_dims(_name), tags={CORE})
 op("count_nonzero(Tensor self, int? dim=None) -> Tensor", rules.count_nonzero)
 op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", rules.count_nonzero)

@@ -29,17 +29,24 @@ op(
 )
 _SEARCH = "*, bool out_int32=False, bool right=False"
 op(
-    f"searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}, str? side=None, Tensor? sorter=None) -> Tensor",
+    f"searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}, str? side=None, Tensor? sorter=None) -> "
+    "Tensor",
     rules.searchsorted,
     variants="function",
 )
 op(
-    f"searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {_SEARCH}, str? side=None, Tensor? sorter=None) -> Tensor",
+    f"searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {_SEARCH}, str? side=None, Tensor? sorter=None) -> "
+    "Tensor",
     rules.searchsorted,
     variants="function",
 )
 op(f"bucketize.Tensor(Tensor self, Tensor boundaries, {_SEARCH}) -> Tensor", rules.bucketize, variants="function")
-op(f"bucketize.Scalar(Scalar self, Tensor boundaries, {_SEARCH}) -> Tensor", rules.bucketize, variants="function", out=False)
+op(
+    f"bucketize.Scalar(Scalar self, Tensor boundaries, {_SEARCH}) -> Tensor",
+    rules.bucketize,
+    variants="function",
+    out=False,
+)
 _ISIN = "*, bool assume_unique=False, bool invert=False"
 op(f"isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}) -> Tensor", rules.isin, variants="function")
 op(f"isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}) -> Tensor", rules.isin, variants="function")

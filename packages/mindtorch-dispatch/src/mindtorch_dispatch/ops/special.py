@@ -28,7 +28,11 @@ _UNARY = (
     ("spherical_bessel_j0", "x", False),
 )
 for _name, _parameter, _half in _UNARY:
-    op(f"special_{_name}(Tensor {_parameter}) -> Tensor", rules.real_only(f"{_name}_cpu", half=_half), variants="function")
+    op(
+        f"special_{_name}(Tensor {_parameter}) -> Tensor",
+        rules.real_only(f"{_name}_cpu", half=_half),
+        variants="function",
+    )
 op("special_ndtr(Tensor self) -> Tensor", composite=composed.ndtr, variants="function", out=True)
 for _name, _half in (("xlog1py", True), ("zeta", False)):
     for _first, _second, _overload in (
@@ -55,14 +59,39 @@ for _first, _second, _overload in (
     )
 for _name, _alias in (("igamma", "special_gammainc"), ("igammac", "special_gammaincc")):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", rules.incomplete_gamma(f"{_name}_cpu"))
-    op(f"{_alias}(Tensor self, Tensor other) -> Tensor", composite=composed.alias_of(_name), variants="function", out=True)
+    op(
+        f"{_alias}(Tensor self, Tensor other) -> Tensor",
+        composite=composed.alias_of(_name),
+        variants="function",
+        out=True,
+    )
 op("polygamma(int n, Tensor self) -> Tensor", rules.polygamma)
 op("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", composite=composed.polygamma_, variants="method")
-op("special_polygamma(int n, Tensor self) -> Tensor", composite=composed.alias_of("polygamma"), variants="function", out=True)
+op(
+    "special_polygamma(int n, Tensor self) -> Tensor",
+    composite=composed.alias_of("polygamma"),
+    variants="function",
+    out=True,
+)
 op("mvlgamma(Tensor self, int p) -> Tensor", rules.mvlgamma)
-op("special_multigammaln(Tensor self, int p) -> Tensor", composite=composed.alias_of("mvlgamma"), variants="function", out=True)
-op("special_logit(Tensor self, float? eps=None) -> Tensor", composite=composed.alias_of("logit"), variants="function", out=True)
-op("special_round(Tensor self, *, int decimals=0) -> Tensor", composite=composed.round_decimals, variants="function", out=True)
+op(
+    "special_multigammaln(Tensor self, int p) -> Tensor",
+    composite=composed.alias_of("mvlgamma"),
+    variants="function",
+    out=True,
+)
+op(
+    "special_logit(Tensor self, float? eps=None) -> Tensor",
+    composite=composed.alias_of("logit"),
+    variants="function",
+    out=True,
+)
+op(
+    "special_round(Tensor self, *, int decimals=0) -> Tensor",
+    composite=composed.round_decimals,
+    variants="function",
+    out=True,
+)
 op(
     "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
     rules.frexp,

@@ -6,10 +6,38 @@ from ..meta.pointwise import BOOL, FLOAT, SAME, pointwise
 from ..meta.support import COMPLEX, limited
 from ..table import CORE, op
 
-_FLOAT = (
-    "acos acosh asin asinh atan atanh cos cosh digamma erf erfc erfinv exp exp2 expm1 lgamma log log10 log1p log2 reciprocal "
-    "rsqrt sigmoid sin sinc sinh sqrt tan tanh i0"
-).split()
+_FLOAT = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cos",
+    "cosh",
+    "digamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "reciprocal",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "i0",
+]
 _REAL_KERNELS = {
     "digamma": "digamma", "erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "erfinv": "erfinv_vml_cpu", "i0": "i0_vml_cpu",
     "lgamma": "lgamma_vml_cpu",
@@ -28,7 +56,10 @@ op("sgn(Tensor self) -> Tensor", limited(pointwise(SAME), "sign_cpu"), tags={COR
 op("angle(Tensor self) -> Tensor", rules.angle)
 op("signbit(Tensor self) -> Tensor", rules.signbit, inplace=False)
 op("logit(Tensor self, float? eps=None) -> Tensor", limited(pointwise(FLOAT, operands=(0,)), "logit_cpu", COMPLEX))
-op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", pointwise(SAME, operands=(0,)))
+op(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    pointwise(SAME, operands=(0,)),
+)
 op("isnan(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))
 op("isinf(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))
 op("isfinite(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))
@@ -60,4 +91,3 @@ _SPECIAL = {
 }  # fmt: skip
 for _alias, _target in _SPECIAL.items():
     op(f"{_alias}(Tensor self) -> Tensor", composite=composed.alias_of(_target), out=True, variants="function")
-

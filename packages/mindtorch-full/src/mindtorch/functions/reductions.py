@@ -17,7 +17,9 @@ def norm(
     dtype: Any = None,
 ) -> Any:
     """The vector norm of `input` over `dim`, or the matrix norm for ``p="nuc"``."""
-    handled, result = overrides.handle(norm, (input,), {"p": p, "dim": dim, "keepdim": keepdim, "out": out, "dtype": dtype})
+    handled, result = overrides.handle(
+        norm, (input,), {"p": p, "dim": dim, "keepdim": keepdim, "out": out, "dtype": dtype}
+    )
     if handled:
         return result
     options = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
@@ -38,9 +40,7 @@ def unique(
     if handled:
         return result
     if dim is not None:
-        found = aten.unique_dim(
-            input, dim, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts
-        )
+        found = aten.unique_dim(input, dim, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     else:
         found = aten._unique2(input, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     return _asked(found, return_inverse, return_counts)

@@ -48,13 +48,21 @@ class _Options:
         return self._tracked(made)
 
 
-def _evaluated(options: _Options, one: bool, first: float, step: Callable[[], float], shape: Callable[[Any], Any]) -> Any:
+def _evaluated(
+    options: _Options, one: bool, first: float, step: Callable[[], float], shape: Callable[[Any], Any]
+) -> Any:
     trivial = options.trivial(one)
     return shape(options.points(first, step())) if trivial is None else trivial
 
 
 def bartlett(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """A triangle that is zero at its ends."""
     options = _Options("bartlett", M, sym, dtype, layout, device, requires_grad)
@@ -64,7 +72,13 @@ def bartlett(
 
 
 def cosine(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """Half a period of the sine."""
     options = _Options("cosine", M, sym, dtype, layout, device, requires_grad)
@@ -194,9 +208,7 @@ def hamming(
     requires_grad: bool = False,
 ) -> Any:
     """`general_hamming` with alpha 0.54."""
-    return general_hamming(
-        M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def hann(
@@ -215,7 +227,13 @@ def hann(
 
 
 def blackman(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """Three cosines."""
     _Options("blackman", M, sym, dtype, layout, device, requires_grad)
@@ -235,7 +253,13 @@ def nuttall(
 ) -> Any:
     """Four cosines with the smallest side lobes."""
     return general_cosine(
-        M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+        M,
+        a=[0.3635819, 0.4891775, 0.1365995, 0.0106411],
+        sym=sym,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
     )
 
 
