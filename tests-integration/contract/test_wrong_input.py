@@ -2,10 +2,10 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="oracle")
-
 import mindtorch
 from mindtorch_testing import assert_torch_error
+
+torch = pytest.importorskip("torch", reason="oracle")
 
 CASES = {
     "missing function": lambda t: t.no_such_function(1),
@@ -66,5 +66,7 @@ def test_corrupt_checkpoint(tmp_path, damage):
     path = tmp_path / "model.pt"
     torch.save({"weight": torch.ones(64)}, path)
     whole = path.read_bytes()
-    path.write_bytes({"empty": b"", "text": b"not a checkpoint\n", "cut": whole[: len(whole) // 2], "no pickle": whole[:30]}[damage])
+    path.write_bytes(
+        {"empty": b"", "text": b"not a checkpoint\n", "cut": whole[: len(whole) // 2], "no pickle": whole[:30]}[damage]
+    )
     assert_torch_error(lambda: mindtorch.load(path), lambda: torch.load(path))

@@ -67,7 +67,9 @@ def obeying(grad: TensorBase, spec: Spec) -> Any:
     if spec.is_contiguous or not is_non_overlapping_and_dense(spec.shape, spec.stride):
         if have.is_contiguous:
             return aten.clone(grad)
-        made = aten.empty_strided(list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device)
+        made = aten.empty_strided(
+            list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device
+        )
     else:
         made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
     return aten.copy_(made, grad)

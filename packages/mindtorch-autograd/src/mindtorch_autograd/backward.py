@@ -27,9 +27,7 @@ def _implicit_grad(output: Any) -> Any:
     if spec.numel != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not spec.dtype.is_floating_point:
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}"
-        )
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
     return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
 
 
@@ -124,7 +122,9 @@ def grad(
     Raises RuntimeError with torch's texts when an input does not require grad or was not used.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)
@@ -133,7 +133,9 @@ def grad(
         return _batched(outputs, inputs, given, keep, create_graph, allow_unused, materialize_grads)
     grads = make_grads(outputs, given, batched=False)
     edges = [_input_edge(item) for item in inputs]
-    results = run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
+    results = run_backward(
+        _roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True
+    )
     return tuple(
         _used(item, result, allow_unused, materialize_grads) for item, result in zip(inputs, results, strict=True)
     )

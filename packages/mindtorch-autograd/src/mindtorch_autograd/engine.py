@@ -287,7 +287,7 @@ def _in_thread(task: GraphTask, roots: list[tuple[Node, int, Any]], mode: Mode) 
         state.mode = mode
         try:
             task.run(roots)
-        except BaseException as error:  # handed to the waiting thread
+        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread
             failures.append(error)
 
     thread = threading.Thread(target=work)

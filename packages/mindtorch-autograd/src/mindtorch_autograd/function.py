@@ -28,7 +28,9 @@ class FunctionCtx:
         """Keep tensors for `jvp`."""
         for tensor in tensors:
             if not isinstance(tensor, TensorBase) and tensor is not None:
-                raise TypeError("save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
+                raise TypeError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+                )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -84,7 +86,9 @@ class BackwardCFunction(Node, FunctionCtx):
                 self._item_versions.append(None)
                 continue
             if not isinstance(tensor, TensorBase):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                )
             number = next((index for index, output in enumerate(outputs) if output is tensor), None)
             self._items.append(pack(tensor, number))
             self._item_versions.append(tensor._counter[0])
@@ -177,7 +181,11 @@ class Function(metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.")
+        raise RuntimeError(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future version "
+            "of PyTorch."
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -202,12 +210,16 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Return one tangent per output; to be defined by the subclass."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
         """The batching rule; to be defined by the subclass."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True.")
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -235,9 +247,8 @@ def _connected(
 ) -> Any:
     single = not isinstance(output, tuple)
     outputs = [output] if single else list(output)
-    for index, one in enumerate(outputs):
-        if not isinstance(one, TensorBase) and single and one is not None:
-            return one if not recording else output
+    if single and output is not None and not isinstance(output, TensorBase):
+        return output
     dirty = {id(one) for one in node.dirty_tensors}
     plain = {id(one) for one in node.non_differentiable}
     if not recording:

@@ -36,7 +36,7 @@ def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
     return GradientEdge(node, number)
 
 
-class saved_tensors_hooks:  # noqa: N801 (torch's name)
+class saved_tensors_hooks:
     """In the block, tensors saved for backward go through `pack_hook`, and come back through `unpack_hook`."""
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
@@ -54,7 +54,7 @@ class saved_tensors_hooks:  # noqa: N801 (torch's name)
         state.mode = state.mode.replace(saved_hooks=True if hook_stack.pairs else None)
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+class save_on_cpu(saved_tensors_hooks):
     """In the block, tensors saved for backward are kept in host memory and brought back when they are needed."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

@@ -79,7 +79,7 @@ def _decorated_generator(context: ModeContext, fn: Any) -> Any:
                     with context.clone():
                         inner.close()
                     raise
-                except BaseException as error:  # handed into the generator, which decides
+                except BaseException as error:  # noqa: BLE001 - handed into the generator, which decides
                     with context.clone():
                         response = inner.throw(error)
                 else:
@@ -100,21 +100,21 @@ class NoParamContext(ModeContext):
         return cls()(orig_func)
 
 
-class no_grad(NoParamContext):  # noqa: N801 (torch's name)
+class no_grad(NoParamContext):
     """Operations in the block are not recorded."""
 
     def __enter__(self) -> None:
         self._switch(grad=False)
 
 
-class enable_grad(NoParamContext):  # noqa: N801
+class enable_grad(NoParamContext):
     """Operations in the block are recorded, whatever the mode outside is."""
 
     def __enter__(self) -> None:
         self._switch(grad=True)
 
 
-class set_grad_enabled(ModeContext):  # noqa: N801
+class set_grad_enabled(ModeContext):
     """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
 
     def __init__(self, mode: bool) -> None:
@@ -140,7 +140,7 @@ class set_grad_enabled(ModeContext):  # noqa: N801
         return f"{self.__class__.__module__}.{self.__class__.__name__}(mode={self.mode})"
 
 
-class inference_mode(ModeContext):  # noqa: N801
+class inference_mode(ModeContext):
     """As `no_grad`, and tensors made in the block can never enter a graph."""
 
     def __new__(cls, mode: Any = True) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.autograd_interface import PlanRequest
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.rule import View
-from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly
@@ -79,7 +78,11 @@ class Recorder:
         self.environment = layout.environment
         self.formulas = layout.formulas
         self.places = layout.places
-        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {"grad", "grads", "needs"}
+        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {
+            "grad",
+            "grads",
+            "needs",
+        }
         self.fields = getattr(wanted.row.pack, "_fields", ())
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}

@@ -216,8 +216,10 @@ class SavedTensor:
         if not callable(pack_hook) or not callable(unpack_hook):
             raise TypeError("Calling register_hooks with non-callable hooks")
         if item.__class__ is Packed:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. "
-                               "Hint: only one pair of hooks is allowed at a time.")
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time."
+            )
         if item is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if item.__class__ is SavedResult:

@@ -89,7 +89,7 @@ def increment_version(T):
 
 MODIFIED = {
     "input": lambda T, x: (lambda y: (y * y, y.add_(1)))(x * 2),
-    "result": lambda T, x: (lambda y: (y.exp_(), y.mul_(2), y))((x * 2))[2:] + (None,),
+    "result": lambda T, x: (*(lambda y: (y.exp_(), y.mul_(2), y))(x * 2)[2:], None),
     "exp": lambda T, x: (lambda y: (y, y.add_(1)))(x.exp()),
     "second_of_two": lambda T, x: (lambda a, b: (a * b, b.zero_()))(x * 1, x * 2),
     "view_of_saved": lambda T, x: (lambda y: (y.pow(2), y[0].zero_()))(x * 2),
@@ -194,8 +194,13 @@ def requiring_value_written_to_plain_views(T):
     row = p[1]
     other = p[1]
     row.copy_(x)
-    return row.requires_grad, p.requires_grad, other.requires_grad, other.grad_fn, p.grad_fn, caught(
-        lambda: T.autograd.grad((other * 2).sum(), x)
+    return (
+        row.requires_grad,
+        p.requires_grad,
+        other.requires_grad,
+        other.grad_fn,
+        p.grad_fn,
+        caught(lambda: T.autograd.grad((other * 2).sum(), x)),
     )
 
 
@@ -420,7 +425,12 @@ def inplace_with_requiring_other(T):
     p = T.ones(3)
     p.mul_(x)
     q = T.ones(3, dtype=T.int64)
-    return p.requires_grad, p.grad_fn, caught(lambda: q.add_(x)), caught(lambda: T.ones(2, requires_grad=True).add(1, out=T.ones(2)))
+    return (
+        p.requires_grad,
+        p.grad_fn,
+        caught(lambda: q.add_(x)),
+        caught(lambda: T.ones(2, requires_grad=True).add(1, out=T.ones(2))),
+    )
 
 
 @scenarios

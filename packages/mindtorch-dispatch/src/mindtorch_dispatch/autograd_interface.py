@@ -59,9 +59,7 @@ class AutogradHooks:
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
 
-    def install(
-        self, recorder: Callable[[PlanRequest], Recorder | None], has_formula: Callable[[OpRow], bool]
-    ) -> None:
+    def install(self, recorder: Callable[[PlanRequest], Recorder | None], has_formula: Callable[[OpRow], bool]) -> None:
         """Put autograd in place."""
         self.recorder = recorder
         self.has_formula = has_formula

@@ -32,7 +32,7 @@ planned: dict[str, int] = {"count": 0}
 """How many plans were made in this process (a test counts that one geometry is planned once)."""
 
 
-class Unplannable(Exception):  # noqa: N818 (a control signal, not an error)
+class Unplannable(Exception):
     """An argument that cannot be part of a key: plan this call anew every time."""
 
 
@@ -284,9 +284,7 @@ class PacketCall:
         try:
             row = self.packet.row("" if overload == "default" else overload)
         except KeyError:
-            raise AttributeError(
-                f"The underlying op of '{self}' has no overload name '{overload}'"
-            ) from None
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'") from None
         made = OverloadCall(self, row)
         self.__dict__[overload] = made
         return made

@@ -82,9 +82,7 @@ def plan_inplace(
     else:
         plan.run = executor.run_inplace_outputs
         plan.kernel = kernel.fn if kernel is not None and device.type != "meta" else _nothing
-        plan.outputs = [
-            bound.sources[i] for i, argument in enumerate(row.schema.arguments) if argument.is_write
-        ]
+        plan.outputs = [bound.sources[i] for i, argument in enumerate(row.schema.arguments) if argument.is_write]
         source = plan.source
         plan.pack = (lambda flat: flat[source]) if row.schema.returns else (lambda flat: None)
         return plan
@@ -95,18 +93,24 @@ def plan_inplace(
         if row.meta.exact:
             check(
                 result.shape == spec.shape,
-                lambda: f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
-                f"{shape_text(result.shape)} should match",
+                lambda: (
+                    f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
+                    f"{shape_text(result.shape)} should match"
+                ),
             )
             check(
                 result.dtype is spec.dtype,
-                lambda: f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
-                f"{c_type(result.dtype)} should match",
+                lambda: (
+                    f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
+                    f"{c_type(result.dtype)} should match"
+                ),
             )
         check(
             result.shape == spec.shape,
-            lambda: f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape "
-            f"{shape_text(result.shape)}",
+            lambda: (
+                f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape "
+                f"{shape_text(result.shape)}"
+            ),
         )
         check_result_type(result.dtype, spec.dtype)
     if device.type == "meta":
@@ -196,12 +200,14 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
     for target, spec in zip(targets, specs, strict=True):
         check(
             target.device == spec.device,
-            lambda target=target, spec=spec: f"Expected all tensors to be on the same device, but found at least two "
-            f"devices, {spec.device} and {target.device}!",
+            lambda target=target, spec=spec: (
+                f"Expected all tensors to be on the same device, but found at least two "
+                f"devices, {spec.device} and {target.device}!"
+            ),
         )
         if row.meta.exact:
             text = row.meta.exact if callable(row.meta.exact) else _dtype_mismatch
-            check(spec.dtype is target.dtype, lambda target=target, spec=spec: text(spec, target.dtype))
+            check(spec.dtype is target.dtype, lambda target=target, spec=spec, text=text: text(spec, target.dtype))
         check_result_type(spec.dtype, target.dtype)
         if target._sig.spec.shape == spec.shape:
             check_writable(target._sig.spec)

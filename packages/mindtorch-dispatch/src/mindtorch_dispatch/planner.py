@@ -28,6 +28,7 @@ from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor
 from .state import Mode, state
 from .table import DYNAMIC, Kernel, OpRow, kernels
 
+
 def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode) -> DispatchKeySet:
     """Return the keys this call passes, guards applied."""
     mask = 1 << BACKEND_KEYS[device_type]

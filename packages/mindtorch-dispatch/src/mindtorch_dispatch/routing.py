@@ -91,7 +91,12 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
                 if cast is not None:
                     casts.append((index, cast))
                     break
-        elif source is not None and index < len(values) and values[index] is value and _varies(arguments[index], value, bound.row):
+        elif (
+            source is not None
+            and index < len(values)
+            and values[index] is value
+            and _varies(arguments[index], value, bound.row)
+        ):
             scalars.append((index, source))
     plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
     wrapped = answer.cast if isinstance(answer.cast, Dtype) else None

@@ -64,7 +64,9 @@ class Mode:
         return mode
 
     def __repr__(self) -> str:
-        changed = (f"{n}={getattr(self, n)!r}" for n, d in zip(_FIELDS, _DEFAULTS, strict=True) if getattr(self, n) != d)
+        changed = (
+            f"{n}={getattr(self, n)!r}" for n, d in zip(_FIELDS, _DEFAULTS, strict=True) if getattr(self, n) != d
+        )
         return f"Mode({', '.join(changed)})"
 
 

@@ -24,7 +24,9 @@ def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
     have, want = value._sig.spec, target._sig.spec
     check(
         have.shape == want.shape,
-        lambda: f"output with shape {shape_text(want.shape)} doesn't match the broadcast shape {shape_text(have.shape)}",
+        lambda: (
+            f"output with shape {shape_text(want.shape)} doesn't match the broadcast shape {shape_text(have.shape)}"
+        ),
     )
     check_result_type(have.dtype, want.dtype)
     _copy[0](target, value)

@@ -6,8 +6,8 @@ import pytest
 
 mt = pytest.importorskip("mindtorch", reason="plans are made for calls on real tensors")
 from mindtorch_dispatch import call, table  # noqa: E402
-from mindtorch_dispatch.registry import registry  # noqa: E402
 from mindtorch_dispatch.keys import DispatchKey  # noqa: E402
+from mindtorch_dispatch.registry import registry  # noqa: E402
 
 
 def plans_made(fn):

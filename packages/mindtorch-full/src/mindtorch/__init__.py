@@ -17,6 +17,7 @@ from mindtorch_autograd.mode import (
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.finfo import finfo, iinfo
+from mindtorch_storage.layout import NAMED as NAMED_LAYOUTS
 from mindtorch_storage.layout import (
     channels_last,
     channels_last_3d,
@@ -26,7 +27,6 @@ from mindtorch_storage.layout import (
     preserve_format,
     strided,
 )
-from mindtorch_storage.layout import NAMED as NAMED_LAYOUTS
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
@@ -67,7 +67,6 @@ from .tensor.printing import set_printoptions
 from .tensor.tensor import Tensor, bind_operators
 from .torch_version import __version__
 
-
 bind_operators()
 globals().update(_dtypes.DTYPES)
 globals().update(LEGACY_CLASSES)
@@ -75,6 +74,7 @@ globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
+
 
 def __getattr__(name: str) -> Any:
     home = HOMES.get(name)
@@ -88,7 +88,9 @@ def __getattr__(name: str) -> Any:
 
 
 def _public_names() -> list[str]:
-    own = {name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))}
+    own = {
+        name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))
+    }
     return sorted(own - {"Any", "annotations", "OP_FUNCTIONS"} | {name for name in HOMES if not name.startswith("_")})
 
 

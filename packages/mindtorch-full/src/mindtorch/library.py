@@ -54,7 +54,13 @@ _TYPE_NAMES: dict[Any, str] = {
 
 
 def _qualified(name: Any) -> str:
-    text = name if isinstance(name, str) else name._qualified_op_name if hasattr(name, "_qualified_op_name") else name.name()
+    text = (
+        name
+        if isinstance(name, str)
+        else name._qualified_op_name
+        if hasattr(name, "_qualified_op_name")
+        else name.name()
+    )
     if "::" not in text:
         raise ValueError(f"expected the operator name to be of form 'namespace::name', got {text!r}")
     return text
@@ -135,7 +141,9 @@ class CustomOpDef:
         """Give the operator its geometry rule, which the meta device uses."""
         return register_fake(self._qualname, fn)
 
-    def register_autograd(self, backward: Callable[..., Any], *, setup_context: Callable[..., Any] | None = None) -> None:
+    def register_autograd(
+        self, backward: Callable[..., Any], *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
         """Give the operator its backward."""
         register_autograd(self._qualname, backward, setup_context=setup_context)
 
@@ -186,7 +194,15 @@ def _name_of(op: Any) -> str:
     return op._qualname if isinstance(op, CustomOpDef) else _qualified(op)
 
 
-def register_fake(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, _stacklevel: int = 1, allow_override: bool = False) -> Any:
+def register_fake(
+    op: Any,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Any = None,
+    _stacklevel: int = 1,
+    allow_override: bool = False,
+) -> Any:
     """Give an operator its geometry rule, which the meta device uses; a decorator without `func`."""
 
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,7 +212,9 @@ def register_fake(op: Any, func: Callable[..., Any] | None = None, /, *, lib: An
     return register if func is None else register(func)
 
 
-def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, lib: Any = None) -> None:
+def register_autograd(
+    op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, lib: Any = None
+) -> None:
     """Give an operator its backward: `backward(ctx, *grads)`, with `setup_context(ctx, inputs, output)` to save values."""
     qualified = _name_of(op)
     below = DispatchKeySet([DispatchKey.Autograd])
@@ -241,13 +259,23 @@ class Library:
         registry.register_schema(f"{self.ns}::{name}", schema)
         return f"{self.ns}::{name}"
 
-    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False, allow_override: bool = False) -> None:
+    def impl(
+        self,
+        op_name: Any,
+        fn: Callable[..., Any],
+        dispatch_key: str = "",
+        *,
+        with_keyset: bool = False,
+        allow_override: bool = False,
+    ) -> None:
         """Make `fn` the kernel of an operator for a dispatch key."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         chosen = dispatch_key or self.dispatch_key
         if chosen not in _KEY_NAMES:
-            raise NotImplementedError(f"Library.impl: dispatch key {chosen!r} is not offered; one of {sorted(_KEY_NAMES)}")
+            raise NotImplementedError(
+                f"Library.impl: dispatch key {chosen!r} is not offered; one of {sorted(_KEY_NAMES)}"
+            )
         name = op_name if isinstance(op_name, str) else op_name.name()
         qualified = name if "::" in name else f"{self.ns}::{name}"
         for key in _KEY_NAMES[chosen]:

@@ -16,7 +16,9 @@ _namespaces: dict[str, Namespace] = {"aten": ops_table.aten}
 
 def load_library(path: str) -> None:
     """Raise: compiled operator libraries are built against another torch."""
-    raise OSError(f"Could not load this library: {path}: MindTorch does not load operator libraries compiled for PyTorch")
+    raise OSError(
+        f"Could not load this library: {path}: MindTorch does not load operator libraries compiled for PyTorch"
+    )
 
 
 def __getattr__(name: str) -> Any:

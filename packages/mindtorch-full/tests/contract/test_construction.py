@@ -67,4 +67,5 @@ def test_indices_of_an_assignment_may_leave_dimensions_out():
     for side in (mt, torch):
         target = side.zeros(1, 2, 3)
         target[:, side.tensor([0]), side.tensor([[1]])] = 9.0
-        assert target.sum() == 9.0 and target[0, 0, 1] == 9.0
+        assert target.sum() == 9.0
+        assert target[0, 0, 1] == 9.0

@@ -136,7 +136,9 @@ class Spec:
         return f"Spec({self.dtype}, {self.device}, {tuple(self.shape)}, {self.stride})"
 
 
-def _intern(key: tuple[Any, ...], dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]) -> Spec:
+def _intern(
+    key: tuple[Any, ...], dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]
+) -> Spec:
     full_key = (dtype, device, shape, stride)
     with _intern_lock:
         spec = _interned.get(full_key)

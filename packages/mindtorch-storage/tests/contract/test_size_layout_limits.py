@@ -1,5 +1,5 @@
 """Size, layouts, memory formats and numeric limits."""
-# ruff: noqa: RUF005, E501 (concatenation is what is tested; cases stay one per entry)
+# ruff: noqa: RUF005 (concatenation is what is tested; cases stay one per entry)
 
 from __future__ import annotations
 

@@ -11,7 +11,11 @@ from .pool import taken
 
 
 def _declare(dims: int) -> None:
-    average, largest, fractional = f"_adaptive_avg_pool{dims}d", f"adaptive_max_pool{dims}d", f"fractional_max_pool{dims}d"
+    average, largest, fractional = (
+        f"_adaptive_avg_pool{dims}d",
+        f"adaptive_max_pool{dims}d",
+        f"fractional_max_pool{dims}d",
+    )
 
     def of_average(grad: Any, self: Any) -> Any:
         return getattr(aten, f"{average}_backward")(grad, self)

@@ -11,8 +11,16 @@ from ..derivative import derivative, joint
 
 @joint("query", "key", "value")
 def flash(
-    grad: Any, query: Any, key: Any, value: Any, result0: Any, result1: Any, dropout_p: float, is_causal: bool,
-    attn_mask: Any, scale: float | None,
+    grad: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    result0: Any,
+    result1: Any,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Any,
+    scale: float | None,
 ) -> Any:
     """The three gradients from one kernel."""
     return aten._scaled_dot_product_flash_attention_for_cpu_backward(

@@ -12,13 +12,32 @@ from .numbers import conj
 
 @joint("input", "weight", "bias")
 def convolution(
-    grad: Any, needs: Any, input: Any, weight: Any, bias_spec: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int,
+    grad: Any,
+    needs: Any,
+    input: Any,
+    weight: Any,
+    bias_spec: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
 ) -> Any:
     """The three gradients from one kernel."""
     sizes = None if bias_spec is None else list(bias_spec.shape)
     return aten.convolution_backward(
-        grad, conj(input), conj(weight), sizes, stride, padding, dilation, transposed, output_padding, groups, list(needs)
+        grad,
+        conj(input),
+        conj(weight),
+        sizes,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        list(needs),
     )
 
 
@@ -34,8 +53,17 @@ def _added(values: list[Any]) -> Any:
 
 @joint("grad_output", "input", "weight")
 def convolution_twice(
-    grads: Any, needs: Any, grad_output: Any, input: Any, weight: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int,
+    grads: Any,
+    needs: Any,
+    grad_output: Any,
+    input: Any,
+    weight: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
 ) -> Any:
     """Every gradient of a convolution is linear in the gradient and in one other operand, and is one again."""
     to_input, to_weight, to_bias = grads

@@ -19,13 +19,33 @@ def dense_twice(grad: Any, indices: Any, padding_idx: int) -> Any:
 
 
 def bag_weight(
-    grad: Any, weight_spec: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, sparse: bool,
-    per_sample_weights: Any, padding_idx: int, result1: Any, result2: Any, result3: Any,
+    grad: Any,
+    weight_spec: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Any,
+    padding_idx: int,
+    result1: Any,
+    result2: Any,
+    result3: Any,
 ) -> Any:
     """Gradient of the table of a bag."""
     return aten._embedding_bag_backward(
-        grad, indices, offsets, result1, result2, result3, weight_spec.shape[0], scale_grad_by_freq, mode, sparse,
-        per_sample_weights, padding_idx,
+        grad,
+        indices,
+        offsets,
+        result1,
+        result2,
+        result3,
+        weight_spec.shape[0],
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights,
+        padding_idx,
     )
 
 

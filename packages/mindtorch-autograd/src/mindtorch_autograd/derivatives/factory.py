@@ -3,5 +3,6 @@
 from ..derivative import NON_DIFFERENTIABLE, derivative
 
 derivative(
-    "empty_like zeros_like ones_like full_like new_empty new_zeros new_ones new_full new_empty_strided", NON_DIFFERENTIABLE
+    "empty_like zeros_like ones_like full_like new_empty new_zeros new_ones new_full new_empty_strided",
+    NON_DIFFERENTIABLE,
 )

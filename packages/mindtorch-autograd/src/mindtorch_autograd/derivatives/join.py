@@ -49,7 +49,9 @@ derivative("tril", self=lambda grad, diagonal: aten.tril(grad, diagonal))
 derivative("triu", self=lambda grad, diagonal: aten.triu(grad, diagonal))
 derivative("stack", tensors=lambda grad, dim: list(aten.unbind(grad, dim)))
 derivative(
-    "select_backward", grad_output=lambda grad, dim, index: aten.select(grad, dim, index), node="SelectBackwardBackward0"
+    "select_backward",
+    grad_output=lambda grad, dim, index: aten.select(grad, dim, index),
+    node="SelectBackwardBackward0",
 )
 derivative(
     "slice_backward",

@@ -52,7 +52,10 @@ def _tall(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any, columns: int
     middle = _lower_solve(adjoint(top), aten.triu(middle), upper=True, unitriangular=True)
     if grad_lower is not None:
         middle = aten.cat(
-            [middle + aten.tril(aten.narrow(grad_lower, -2, 0, columns), -1), aten.narrow(grad_lower, -2, columns, rest)],
+            [
+                middle + aten.tril(aten.narrow(grad_lower, -2, 0, columns), -1),
+                aten.narrow(grad_lower, -2, columns, rest),
+            ],
             -2,
         )
     result = _lower_solve(adjoint(upper), middle, upper=False, left=False)
@@ -77,9 +80,7 @@ def lu_factor(grad: Any, result0: Any, result1: Any) -> Any:
     """`linalg_lu_factor_ex`."""
     inner = min(result0.shape[-2:])
     permutation, lower, upper = aten.lu_unpack(result0, result1)
-    return factors_backward(
-        aten.narrow(grad, -1, 0, inner), aten.narrow(grad, -2, 0, inner), permutation, lower, upper
-    )
+    return factors_backward(aten.narrow(grad, -1, 0, inner), aten.narrow(grad, -2, 0, inner), permutation, lower, upper)
 
 
 def unpack(grads: Any, LU_data_spec: Any) -> Any:
@@ -176,8 +177,6 @@ derivative(
     B=lambda grad, LU, pivots, left, adjoint: aten.linalg_lu_solve(LU, pivots, grad, left=left, adjoint=not adjoint),
 )
 derivative("_linalg_solve_ex", solve, outputs=(0,))
-derivative(
-    "linalg_inv_ex", A=lambda grad, result0: -product(adjoint(result0), grad, adjoint(result0)), outputs=(0,)
-)
+derivative("linalg_inv_ex", A=lambda grad, result0: -product(adjoint(result0), grad, adjoint(result0)), outputs=(0,))
 derivative("_linalg_det", A=det, outputs=(0,))
 derivative("_linalg_slogdet", A=slogdet, outputs=(0, 1))

@@ -32,7 +32,15 @@ def _summed(value: Any, dims: list[int], shape: Any) -> Any:
 
 @joint("input", "weight", "bias")
 def layer_norm(
-    grad: Any, needs: Any, input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float, result1: Any, result2: Any
+    grad: Any,
+    needs: Any,
+    input: Any,
+    normalized_shape: Any,
+    weight: Any,
+    bias: Any,
+    eps: float,
+    result1: Any,
+    result2: Any,
 ) -> Any:
     """`native_layer_norm`."""
     if not state.mode.grad:
@@ -49,7 +57,16 @@ def layer_norm(
 
 @joint("input", "weight", "bias")
 def group_norm(
-    grads: Any, needs: Any, input: Any, weight: Any, N: int, C: int, HxW: int, group: int, eps: float, result1: Any,
+    grads: Any,
+    needs: Any,
+    input: Any,
+    weight: Any,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+    result1: Any,
     result2: Any,
 ) -> Any:
     """`native_group_norm`; the statistics have gradients too."""
@@ -76,8 +93,16 @@ def group_norm(
 
 @joint("input", "weight", "bias")
 def batch_norm(
-    grad: Any, needs: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, training: bool, eps: float,
-    result1: Any, result2: Any,
+    grad: Any,
+    needs: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    eps: float,
+    result1: Any,
+    result2: Any,
 ) -> Any:
     """`native_batch_norm`."""
     if not state.mode.grad:
@@ -100,7 +125,9 @@ def renorm(grad: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     norm = aten.linalg_vector_norm(self, p, dims, True)
     along = aten.sum(grad * self, dims, True)
     size = aten.abs(self)
-    toward = aten.sgn(self) * aten.pow(size / norm, p - 1) if p != float("inf") else aten.sgn(self) * aten.eq(size, norm)
+    toward = (
+        aten.sgn(self) * aten.pow(size / norm, p - 1) if p != float("inf") else aten.sgn(self) * aten.eq(size, norm)
+    )
     inverse = aten.reciprocal(norm + 1e-7)
     scaled = maxnorm * inverse * (grad - inverse * along * toward)
     return aten.where(aten.gt(norm, maxnorm), scaled, grad)

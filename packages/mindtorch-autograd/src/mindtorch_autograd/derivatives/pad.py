@@ -23,6 +23,4 @@ for _mode in ("reflection", "replication"):
     for _dims in (1, 2, 3):
         _name = f"{_mode}_pad{_dims}d"
         derivative(_name, self=_through(f"{_name}_backward"))
-        derivative(
-            f"{_name}_backward", grad_output=_again(_name), self=lambda grad, self: aten.zeros_like(self)
-        )
+        derivative(f"{_name}_backward", grad_output=_again(_name), self=lambda grad, self: aten.zeros_like(self))

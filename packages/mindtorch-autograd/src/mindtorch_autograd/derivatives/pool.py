@@ -28,7 +28,13 @@ def _max_backward(dims: int) -> Any:
 
 def _avg_backward(dims: int) -> Any:
     def formula(
-        grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        grad: Any,
+        self: Any,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
         divisor_override: Any,
     ) -> Any:
         backward = getattr(aten, f"avg_pool{dims}d_backward")
@@ -39,7 +45,12 @@ def _avg_backward(dims: int) -> Any:
 
 def _avg_twice(dims: int) -> Any:
     def formula(
-        grad: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        grad: Any,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
         divisor_override: Any,
     ) -> Any:
         forward = getattr(aten, f"avg_pool{dims}d")

@@ -88,9 +88,7 @@ def householder_product(grad: Any, input: Any, tau: Any) -> Any:
 
 
 @joint("self", "input2", "input3")
-def ormqr(
-    grad: Any, needs: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool
-) -> Any:
+def ormqr(grad: Any, needs: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool) -> Any:
     """`ormqr`: a product with the whole orthogonal matrix."""
     other = aten.ormqr(self, input2, grad, left, not transpose) if needs[2] else None
     if not (needs[0] or needs[1]) or not (self._sig.spec.numel and input2._sig.spec.numel):

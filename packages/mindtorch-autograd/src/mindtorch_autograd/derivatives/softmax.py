@@ -43,9 +43,13 @@ def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: boo
     return grad * conj(share)
 
 
-derivative("_softmax", self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype))
 derivative(
-    "_safe_softmax", self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype)
+    "_softmax",
+    self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype),
+)
+derivative(
+    "_safe_softmax",
+    self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(grad, result, dim, self_spec.dtype),
 )
 derivative(
     "_log_softmax",

@@ -71,8 +71,17 @@ def attention(
 @kernel("_scaled_dot_product_flash_attention_for_cpu_backward")
 @np.errstate(invalid="ignore")
 def attention_backward(
-    outs: Any, grad_out: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any, dropout_p: float,
-    is_causal: bool, mask: Any, scale: float | None,
+    outs: Any,
+    grad_out: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    out: Any,
+    logsumexp: Any,
+    dropout_p: float,
+    is_causal: bool,
+    mask: Any,
+    scale: float | None,
 ) -> None:
     """Gradients of query, key and value; the weights are made again from the saved sums."""
     grad_query, grad_key, grad_value = outs

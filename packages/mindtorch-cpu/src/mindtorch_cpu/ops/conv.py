@@ -134,8 +134,16 @@ def weight_gradient(out: Any, x: Any, grad: Any, geometry: Geometry) -> None:
 
 @kernel("convolution")
 def convolution(
-    out: Any, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int,
+    out: Any,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
 ) -> None:
     """Convolution, plain or transposed."""
     geometry = Geometry(weight.shape[2:], stride, padding, dilation, groups)
@@ -149,8 +157,18 @@ def convolution(
 
 @kernel("convolution_backward")
 def convolution_backward(
-    outs: Any, grad: Any, input: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int, mask: Any,
+    outs: Any,
+    grad: Any,
+    input: Any,
+    weight: Any,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    mask: Any,
 ) -> None:
     """Gradients of input, weight and bias."""
     geometry = Geometry(weight.shape[2:], stride, padding, dilation, groups)

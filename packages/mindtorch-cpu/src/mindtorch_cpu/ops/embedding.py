@@ -85,8 +85,16 @@ def bag_of(offsets: Any, count: int, bags: int) -> Any:
 
 @kernel("_embedding_bag", "_embedding_bag_forward_only")
 def bag(
-    outs: Any, weight: Any, indices: Any, offsets: Any, scale: bool, mode: int, sparse: bool, samples: Any,
-    include_last: bool, padding_idx: int,
+    outs: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale: bool,
+    mode: int,
+    sparse: bool,
+    samples: Any,
+    include_last: bool,
+    padding_idx: int,
 ) -> None:
     """Sum, mean or maximum of the rows of each bag."""
     out, positions, sizes, winners = outs
@@ -124,8 +132,17 @@ def _largest(out: Any, winners: Any, rows: Any, bags: Any, numbers: Any) -> None
 
 @kernel("_embedding_bag_dense_backward")
 def bag_dense_backward(
-    out: Any, grad: Any, indices: Any, bags: Any, sizes: Any, winners: Any, num_weights: int, scale: bool, mode: int,
-    samples: Any, padding_idx: int,
+    out: Any,
+    grad: Any,
+    indices: Any,
+    bags: Any,
+    sizes: Any,
+    winners: Any,
+    num_weights: int,
+    scale: bool,
+    mode: int,
+    samples: Any,
+    padding_idx: int,
 ) -> None:
     """Gradients of the rows."""
     out.fill(0)

@@ -94,8 +94,17 @@ def group_norm(
 
 @kernel("native_group_norm_backward")
 def group_norm_backward(
-    outs: Any, grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any, count: int, channels: int, positions: int,
-    group: int, mask: Any,
+    outs: Any,
+    grad_out: Any,
+    input: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    count: int,
+    channels: int,
+    positions: int,
+    group: int,
+    mask: Any,
 ) -> None:
     """Gradients of input, weight and bias."""
     rows, channel_rows = (count * group, channels // group * positions), (count, channels, positions)
@@ -126,7 +135,14 @@ def _per_channel(values: Any, ndim: int) -> Any:
 @kernel("native_batch_norm", upcast=False)
 @np.errstate(invalid="ignore", divide="ignore")
 def batch_norm(
-    outs: Any, input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+    outs: Any,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
     eps: float,
 ) -> None:
     """Standardize channels, scale, shift; in training, move the running statistics."""
@@ -139,7 +155,10 @@ def batch_norm(
         squares = np.add.reduce(np.multiply(centred, centred), axis=axes, dtype=np.float64)
         invstd = 1.0 / np.sqrt(squares / count + eps)
         save_mean[...], save_invstd[...] = mean, invstd
-        for running, new in ((running_mean, mean), (running_var, squares / (count - 1) if count > 1 else squares / 0.0)):
+        for running, new in (
+            (running_mean, mean),
+            (running_var, squares / (count - 1) if count > 1 else squares / 0.0),
+        ):
             if running is not None:
                 running[...] = momentum * new + (1 - momentum) * running.astype(np.float64)
     else:
@@ -154,8 +173,17 @@ def batch_norm(
 
 @kernel("native_batch_norm_backward")
 def batch_norm_backward(
-    outs: Any, grad_out: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, save_mean: Any,
-    save_invstd: Any, train: bool, eps: float, mask: Any,
+    outs: Any,
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    train: bool,
+    eps: float,
+    mask: Any,
 ) -> None:
     """Gradients of input, weight and bias."""
     axes, ndim, count = (0, *range(2, input.ndim)), input.ndim, input.size // input.shape[1]
@@ -186,6 +214,8 @@ def renorm(out: Any, self: Any, p: float, dim: int, maxnorm: float) -> None:
     """Scale what is longer than `maxnorm`."""
     axes = tuple(axis for axis in range(self.ndim) if axis != dim)
     size = np.abs(self)
-    norm = np.max(size, axis=axes, keepdims=True) if p == np.inf else np.sum(size**p, axis=axes, keepdims=True) ** (1 / p)
+    norm = (
+        np.max(size, axis=axes, keepdims=True) if p == np.inf else np.sum(size**p, axis=axes, keepdims=True) ** (1 / p)
+    )
     factor = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).astype(norm.dtype)
     np.multiply(self, factor, out)

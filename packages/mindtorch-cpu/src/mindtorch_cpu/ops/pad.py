@@ -37,7 +37,9 @@ def _positions(mode: str, extent: int, left: int, right: int) -> Any:
 
 def _maps(mode: str, shape: Any, padding: Any) -> dict[int, Any]:
     return {
-        len(shape) - 1 - place: _positions(mode, shape[len(shape) - 1 - place], padding[2 * place], padding[2 * place + 1])
+        len(shape) - 1 - place: _positions(
+            mode, shape[len(shape) - 1 - place], padding[2 * place], padding[2 * place + 1]
+        )
         for place in range(len(padding) // 2)
     }
 

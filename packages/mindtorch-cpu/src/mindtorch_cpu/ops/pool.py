@@ -29,11 +29,14 @@ def places(size: Sequence[int], kernel: Any, stride: Any, dilation: Any) -> Iter
     """Yield each offset in the window with the index of what all windows have there."""
     for offset in itertools.product(*(range(extent) for extent in kernel)):
         begins = [at * gap for at, gap in zip(offset, dilation, strict=True)]
-        yield offset, (
-            ...,
-            *(
-                slice(begin, begin + (count - 1) * step + 1, step)
-                for begin, count, step in zip(begins, size, stride, strict=True)
+        yield (
+            offset,
+            (
+                ...,
+                *(
+                    slice(begin, begin + (count - 1) * step + 1, step)
+                    for begin, count, step in zip(begins, size, stride, strict=True)
+                ),
             ),
         )
 
@@ -95,7 +98,12 @@ def max_pool_backward(
 
 
 def _counts(
-    spatial: Sequence[int], size: Sequence[int], kernel_size: Any, stride: Any, padding: Any, include_pad: bool,
+    spatial: Sequence[int],
+    size: Sequence[int],
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    include_pad: bool,
     divisor: int | None,
 ) -> Any:
     """Return by how much each window's sum is divided, shaped like the last dimensions."""
@@ -114,7 +122,14 @@ def _counts(
 
 @kernel("avg_pool2d", "avg_pool3d")
 def avg_pool(
-    out: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, divisor: int | None
+    out: Any,
+    x: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    include_pad: bool,
+    divisor: int | None,
 ) -> None:
     """The mean of every window."""
     dims = len(kernel_size)
@@ -132,7 +147,14 @@ def avg_pool(
 
 @kernel("avg_pool2d_backward", "avg_pool3d_backward")
 def avg_pool_backward(
-    out: Any, grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool,
+    out: Any,
+    grad: Any,
+    x: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    include_pad: bool,
     divisor: int | None,
 ) -> None:
     """Every window's gradient is shared out among its positions."""

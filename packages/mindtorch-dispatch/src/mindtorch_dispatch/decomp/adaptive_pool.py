@@ -27,8 +27,10 @@ def largest1d(self: Any, output_size: Any) -> tuple[Any, Any]:
     for dim in range(1, len(self.shape)):
         check(
             self.shape[dim] > 0,
-            lambda dim=dim: "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but "
-            f"input has sizes {shape_text(self.shape)} with dimension {dim} being empty",
+            lambda dim=dim: (
+                "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {shape_text(self.shape)} with dimension {dim} being empty"
+            ),
         )
     values, indices = aten.adaptive_max_pool2d(aten.unsqueeze(self, -2), [1, output_size[0]])
     return aten.squeeze(values, -2), aten.squeeze(indices, -2)

@@ -22,19 +22,25 @@ def _check_inputs(query: Any, key: Any, value: Any, mask: Any) -> None:
     dtypes = (query.dtype, key.dtype, value.dtype)
     check(
         dtypes[0] is dtypes[1] and dtypes[0] is dtypes[2],
-        lambda: "Expected query, key, and value to have the same dtype, but got query.dtype: "
-        f"{c_type(dtypes[0])} key.dtype: {c_type(dtypes[1])} and value.dtype: {c_type(dtypes[2])} instead.",
+        lambda: (
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{c_type(dtypes[0])} key.dtype: {c_type(dtypes[1])} and value.dtype: {c_type(dtypes[2])} instead."
+        ),
     )
     dims = (len(query.shape), len(key.shape), len(value.shape))
     check(
         min(dims) >= 2,
-        lambda: "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-        f"{dims[0]} key.dim: {dims[1]} and value.dim: {dims[2]} instead.",
+        lambda: (
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{dims[0]} key.dim: {dims[1]} and value.dim: {dims[2]} instead."
+        ),
     )
     check(
         mask is None or mask.dtype in (bool_dtype, float32, dtypes[0]),
-        lambda: "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-        f"{c_type(mask.dtype)} and  query.dtype: {c_type(dtypes[0])} instead.",
+        lambda: (
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{c_type(mask.dtype)} and  query.dtype: {c_type(dtypes[0])} instead."
+        ),
     )
 
 
@@ -69,7 +75,13 @@ def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, e
 
 
 def fused_choice(
-    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float | None,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
     enable_gqa: bool,
 ) -> int:
     """`_fused_sdp_choice`: the number of the kernel."""
@@ -84,7 +96,13 @@ def _additive(mask: Any, dtype: Dtype) -> Any:
 
 
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float | None,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
     enable_gqa: bool,
 ) -> Any:
     """`softmax(query @ key.T * scale + mask) @ value`."""
@@ -125,8 +143,15 @@ def _repeated_heads(query: Any, key: Any, value: Any) -> tuple[Any, Any]:
 
 
 def attention_math(
-    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, dropout_mask: Any,
-    scale: float | None, enable_gqa: bool,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: float,
+    is_causal: bool,
+    dropout_mask: Any,
+    scale: float | None,
+    enable_gqa: bool,
 ) -> tuple[Any, Any]:
     """`_scaled_dot_product_attention_math`: attention of other ops; its result and the weights."""
     dtype = query.dtype

@@ -14,8 +14,10 @@ def _batched(input: Any, dims: int, name: str) -> tuple[Any, bool]:
     count = len(input.shape)
     check(
         count in (dims + 1, dims + 2),
-        lambda: f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input of size: "
-        f"{shape_text(input.shape)}",
+        lambda: (
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input of size: "
+            f"{shape_text(input.shape)}"
+        ),
     )
     return (input, True) if count == dims + 2 else (aten.unsqueeze(input, 0), False)
 
@@ -64,9 +66,7 @@ def transposed(dims: int) -> Callable[..., Any]:
     return conv
 
 
-def convolution_mode(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int
-) -> Any:
+def convolution_mode(input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
     """`_convolution_mode`."""
     if padding == "same":
         return _same(input, weight, bias, stride, dilation, groups)
@@ -81,8 +81,10 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
     check(groups > 0, lambda: "non-positive groups is not supported")
     check(
         len(input.shape) == count,
-        lambda: f"Expected {count}-dimensional input for {count}-dimensional weight{shape_text(weight.shape)}, but got "
-        f"{len(input.shape)}-dimensional input of size {shape_text(input.shape)} instead",
+        lambda: (
+            f"Expected {count}-dimensional input for {count}-dimensional weight{shape_text(weight.shape)}, but got "
+            f"{len(input.shape)}-dimensional input of size {shape_text(input.shape)} instead"
+        ),
     )
     dims = count - 2
     for name, values in (("stride", stride), ("dilation", dilation)):
@@ -99,8 +101,16 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
 
 
 def convolution_flagged(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
-    groups: int, *flags: bool,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    *flags: bool,
 ) -> Any:
     """`_convolution`: the flags choose among CUDA libraries."""
     return aten.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)

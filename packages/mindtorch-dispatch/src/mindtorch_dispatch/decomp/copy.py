@@ -33,7 +33,10 @@ def convert(self: Any, dtype: Any, device: Any, non_blocking: bool, copy: bool, 
     ):
         return self
     return aten._to_copy(
-        self, dtype=dtype or spec.dtype, device=device or spec.device, non_blocking=non_blocking,
+        self,
+        dtype=dtype or spec.dtype,
+        device=device or spec.device,
+        non_blocking=non_blocking,
         memory_format=memory_format,
     )
 

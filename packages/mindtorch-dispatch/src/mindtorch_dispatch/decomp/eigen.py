@@ -48,4 +48,8 @@ def old_svd(self: Any, some: bool, compute_uv: bool) -> tuple[Any, Any, Any]:
     values = aten.linalg_svdvals(self)
     rows, columns = self.shape[-2:]
     batch = self.shape[:-2]
-    return aten.zeros((*batch, rows, rows), dtype=self.dtype), values, aten.zeros((*batch, columns, columns), dtype=self.dtype)
+    return (
+        aten.zeros((*batch, rows, rows), dtype=self.dtype),
+        values,
+        aten.zeros((*batch, columns, columns), dtype=self.dtype),
+    )

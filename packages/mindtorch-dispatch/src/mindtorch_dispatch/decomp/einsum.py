@@ -36,8 +36,10 @@ def _parse_inputs(left: str, count: int) -> list[list[str]]:
         elif label != " ":
             check(
                 label in _LABELS,
-                lambda at=at: f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must "
-                "be in [a-zA-Z]",
+                lambda at=at: (
+                    f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must "
+                    "be in [a-zA-Z]"
+                ),
             )
             labels[operand].append(label)
         at += 1
@@ -57,12 +59,17 @@ def _count_labels(labels: list[list[str]], operands: Any) -> tuple[dict[str, int
         for label in given:
             if label != _ELLIPSIS:
                 counts[label] = counts.get(label, 0) + 1
-        between = ") is more than the number of dimensions (" if has_ellipsis else ") does not match the number of dimensions ("
+        between = (
+            ") is more than the number of dimensions ("
+            if has_ellipsis
+            else ") does not match the number of dimensions ("
+        )
         after = "" if has_ellipsis else " and no ellipsis was given"
         check(
             named <= dims if has_ellipsis else named == dims,
-            lambda at=at, named=named, dims=dims, between=between, after=after: "einsum(): the number of subscripts in "
-            f"the equation ({named}{between}{dims}) for operand {at}{after}",
+            lambda at=at, named=named, dims=dims, between=between, after=after: (
+                f"einsum(): the number of subscripts in the equation ({named}{between}{dims}) for operand {at}{after}"
+            ),
         )
     return counts, covered
 
@@ -101,9 +108,7 @@ class _Places:
         while at < len(right):
             label = right[at]
             if label == ".":
-                check(
-                    not ellipsis, lambda: "einsum(): found '.' for output but an ellipsis (...) was already found"
-                )
+                check(not ellipsis, lambda: "einsum(): found '.' for output but an ellipsis (...) was already found")
                 check(
                     right[at : at + 3] == "...",
                     lambda: "einsum(): found '.' for output that is not part of any ellipsis (...)",
@@ -114,14 +119,22 @@ class _Places:
             elif label != " ":
                 check(
                     label in _LABELS,
-                    lambda at=at: f"einsum(): invalid subscript given at index {before + 2 + at} in the equation string, "
-                    "subscripts must be in [a-zA-Z]",
+                    lambda at=at: (
+                        f"einsum(): invalid subscript given at index {before + 2 + at} in the equation string, "
+                        "subscripts must be in [a-zA-Z]"
+                    ),
                 )
                 twice = label in self.of
                 check(
                     counts.get(label, 0) > 0 and not twice,
-                    lambda label=label, twice=twice: f"einsum(): output subscript {label}"
-                    + (" appears more than once in the output" if twice else " does not appear in the equation for any input operand"),
+                    lambda label=label, twice=twice: (
+                        f"einsum(): output subscript {label}"
+                        + (
+                            " appears more than once in the output"
+                            if twice
+                            else " does not appear in the equation for any input operand"
+                        )
+                    ),
                 )
                 self._place(label)
             at += 1
@@ -143,8 +156,10 @@ class _Sizes:
             return
         check(
             self.ellipsis[at] in (1, extent),
-            lambda: f"einsum(): dimension {dim} covered by ellipsis in operand {operand}has size {extent} which does not "
-            f"broadcast with previously seen ellipsis with size {self.ellipsis[at]} for the respective dimension",
+            lambda: (
+                f"einsum(): dimension {dim} covered by ellipsis in operand {operand}has size {extent} which does not "
+                f"broadcast with previously seen ellipsis with size {self.ellipsis[at]} for the respective dimension"
+            ),
         )
         self.ellipsis[at] = extent
         self.counts[self.places.ellipsis + at] += 1
@@ -156,8 +171,10 @@ class _Sizes:
         seen = self.labels.get(label, 1)
         check(
             seen in (1, extent),
-            lambda: f"einsum(): subscript {label} has size {extent} for operand {operand} which does not broadcast with "
-            f"previously seen size {seen}",
+            lambda: (
+                f"einsum(): subscript {label} has size {extent} for operand {operand} which does not broadcast with "
+                f"previously seen size {seen}"
+            ),
         )
         self.labels[label] = extent
         self.counts[self.places.of[label]] += 1
@@ -182,8 +199,10 @@ def _aligned(operand: Any, labels: list[str], number: int, places: _Places, size
             earlier = order[places.of[label]]
             check(
                 operand.shape[dim] == operand.shape[earlier],
-                lambda label=label, dim=dim, earlier=earlier, shape=operand.shape: f"einsum(): subscript {label} is "
-                f"repeated for operand {number} but the sizes don't match, {shape[dim]} != {shape[earlier]}",
+                lambda label=label, dim=dim, earlier=earlier, shape=operand.shape: (
+                    f"einsum(): subscript {label} is "
+                    f"repeated for operand {number} but the sizes don't match, {shape[dim]} != {shape[earlier]}"
+                ),
             )
             operand = aten.movedim(aten.diagonal(operand, 0, earlier, dim), -1, earlier)
     for at, source in enumerate(order):
@@ -198,7 +217,9 @@ def _check_path(path: Any, count: int) -> None:
     wanted = 1 if count == 1 else (count - 1) * 2
     check(
         len(path) == wanted,
-        lambda: f"einsum(): expected contraction path given in path parameter to have size {wanted} but got {len(path)}",
+        lambda: (
+            f"einsum(): expected contraction path given in path parameter to have size {wanted} but got {len(path)}"
+        ),
     )
 
 
@@ -224,7 +245,8 @@ def einsum(equation: str, tensors: Any, path: Any = None) -> Any:
     places = _Places(equation, counts, covered)
     sizes = _Sizes(places)
     pending = deque(
-        _aligned(operand, given, at, places, sizes) for at, (operand, given) in enumerate(zip(operands, labels, strict=True))
+        _aligned(operand, given, at, places, sizes)
+        for at, (operand, given) in enumerate(zip(operands, labels, strict=True))
     )
     steps = deque(path) if path is not None else None
     while len(pending) > 1:
@@ -273,7 +295,11 @@ def _pair_product(left: Any, right: Any, summed: list[int]) -> Any:
         (shared if wide_left and wide_right else left_only if wide_left else right_only).append(dim)
     sizes = [math.prod(left.shape[dim] for dim in dims) for dims in (shared, left_only, summed)]
     right_size = math.prod(right.shape[dim] for dim in right_only)
-    shape = [*(left.shape[dim] for dim in (*shared, *left_only)), *(1 for _ in summed), *(right.shape[dim] for dim in right_only)]
+    shape = [
+        *(left.shape[dim] for dim in (*shared, *left_only)),
+        *(1 for _ in summed),
+        *(right.shape[dim] for dim in right_only),
+    ]
     order = [*shared, *left_only, *summed, *right_only]
     matrices = aten.reshape(aten.permute(left, order), sizes)
     others = aten.reshape(
@@ -288,9 +314,7 @@ def _pair_product(left: Any, right: Any, summed: list[int]) -> Any:
 def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
     """Sum of products over pairs of dimensions."""
     check(len(dims_self) == len(dims_other), lambda: "both dimension lists should have same length")
-    check(
-        self.dtype is other.dtype, lambda: "both inputs should have same dtype"
-    )
+    check(self.dtype is other.dtype, lambda: "both inputs should have same dtype")
     left_dims = wrap_dims(dims_self, len(self.shape)) if len(dims_self) else ()
     right_dims = wrap_dims(dims_other, len(other.shape)) if len(dims_other) else ()
     left, right, inner = self, other, 1
@@ -303,8 +327,10 @@ def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
         else:
             check(
                 size1 == size2,
-                lambda a=size1, b=size2, c=named1, d=named2: "contracted dimensions need to match, but first has size "
-                f"{a} in dim {c} and second has size {b} in dim {d}",
+                lambda a=size1, b=size2, c=named1, d=named2: (
+                    "contracted dimensions need to match, but first has size "
+                    f"{a} in dim {c} and second has size {b} in dim {d}"
+                ),
             )
             inner *= size1
     left_kept = [dim for dim in range(len(left.shape)) if dim not in left_dims]
@@ -326,7 +352,9 @@ def inner(self: Any, other: Any) -> Any:
         return aten.mul(self, other)
     check(
         self.shape[wrap_dim(-1, len(self.shape))] == other.shape[-1],
-        lambda: "inner() the last dimension must match on both input tensors but got shapes "
-        f"{shape_text(self.shape)} and {shape_text(other.shape)}",
+        lambda: (
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{shape_text(self.shape)} and {shape_text(other.shape)}"
+        ),
     )
     return tensordot(self, other, [-1], [-1])

@@ -15,13 +15,22 @@ def embedding_backward(
 ) -> Any:
     """Gradient of the table."""
     if sparse:
-        raise NotImplementedError("embedding(sparse=True): gradients with the layout torch.sparse_coo are not supported")
+        raise NotImplementedError(
+            "embedding(sparse=True): gradients with the layout torch.sparse_coo are not supported"
+        )
     return aten.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
 def embedding_bag(
-    weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, sparse: bool, per_sample_weights: Any,
-    include_last_offset: bool, padding_idx: int | None = None,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int | None = None,
 ) -> Any:
     """Bags of rows; a padding index may count from the end."""
     if padding_idx is None:
@@ -30,20 +39,34 @@ def embedding_bag(
         rows = weight.shape[0]
         check(
             -rows <= padding_idx < rows,
-            lambda: f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
-            f"{padding_idx}",
+            lambda: (
+                f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
+                f"{padding_idx}"
+            ),
         )
         padding_idx = padding_idx + rows if padding_idx < 0 else padding_idx
     if {indices.dtype.name, offsets.dtype.name} == {"int32", "int64"}:
-        indices, offsets = (one if one.dtype is int64 else aten._to_copy(one, dtype=int64) for one in (indices, offsets))
+        indices, offsets = (
+            one if one.dtype is int64 else aten._to_copy(one, dtype=int64) for one in (indices, offsets)
+        )
     return aten._embedding_bag(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
     )
 
 
 def embedding_bag_backward(
-    grad: Any, indices: Any, offsets: Any, offset2bag: Any, bag_size: Any, maximum_indices: Any, num_weights: int,
-    scale_grad_by_freq: bool, mode: int, sparse: bool, per_sample_weights: Any, padding_idx: int,
+    grad: Any,
+    indices: Any,
+    offsets: Any,
+    offset2bag: Any,
+    bag_size: Any,
+    maximum_indices: Any,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Any,
+    padding_idx: int,
 ) -> Any:
     """Gradient of the table."""
     if sparse:
@@ -54,6 +77,14 @@ def embedding_bag_backward(
         positions = aten.arange(indices.shape[0], dtype=offsets.dtype)
         offset2bag = aten.sub(aten.searchsorted(aten.contiguous(offsets), positions, right=True), 1)
     return aten._embedding_bag_dense_backward(
-        grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, per_sample_weights,
+        grad,
+        indices,
+        offset2bag,
+        bag_size,
+        maximum_indices,
+        num_weights,
+        scale_grad_by_freq,
+        mode,
+        per_sample_weights,
         padding_idx,
     )

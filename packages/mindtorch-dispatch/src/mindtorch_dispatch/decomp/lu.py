@@ -78,8 +78,10 @@ def tensorinv(self: Any, ind: int) -> Any:
     rows, columns = math.prod(front), math.prod(back)
     check(
         rows == columns,
-        lambda: "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-        f"{columns} != {rows}",
+        lambda: (
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{columns} != {rows}"
+        ),
     )
     return aten.reshape(inv(aten.reshape(self, (columns, rows))), (*back, *front))
 
@@ -94,8 +96,10 @@ def tensorsolve(self: Any, other: Any, dims: Any) -> Any:
     columns, rows = math.prod(shape), math.prod(other.shape)
     check(
         columns == rows,
-        lambda: "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
-        f"but got {columns} != {rows}",
+        lambda: (
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {columns} != {rows}"
+        ),
     )
     flat = aten.reshape(moved, (columns, columns))
     result = solve(flat, aten.reshape(other, (rows,)), True)

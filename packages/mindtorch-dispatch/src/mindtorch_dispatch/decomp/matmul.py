@@ -76,7 +76,8 @@ def matmul(self: Any, other: Any) -> Any:
     if dims == (2, 2):
         return aten.mm(self, other)
     check(
-        0 not in dims, lambda: f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D"
+        0 not in dims,
+        lambda: f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D",
     )
     if dims == (1, 1):
         return aten.dot(self, other)
@@ -129,14 +130,16 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
     for dim in range(len(first) - 1):
         check(
             first[dim] == second[dim],
-            lambda dim=dim: f"bilinear(): input batch dimensions do not match at dim {dim}: got {first[dim]} and "
-            f"{second[dim]}",
+            lambda dim=dim: (
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {first[dim]} and {second[dim]}"
+            ),
         )
     for name, size, wanted in (("input1", first[-1], sizes[1]), ("input2", second[-1], sizes[2])):
         check(
             size == wanted,
-            lambda name=name, size=size, wanted=wanted: f"bilinear(): {name} size does not match weight size: got "
-            f"{size} but expected {wanted}",
+            lambda name=name, size=size, wanted=wanted: (
+                f"bilinear(): {name} size does not match weight size: got {size} but expected {wanted}"
+            ),
         )
     check(
         bias is None or bias.shape[0] == sizes[0],
@@ -185,8 +188,10 @@ def vecdot(x: Any, y: Any, dim: int) -> Any:
     )
     check(
         dtype is y.dtype,
-        lambda: "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
-        f"{dtype.scalar_name} and y of type {y.dtype.scalar_name} instead",
+        lambda: (
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{dtype.scalar_name} and y of type {y.dtype.scalar_name} instead"
+        ),
     )
     if len(x.shape) == len(y.shape) == 1:
         return aten.vdot(x, y)
@@ -197,7 +202,10 @@ def chain_matmul(matrices: Any) -> Any:
     """Product of matrices in the cheapest order."""
     check(len(matrices) > 0, lambda: "chain_matmul(): Expected one or more matrices")
     for matrix in matrices:
-        check(len(matrix.shape) == 2, lambda matrix=matrix: f"Tensor dimension is {len(matrix.shape)}, expected 2 instead.")
+        check(
+            len(matrix.shape) == 2,
+            lambda matrix=matrix: f"Tensor dimension is {len(matrix.shape)}, expected 2 instead.",
+        )
     if len(matrices) == 1:
         return aten.clone(matrices[0])
     return multi_dot(matrices)
@@ -208,13 +216,17 @@ def _check_chain(given: Any, chain: list[Any]) -> None:
     for at in range(1, len(chain)):
         check(
             given[at].dtype is first.dtype,
-            lambda at=at: f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {c_type(first.dtype)} and "
-            f"tensor {at} {c_type(given[at].dtype)}",
+            lambda at=at: (
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {c_type(first.dtype)} and "
+                f"tensor {at} {c_type(given[at].dtype)}"
+            ),
         )
         check(
             chain[at].shape[0] == chain[at - 1].shape[1],
-            lambda at=at: f"multi_dot(): tensors {at - 1} and {at} with shapes {shape_text(given[at - 1].shape)} and "
-            f"{shape_text(given[at].shape)} cannot be multiplied",
+            lambda at=at: (
+                f"multi_dot(): tensors {at - 1} and {at} with shapes {shape_text(given[at - 1].shape)} and "
+                f"{shape_text(given[at].shape)} cannot be multiplied"
+            ),
         )
 
 
@@ -225,11 +237,14 @@ def multi_dot(tensors: Any) -> Any:
     for place, at in (("first", 0), ("last", -1)):
         check(
             len(given[at].shape) in (1, 2),
-            lambda place=place, at=at: f"multi_dot(): the {place} tensor must be 1D or 2D but got {len(given[at].shape)}D",
+            lambda place=place, at=at: (
+                f"multi_dot(): the {place} tensor must be 1D or 2D but got {len(given[at].shape)}D"
+            ),
         )
     for at in range(1, count - 1):
         check(
-            len(given[at].shape) == 2, lambda at=at: f"multi_dot(): tensor {at} must be 2D but got {len(given[at].shape)}D"
+            len(given[at].shape) == 2,
+            lambda at=at: f"multi_dot(): tensor {at} must be 2D but got {len(given[at].shape)}D",
         )
     chain = list(given)
     if len(given[0].shape) == 1:

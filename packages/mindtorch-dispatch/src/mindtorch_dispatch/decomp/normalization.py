@@ -27,7 +27,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
     dtype = input.dtype
     check(
         dtype.is_floating_point or dtype.is_complex,
-        lambda: f'"rms_norm" not implemented for \'{dtype.scalar_name}\'',
+        lambda: f"\"rms_norm\" not implemented for '{dtype.scalar_name}'",
         NotImplementedError,
     )
     wide = aten._to_copy(input, dtype=float32) if dtype.name in ("float16", "bfloat16") else input
@@ -65,7 +65,14 @@ def _check_features(name: str, channels: int, given: Any) -> None:
 
 
 def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
     cudnn_enabled: bool,
 ) -> Any:
     """Normalize every channel."""
@@ -100,8 +107,15 @@ def _put_mean(target: Any, batch: Any, count: int, channels: int) -> None:
 
 
 def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
-    eps: float, cudnn_enabled: bool,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
 ) -> Any:
     """Normalize every channel of every sample: batch normalization with the samples side by side as channels."""
     check(

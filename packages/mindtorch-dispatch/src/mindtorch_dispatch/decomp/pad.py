@@ -13,14 +13,14 @@ def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
     check(len(pad) % 2 == 0, lambda: "Padding length must be divisible by 2")
     check(
         len(pad) <= 2 * len(self.shape),
-        lambda: "Padding length should be less than or equal to two times the input dimension but got padding length "
-        f"{len(pad)} and input of dimension {len(self.shape)}",
+        lambda: (
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {len(self.shape)}"
+        ),
     )
     if mode == "constant":
         return aten.constant_pad_nd(self, list(pad), 0 if value is None else value)
-    check(
-        value is None or value == 0, lambda: f'Padding mode "{mode}" doesn\'t take in value argument'
-    )
+    check(value is None or value == 0, lambda: f'Padding mode "{mode}" doesn\'t take in value argument')
     count, ndim = len(pad), len(self.shape)
     names = {"reflect": "reflection", "replicate": "replication"}
     if (mode in names or mode == "circular") and count in (2, 4, 6) and ndim in (count // 2 + 1, count // 2 + 2):

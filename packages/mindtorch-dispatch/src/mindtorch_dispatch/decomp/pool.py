@@ -15,8 +15,10 @@ def check_rows(self: Any, name: str) -> None:
     count = len(self.shape)
     check(
         count in (2, 3),
-        lambda: f"Expected 2 to 3 dimensions, but got {count}-dimensional tensor for argument #1 'self' (while checking "
-        f"arguments for {name})",
+        lambda: (
+            f"Expected 2 to 3 dimensions, but got {count}-dimensional tensor for argument #1 'self' (while checking "
+            f"arguments for {name})"
+        ),
     )
 
 
@@ -42,7 +44,12 @@ def max_pool1d_with_indices(
     """Maxima of windows of rows, and where they were."""
     steps = stride or kernel_size
     check_rows(self, "max_pool1d")
-    for argument, values in (("kernel_size", kernel_size), ("stride", steps), ("padding", padding), ("dilation", dilation)):
+    for argument, values in (
+        ("kernel_size", kernel_size),
+        ("stride", steps),
+        ("padding", padding),
+        ("dilation", dilation),
+    ):
         check_one(values, "max_pool1d", argument)
     values, indices = aten.max_pool2d_with_indices(
         aten.unsqueeze(self, -2), [1, kernel_size[0]], [1, steps[0]], [0, padding[0]], [1, dilation[0]], ceil_mode
@@ -62,14 +69,17 @@ def _check_max_pool1d(self: Any, kernel: Any, stride: Any, padding: Any, dilatio
     shape = tuple(self.shape)
     check(
         len(shape) in (2, 3) and 0 not in (shape if len(shape) == 2 else shape[1:]),
-        lambda: "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-        f"{shape_text(shape)}",
+        lambda: (
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{shape_text(shape)}"
+        ),
     )
     for name, values in (("kernel_size", kernel), ("stride", stride), ("padding", padding), ("dilation", dilation)):
         check(
             len(values) == 1 or (name == "stride" and not values),
-            lambda name=name, values=values: f"max_pool1d() {name} must be {_SINGLE[name]} of size 1 but got size "
-            f"{len(values)}",
+            lambda name=name, values=values: (
+                f"max_pool1d() {name} must be {_SINGLE[name]} of size 1 but got size {len(values)}"
+            ),
         )
     size, step, pad, gap = kernel[0], (stride or kernel)[0], padding[0], dilation[0]
     check(size > 0, lambda: f"max_pool1d() kernel_size must be greater than zero, but got {size}")
@@ -77,15 +87,16 @@ def _check_max_pool1d(self: Any, kernel: Any, stride: Any, padding: Any, dilatio
     check(pad >= 0, lambda: f"max_pool1d() padding must be non-negative, but got {pad}")
     check(
         pad <= size // 2,
-        lambda: "max_pool1d() padding should be at most half of kernel size, but got "
-        f"padding={pad} and kernel_size={size}",
+        lambda: (
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={pad} and kernel_size={size}"
+        ),
     )
     check(gap > 0, lambda: f"max_pool1d() dilation must be greater than zero, but got {gap}")
     extent = output_extent(shape[-1], size, step, pad, gap, ceil_mode)
     check(extent > 0, lambda: f"max_pool1d() Invalid computed output size: {extent}")
     check(
         self.dtype.is_floating_point,
-        lambda: f'"max_pool1d_impl" not implemented for \'{self.dtype.scalar_name}\'',
+        lambda: f"\"max_pool1d_impl\" not implemented for '{self.dtype.scalar_name}'",
         NotImplementedError,
     )
 
@@ -96,9 +107,7 @@ def max_pool1d(self: Any, kernel_size: Any, stride: Any, padding: Any, dilation:
     return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-def avg_pool1d(
-    self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool
-) -> Any:
+def avg_pool1d(self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool) -> Any:
     """Means of windows of rows."""
     steps = stride or kernel_size
     check_rows(self, "avg_pool1d")

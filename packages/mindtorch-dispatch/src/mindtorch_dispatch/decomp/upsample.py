@@ -18,7 +18,9 @@ def _target(input: Any, output_size: Any, scale_factors: Any) -> list[int]:
     )
     if output_size is not None:
         return list(output_size)
-    check(len(scale_factors) == spatial, lambda: "Input and scale_factors must have the same number of spatial dimensions")
+    check(
+        len(scale_factors) == spatial, lambda: "Input and scale_factors must have the same number of spatial dimensions"
+    )
     return [int(extent * factor) for extent, factor in zip(input.shape[2:], scale_factors, strict=True)]
 
 

@@ -19,8 +19,10 @@ def _check_not_empty(self: Any, dims: int, name: str, tail: str = "input has siz
     for dim in range(len(self.shape) - dims, len(self.shape)):
         check(
             self.shape[dim] > 0,
-            lambda dim=dim: f"{name}: Expected input to have non-zero size for non-batch dimensions, but {tail}"
-            f"{shape_text(self.shape)} with dimension {dim} being empty{end}",
+            lambda dim=dim: (
+                f"{name}: Expected input to have non-zero size for non-batch dimensions, but {tail}"
+                f"{shape_text(self.shape)} with dimension {dim} being empty{end}"
+            ),
         )
 
 
@@ -48,7 +50,7 @@ def average(dims: int) -> MetaRule:
         _check_not_empty(self, dims, f"{name}()")
         check(
             self.dtype.is_floating_point,
-            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
         shape = (*self.shape[:-dims], *output_size)
@@ -71,7 +73,7 @@ def largest(dims: int) -> MetaRule:
         shape = check_size((*self.shape[:-dims], *output_size))
         check(
             self.dtype.is_floating_point,
-            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
@@ -107,8 +109,9 @@ def fractional(dims: int) -> MetaRule:
         for axis, extent, width, wanted in zip(_FRACTIONAL_AXES[dims], self.shape[-dims:], kernel, size, strict=True):
             check(
                 wanted + width - 1 <= extent,
-                lambda axis=axis, extent=extent, width=width: f"{where}: pool {axis} {width} too large relative to input "
-                f"{axis} {extent}",
+                lambda axis=axis, extent=extent, width=width: (
+                    f"{where}: pool {axis} {width} too large relative to input {axis} {extent}"
+                ),
             )
         _check_samples(self, random_samples, dims)
         out = Spec.of(self.dtype, self.device, (*self.shape[:-dims], *size))
@@ -123,9 +126,7 @@ def _check_samples(self: Spec, samples: Spec, dims: int) -> None:
     count, channels, width = samples.shape
     batch = 1 if self.ndim == dims + 1 else self.shape[0]
     check(count >= batch, lambda: "Expect _random_samples.size(0) no less then input batch size.")
-    check(
-        channels == self.shape[-dims - 1], lambda: "Expect _random_samples.size(1) equals to input channel size."
-    )
+    check(channels == self.shape[-dims - 1], lambda: "Expect _random_samples.size(1) equals to input channel size.")
     check(width == dims, lambda: f"Expect _random_samples.size(2) equals to {dims}; got {width}.")
 
 
@@ -143,19 +144,25 @@ def unpool(dims: int) -> MetaRule:
         )
         check(
             self.ndim in (dims + 1, dims + 2),
-            lambda: f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
-            f"{self.ndim} dimensions.",
+            lambda: (
+                f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
+                f"{self.ndim} dimensions."
+            ),
         )
         check(
             self.shape == indices.shape,
-            lambda: "Expected shape of indices to be same as that of the input tensor "
-            f"({shape_text(self.shape)}) but got indices tensor with shape: {shape_text(indices.shape)}",
+            lambda: (
+                "Expected shape of indices to be same as that of the input tensor "
+                f"({shape_text(self.shape)}) but got indices tensor with shape: {shape_text(indices.shape)}"
+            ),
         )
         for dim in range(1, self.ndim):
             check(
                 self.shape[dim] > 0,
-                lambda dim=dim: f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for "
-                f"non-batch dimensions, but got {shape_text(self.shape)} with dimension {dim} being empty.",
+                lambda dim=dim: (
+                    f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for "
+                    f"non-batch dimensions, but got {shape_text(self.shape)} with dimension {dim} being empty."
+                ),
             )
         check(
             not stride or min(stride) > 0,

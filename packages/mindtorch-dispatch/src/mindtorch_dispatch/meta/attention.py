@@ -19,14 +19,21 @@ def _like(spec: Spec, shape: Any = None) -> Spec:
 
 @meta_rule()
 def flash(
-    query: Spec, key: Spec, value: Spec, dropout_p: float = 0.0, is_causal: bool = False, attn_mask: Spec | None = None,
+    query: Spec,
+    key: Spec,
+    value: Spec,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    attn_mask: Spec | None = None,
     scale: float | None = None,
 ) -> tuple[Spec, Spec]:
     """`_scaled_dot_product_flash_attention_for_cpu`: the result, laid out as the query, and the log of the row sums."""
     check(
         query.dtype.is_floating_point,
-        lambda: "scaled_dot_product_attention_flash_attention: Expected data type in FP32, FP64, BF16, FP16, but got "
-        f"{query.dtype.scalar_name} instead.",
+        lambda: (
+            "scaled_dot_product_attention_flash_attention: Expected data type in FP32, FP64, BF16, FP16, but got "
+            f"{query.dtype.scalar_name} instead."
+        ),
     )
     check(
         query.ndim == 4 and key.ndim == 4 and value.ndim == 4,
@@ -48,8 +55,16 @@ def flash(
 
 @meta_rule()
 def flash_backward(
-    grad_out: Spec, query: Spec, key: Spec, value: Spec, out: Spec, logsumexp: Spec, dropout_p: float, is_causal: bool,
-    attn_mask: Spec | None = None, scale: float | None = None,
+    grad_out: Spec,
+    query: Spec,
+    key: Spec,
+    value: Spec,
+    out: Spec,
+    logsumexp: Spec,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Spec | None = None,
+    scale: float | None = None,
 ) -> tuple[Spec, Spec, Spec]:
     """`_scaled_dot_product_flash_attention_for_cpu_backward`: gradients of query, key and value."""
     return _like(query), _like(key), _like(value)

@@ -44,8 +44,10 @@ def cholesky_solve(self: Spec, input2: Spec, upper: bool = False) -> Spec:
     check_square(input2, "cholesky_solve")
     check(
         input2.shape[-2] == self.shape[-2],
-        lambda: f"cholesky_solve: Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.shape[-1]} by "
-        f"{input2.shape[-1]} but each b matrix is {self.shape[-2]} by {self.shape[-1]}",
+        lambda: (
+            f"cholesky_solve: Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.shape[-1]} by "
+            f"{input2.shape[-1]} but each b matrix is {self.shape[-2]} by {self.shape[-1]}"
+        ),
     )
     batch = broadcast_shapes(self.shape[:-2], input2.shape[:-2])
     return column_major(self, (*batch, *self.shape[-2:]))

@@ -21,8 +21,10 @@ def expanded(values: Any, name: str, dims: int) -> list[int]:
         return values * dims
     check(
         len(values) == dims,
-        lambda: f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
-        f"dimensions, but got {name}={shape_text(values)}",
+        lambda: (
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {name}={shape_text(values)}"
+        ),
     )
     return values
 
@@ -39,34 +41,42 @@ def _check_weight(input: Spec, weight: Spec, groups: int) -> None:
     sizes = shape_text(weight.shape)
     check(
         input.ndim == weight.ndim,
-        lambda: f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {sizes}, but got "
-        f"{input.ndim}-dimensional input of size {shape_text(input.shape)} instead",
+        lambda: (
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {sizes}, but got "
+            f"{input.ndim}-dimensional input of size {shape_text(input.shape)} instead"
+        ),
     )
     check(
         weight.shape[0] >= groups,
-        lambda: f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
-        f"{sizes} instead",
+        lambda: (
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{sizes} instead"
+        ),
     )
     check(
         weight.shape[0] % groups == 0,
-        lambda: f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
-        f"size [{sizes}] instead",
+        lambda: (
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{sizes}] instead"
+        ),
     )
 
 
-def _check_channels(
-    input: Spec, weight: Spec, bias: Spec | None, channels: int, features: int, given: str
-) -> None:
+def _check_channels(input: Spec, weight: Spec, bias: Spec | None, channels: int, features: int, given: str) -> None:
     check(
         input.shape[1] == channels,
-        lambda: f"Given {given}, weight of size {shape_text(weight.shape)}, expected input{shape_text(input.shape)} to "
-        f"have {channels} channels, but got {input.shape[1]} channels instead",
+        lambda: (
+            f"Given {given}, weight of size {shape_text(weight.shape)}, expected input{shape_text(input.shape)} to "
+            f"have {channels} channels, but got {input.shape[1]} channels instead"
+        ),
     )
     prefix = f"Given {given}, " if given.startswith("transposed") else "Given "
     check(
         bias is None or (bias.ndim == 1 and bias.shape[0] == features),
-        lambda: f"{prefix}weight of size {shape_text(weight.shape)}, expected bias to be 1-dimensional with {features} "
-        f"elements, but got bias of size {shape_text(bias.shape)} instead",
+        lambda: (
+            f"{prefix}weight of size {shape_text(weight.shape)}, expected bias to be 1-dimensional with {features} "
+            f"elements, but got bias of size {shape_text(bias.shape)} instead"
+        ),
     )
 
 
@@ -75,8 +85,10 @@ def _forward_size(input: Spec, weight: Spec, stride: Any, padding: Any, dilation
     kernel = [step * (extent - 1) + 1 for extent, step in zip(weight.shape[2:], dilation, strict=True)]
     check(
         all(size >= extent for size, extent in zip(padded, kernel, strict=True)),
-        lambda: f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
-        f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size",
+        lambda: (
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
+            f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
+        ),
     )
     return [(size - extent) // step + 1 for size, extent, step in zip(padded, kernel, stride, strict=True)]
 
@@ -93,8 +105,10 @@ def _transposed_size(
 
     check(
         all(extra < step or extra < gap for extra, step, gap in zip(output_padding, stride, dilation, strict=True)),
-        lambda: "output padding must be smaller than either stride or dilation, but got "
-        f"{listed('output_padding', output_padding, 0)} {listed('stride', stride, 1)} {listed('dilation', dilation, 1)}",
+        lambda: (
+            "output padding must be smaller than either stride or dilation, but got "
+            f"{listed('output_padding', output_padding, 0)} {listed('stride', stride, 1)} {listed('dilation', dilation, 1)}"
+        ),
     )
     size = [
         (extent - 1) * stride[at] - 2 * padding[at] + dilation[at] * (weight.shape[2 + at] - 1) + output_padding[at] + 1
@@ -102,8 +116,10 @@ def _transposed_size(
     ]
     check(
         min(size) >= 1,
-        lambda: f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated output size per "
-        f"channel: ({' x '.join(map(str, size))}). Output size is too small",
+        lambda: (
+            f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated output size per "
+            f"channel: ({' x '.join(map(str, size))}). Output size is too small"
+        ),
     )
     return size
 
@@ -119,8 +135,15 @@ def in_format(shape: Any, *operands: Spec) -> Spec:
 
 @meta_rule(out=True)
 def convolution(
-    input: Spec, weight: Spec, bias: Spec | None, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int,
+    input: Spec,
+    weight: Spec,
+    bias: Spec | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
 ) -> Outputs:
     """`convolution`, plain or transposed, in any number of spatial dimensions."""
     dims = weight.ndim - 2
@@ -139,8 +162,10 @@ def convolution(
         shape = (input.shape[0], weight.shape[0], *_forward_size(input, weight, stride, padding, dilation))
     check(
         input.dtype is weight.dtype,
-        lambda: f"Input type ({input.dtype.type_name}) and weight type ({weight.dtype.type_name}) should be the same or "
-        "input should be a MKLDNN tensor and weight is a dense tensor",
+        lambda: (
+            f"Input type ({input.dtype.type_name}) and weight type ({weight.dtype.type_name}) should be the same or "
+            "input should be a MKLDNN tensor and weight is a dense tensor"
+        ),
     )
     check(
         bias is None or bias.dtype is input.dtype,
@@ -153,8 +178,17 @@ def convolution(
 
 @meta_rule()
 def convolution_backward(
-    grad_output: Spec, input: Spec, weight: Spec, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+    grad_output: Spec,
+    input: Spec,
+    weight: Spec,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    output_mask: Any,
 ) -> Outputs:
     """`convolution_backward`: gradients of input, weight and bias."""
     dims = weight.ndim - 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
@@ -17,8 +15,10 @@ def check_index_dtype(indices: Spec, name: str, place: int, op: str) -> None:
     """Raise torch's error for indices that are not int64 or int32."""
     check(
         indices.dtype.name in ("int64", "int32"),
-        lambda: f"Expected tensor for argument #{place} '{name}' to have one of the following scalar types: Long, Int; but "
-        f"got {indices.dtype.type_name} instead (while checking arguments for {op})",
+        lambda: (
+            f"Expected tensor for argument #{place} '{name}' to have one of the following scalar types: Long, Int; but "
+            f"got {indices.dtype.type_name} instead (while checking arguments for {op})"
+        ),
     )
 
 
@@ -40,8 +40,10 @@ def dense_backward(grad_output: Spec, indices: Spec, num_weights: int, padding_i
 def _renorm(self: Spec, indices: Spec, max_norm: float, norm_type: float) -> Spec:
     check(
         self.ndim == 2,
-        lambda: f"Expected 2-dimensional tensor, but got {self.ndim}-dimensional tensor for argument #1 'self' (while "
-        "checking arguments for embedding_renorm_)",
+        lambda: (
+            f"Expected 2-dimensional tensor, but got {self.ndim}-dimensional tensor for argument #1 'self' (while "
+            "checking arguments for embedding_renorm_)"
+        ),
     )
     check_index_dtype(indices, "indices", 2, "embedding_renorm_")
     return self
@@ -51,9 +53,7 @@ renorm = MetaRule(_renorm, aliases_ok=True)
 """`embedding_renorm_`: rows scaled down in place."""
 
 
-def _check_bag(
-    weight: Spec, indices: Spec, offsets: Spec, mode: int, samples: Spec | None, padding_idx: int
-) -> None:
+def _check_bag(weight: Spec, indices: Spec, offsets: Spec, mode: int, samples: Spec | None, padding_idx: int) -> None:
     check(
         indices.ndim in (1, 2), lambda: f"input has to be a 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}"
     )
@@ -62,36 +62,51 @@ def _check_bag(
     check(weight.ndim == 2, lambda: f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
     check(
         padding_idx == -1 or -weight.shape[0] <= padding_idx < weight.shape[0],
-        lambda: f"padding_idx must be within the number of embeddings, -{weight.shape[0]} through {weight.shape[0] - 1}, "
-        f"but got {padding_idx}",
+        lambda: (
+            f"padding_idx must be within the number of embeddings, -{weight.shape[0]} through {weight.shape[0] - 1}, "
+            f"but got {padding_idx}"
+        ),
     )
     check_index_dtype(indices, "indices", 1, "embedding_bag")
     check_index_dtype(offsets, "offsets", 1, "embedding_bag")
     check(
         weight.dtype.is_floating_point,
-        lambda: "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
-        f"Float, Double; but got {weight.dtype.type_name} instead (while checking arguments for embedding_bag)",
+        lambda: (
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
+            f"Float, Double; but got {weight.dtype.type_name} instead (while checking arguments for embedding_bag)"
+        ),
     )
     if samples is None:
         return
     check(mode == SUM, lambda: "embedding_bag: per_sample_weights only supported with mode='sum'")
     check(
         samples.dtype is weight.dtype,
-        lambda: "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
-        f"'per_sample_weights'; but type {weight.dtype.type_name} does not equal {samples.dtype.type_name} (while "
-        "checking arguments for embedding_bag)",
+        lambda: (
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {weight.dtype.type_name} does not equal {samples.dtype.type_name} (while "
+            "checking arguments for embedding_bag)"
+        ),
     )
     check(
         samples.numel == indices.numel,
-        lambda: "Expected per_sample_weights.value().numel() == indices.numel() to be true, but got false.  (Could this "
-        "error message be improved?  If so, please report an enhancement request to PyTorch.)",
+        lambda: (
+            "Expected per_sample_weights.value().numel() == indices.numel() to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        ),
     )
 
 
 @meta_rule()
 def bag(
-    weight: Spec, indices: Spec, offsets: Spec, scale: bool = False, mode: int = 0, sparse: bool = False,
-    per_sample_weights: Spec | None = None, include_last_offset: bool = False, padding_idx: int = -1,
+    weight: Spec,
+    indices: Spec,
+    offsets: Spec,
+    scale: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Spec | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
 ) -> tuple[Spec, ...]:
     """`_embedding_bag`: the bags, the bag of every index, the sizes of the bags, the rows that won in `max`."""
     _check_bag(weight, indices, offsets, mode, per_sample_weights, padding_idx)
@@ -106,8 +121,16 @@ def bag(
 
 @meta_rule()
 def bag_dense_backward(
-    grad: Spec, indices: Spec, offset2bag: Spec, bag_size: Spec, maximum_indices: Spec, num_weights: int, scale: bool,
-    mode: int, per_sample_weights: Spec | None, padding_idx: int = -1,
+    grad: Spec,
+    indices: Spec,
+    offset2bag: Spec,
+    bag_size: Spec,
+    maximum_indices: Spec,
+    num_weights: int,
+    scale: bool,
+    mode: int,
+    per_sample_weights: Spec | None,
+    padding_idx: int = -1,
 ) -> Spec:
     """`_embedding_bag_dense_backward`."""
     return Spec.of(grad.dtype, grad.device, (num_weights, grad.shape[1]))

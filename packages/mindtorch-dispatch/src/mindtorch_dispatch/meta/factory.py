@@ -77,7 +77,9 @@ def empty(
 
 
 @like_rule
-def empty_strided(size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def empty_strided(
+    size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+) -> Spec:
     """`empty_strided`."""
     check(
         len(size) == len(stride),
@@ -87,7 +89,9 @@ def empty_strided(size: Any, stride: Any, dtype: Any = None, layout: Any = None,
 
 
 @factory_rule
-def full(size: Any, fill_value: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def full(
+    size: Any, fill_value: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+) -> Spec:
     """`full`: the dtype follows the kind of the value."""
     return fresh(size, dtype or dtype_of_number(fill_value), device)
 
@@ -179,7 +183,9 @@ def arange_end(end: Any, dtype: Any = None, layout: Any = None, device: Any = No
 
 
 @factory_rule
-def arange_start(start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
+def arange_start(
+    start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+) -> Outputs:
     """`arange(start, end)`."""
     return _arange(start, end, 1, dtype, device)
 

@@ -16,19 +16,25 @@ BICUBIC = 2
 def _check_grid(input: Spec, grid: Spec) -> None:
     check(
         input.shape[0] == grid.shape[0],
-        lambda: "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
-        f"{shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}",
+        lambda: (
+            "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+            f"{shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}"
+        ),
     )
     check(
         grid.shape[-1] == input.ndim - 2,
-        lambda: f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid with sizes "
-        f"{shape_text(grid.shape)}",
+        lambda: (
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid with sizes "
+            f"{shape_text(grid.shape)}"
+        ),
     )
     for dim in range(2, input.ndim):
         check(
             input.shape[dim] > 0,
-            lambda dim=dim: "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
-            f"{shape_text(input.shape)} with dimension {dim} being empty",
+            lambda dim=dim: (
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                f"{shape_text(input.shape)} with dimension {dim} being empty"
+            ),
         )
 
 
@@ -37,8 +43,10 @@ def check_sample(input: Spec, grid: Spec, dims: int, mode: int) -> None:
     _check_grid(input, grid)
     check(
         input.ndim == dims + 2 and input.ndim == grid.ndim,
-        lambda: f"grid_sampler(): expected {dims + 2}D input and grid with same number of dimensions, but got input with "
-        f"sizes {shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}",
+        lambda: (
+            f"grid_sampler(): expected {dims + 2}D input and grid with same number of dimensions, but got input with "
+            f"sizes {shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}"
+        ),
     )
     check(
         not (input.ndim == 5 and mode == BICUBIC),
@@ -53,8 +61,10 @@ def sample(dims: int) -> MetaRule:
         check_sample(input, grid, dims, interpolation_mode)
         check(
             input.dtype.is_floating_point,
-            lambda: f'"grid_sampler_{dims}d_cpu{"_kernel_impl" if dims == 2 else ""}" not implemented for '
-            f"'{input.dtype.scalar_name}'",
+            lambda: (
+                f'"grid_sampler_{dims}d_cpu{"_kernel_impl" if dims == 2 else ""}" not implemented for '
+                f"'{input.dtype.scalar_name}'"
+            ),
             NotImplementedError,
         )
         check(
@@ -68,7 +78,12 @@ def sample(dims: int) -> MetaRule:
 
 @meta_rule()
 def sample_backward(
-    grad_output: Spec, input: Spec, grid: Spec, interpolation_mode: int, padding_mode: int, align_corners: bool,
+    grad_output: Spec,
+    input: Spec,
+    grid: Spec,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
     output_mask: Any,
 ) -> tuple[Spec | None, Spec | None]:
     """The gradients of input and grid."""
@@ -82,8 +97,10 @@ def affine_grid(theta: Spec, size: Any, align_corners: bool) -> Spec:
     dims = len(size) - 2
     check(
         theta.ndim == 3 and tuple(theta.shape[::2]) == (size[0], dims + 1),
-        lambda: f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {dims + 1}] but got: "
-        f"[{theta.shape[0]}, {theta.shape[2]}].",
+        lambda: (
+            f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {dims + 1}] but got: "
+            f"[{theta.shape[0]}, {theta.shape[2]}]."
+        ),
     )
     return Spec.of(theta.dtype, theta.device, (size[0], *size[2:], dims))
 

@@ -54,14 +54,14 @@ def lu(A: Spec, pivot: bool = True) -> tuple[Spec, Spec, Spec]:
 @meta_rule(out=True)
 def unpack(LU_data: Spec, LU_pivots: Spec, unpack_data: bool = True, unpack_pivots: bool = True) -> tuple[Spec, ...]:
     """`lu_unpack`: empty tensors for what is not asked for."""
-    check(
-        LU_data.ndim >= 2, lambda: "torch.lu_unpack: The input tensor LU must have at least 2 dimensions."
-    )
+    check(LU_data.ndim >= 2, lambda: "torch.lu_unpack: The input tensor LU must have at least 2 dimensions.")
     if unpack_pivots:
         check(
             LU_pivots.dtype is int32,
-            lambda: "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
-            "function is intended to be used with the output produced by torch.linalg.lu_factor",
+            lambda: (
+                "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
+                "function is intended to be used with the output produced by torch.linalg.lu_factor"
+            ),
         )
     empty = row_major(LU_data, (0,))
     permutation, lower, upper = _triple(LU_data)
@@ -75,8 +75,10 @@ def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool =
     check_inexact(LU, name)
     check(
         LU.dtype is B.dtype,
-        lambda: f"linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type {LU.dtype.scalar_name} "
-        f"and B of type {B.dtype.scalar_name} instead",
+        lambda: (
+            f"linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type {LU.dtype.scalar_name} "
+            f"and B of type {B.dtype.scalar_name} instead"
+        ),
     )
     check(pivots.dtype is int32, lambda: "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     check_square(LU, name, "LU")
@@ -94,8 +96,10 @@ def _check_right(A: Spec, B: Spec, left: bool, name: str) -> None:
     fits = A.shape[-2] == B.shape[-2] if left else A.shape[-1] == B.shape[-1]
     check(
         fits,
-        lambda: f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
-        f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})",
+        lambda: (
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
+        ),
     )
 
 
@@ -108,8 +112,10 @@ def solve_ex(A: Spec, B: Spec, left: bool = True, check_errors: bool = False) ->
     matrix = B.with_(shape=(*B.shape, 1)) if vector else B
     check(
         left or not vector,
-        lambda: "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case "
-        "linalg.solve is equivalent to B / A.squeeze(-1)",
+        lambda: (
+            "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case "
+            "linalg.solve is equivalent to B / A.squeeze(-1)"
+        ),
     )
     check_square(A, "linalg.solve")
     _check_right(A, matrix, left, "linalg.solve")

@@ -22,7 +22,7 @@ def check_implemented(dtype: Dtype, name: str) -> None:
     """Raise torch's error for a dtype that has no kernel called `name`: bool has no products."""
     check(
         dtype is not bool_dtype,
-        lambda: f'"{name}" not implemented for \'{dtype.scalar_name}\'',
+        lambda: f"\"{name}\" not implemented for '{dtype.scalar_name}'",
         NotImplementedError,
     )
 
@@ -31,8 +31,10 @@ def check_inner(mat1: Spec, mat2: Spec) -> None:
     """Raise torch's error unless the two matrices can be multiplied."""
     check(
         mat1.shape[1] == mat2.shape[0],
-        lambda: f"mat1 and mat2 shapes cannot be multiplied ({mat1.shape[0]}x{mat1.shape[1]} and "
-        f"{mat2.shape[0]}x{mat2.shape[1]})",
+        lambda: (
+            f"mat1 and mat2 shapes cannot be multiplied ({mat1.shape[0]}x{mat1.shape[1]} and "
+            f"{mat2.shape[0]}x{mat2.shape[1]})"
+        ),
     )
 
 
@@ -56,8 +58,10 @@ def _batched(batch1: Spec, batch2: Spec) -> tuple[int, int, int]:
     count, rows, inner = batch1.shape
     check(
         tuple(batch2.shape[:2]) == (count, inner),
-        lambda: f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {inner}] but got: "
-        f"[{batch2.shape[0]}, {batch2.shape[1]}].",
+        lambda: (
+            f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {inner}] but got: "
+            f"[{batch2.shape[0]}, {batch2.shape[1]}]."
+        ),
     )
     return count, rows, batch2.shape[2]
 
@@ -93,8 +97,10 @@ def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Any = 1, alpha: Any = 1) -> 
     shape = (mat1.shape[0], mat2.shape[1])
     check(
         self.dtype is mat2.dtype and mat1.dtype is mat2.dtype,
-        lambda: f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
-        f"{mat2.dtype.scalar_name if self.dtype is not mat2.dtype else mat1.dtype.scalar_name}",
+        lambda: (
+            f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
+            f"{mat2.dtype.scalar_name if self.dtype is not mat2.dtype else mat1.dtype.scalar_name}"
+        ),
     )
     check_expands(self, shape)
     check_implemented(self.dtype, "addmm_impl_cpu_")
@@ -110,8 +116,10 @@ def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 
     check_expands(self, shape)
     check(
         self.dtype is batch1.dtype,
-        lambda: f"Input dtypes must be the same, got: input {c_type(self.dtype)}, batch1: {c_type(batch1.dtype)}, "
-        f"batch2: {c_type(batch2.dtype)}",
+        lambda: (
+            f"Input dtypes must be the same, got: input {c_type(self.dtype)}, batch1: {c_type(batch1.dtype)}, "
+            f"batch2: {c_type(batch2.dtype)}"
+        ),
     )
     _check_scalar_types(batch1, batch2)
     check_implemented(self.dtype, "baddbmm")
@@ -131,13 +139,16 @@ def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 1
     )
     check(
         batch1.shape[2] == batch2.shape[1],
-        lambda: f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and {batch2.shape[1]}x"
-        f"{batch2.shape[2]})",
+        lambda: (
+            f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and {batch2.shape[1]}x"
+            f"{batch2.shape[2]})"
+        ),
     )
     check(
         self.dtype is batch2.dtype,
-        lambda: f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
-        f"{batch2.dtype.scalar_name}",
+        lambda: (
+            f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and {batch2.dtype.scalar_name}"
+        ),
     )
     check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, shape)
@@ -155,8 +166,10 @@ def _matrix_vector(self_size: tuple[int, ...], self: Dtype, mat: Spec, vec: Spec
     )
     check(
         mat.dtype is vec.dtype and vec.dtype is self,
-        lambda: f"addmv input tensors must have the same dtype, but got {self.scalar_name}, {mat.dtype.scalar_name}, "
-        f"and {vec.dtype.scalar_name}",
+        lambda: (
+            f"addmv input tensors must have the same dtype, but got {self.scalar_name}, {mat.dtype.scalar_name}, "
+            f"and {vec.dtype.scalar_name}"
+        ),
     )
     check_implemented(mat.dtype, "addmv_impl_cpu")
     return Spec.of(mat.dtype, mat.device, (mat.shape[0],))
@@ -178,17 +191,22 @@ def addmv(self: Spec, mat: Spec, vec: Spec, beta: Any = 1, alpha: Any = 1) -> Sp
 def dot(self: Spec, other: Spec) -> Spec:
     """`dot`, `vdot`: inner product of two vectors."""
     check(
-        self.ndim == 1 and other.ndim == 1, lambda: f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors"
+        self.ndim == 1 and other.ndim == 1,
+        lambda: f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors",
     )
     check(
         self.dtype is other.dtype,
-        lambda: f"dot : expected both vectors to have same dtype, but found {self.dtype.scalar_name} and "
-        f"{other.dtype.scalar_name}",
+        lambda: (
+            f"dot : expected both vectors to have same dtype, but found {self.dtype.scalar_name} and "
+            f"{other.dtype.scalar_name}"
+        ),
     )
     check(
         self.numel == other.numel,
-        lambda: f"inconsistent tensor size, expected tensor {shape_text(self.shape)} and src {shape_text(other.shape)} "
-        f"to have the same number of elements, but got {self.numel} and {other.numel} elements respectively",
+        lambda: (
+            f"inconsistent tensor size, expected tensor {shape_text(self.shape)} and src {shape_text(other.shape)} "
+            f"to have the same number of elements, but got {self.numel} and {other.numel} elements respectively"
+        ),
     )
     check_implemented(self.dtype, "dot")
     return Spec.of(self.dtype, self.device, ())
@@ -216,8 +234,10 @@ def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
     wrapped = wrap_dim(dim, self.ndim)
     check(
         self.ndim > 0 and self.shape[wrapped] == 3 and other.shape[wrapped] == 3,
-        lambda: f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[wrapped]} and "
-        f"{other.shape[wrapped]}",
+        lambda: (
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[wrapped]} and "
+            f"{other.shape[wrapped]}"
+        ),
     )
     shape = broadcast_shapes(self.shape, other.shape)
     check_implemented(self.dtype, "cross")
@@ -238,9 +258,7 @@ def trilinear(
 ) -> Spec:
     """`_trilinear`: the sum over `sumdim` of the product of three operands with inserted dimensions."""
     total = i1.ndim + len(expand1)
-    check(
-        0 <= unroll_dim < total, lambda: f"unroll_dim must be in [0,{total - 1}]"
-    )
+    check(0 <= unroll_dim < total, lambda: f"unroll_dim must be in [0,{total - 1}]")
     shape = broadcast_shapes(_inserted(i1, expand1), _inserted(i2, expand2), _inserted(i3, expand3))
     return Spec.of(i1.dtype, i1.device, tuple(extent for dim, extent in enumerate(shape) if dim not in sumdim))
 

@@ -76,8 +76,10 @@ def check_same_dtype(first: Any, second: Any, name: str) -> None:
     """Raise torch's error for operands of two dtypes."""
     check(
         first.dtype is second.dtype,
-        lambda: f"{name}: Expected A and B to have the same dtype, but found A of type {first.dtype.scalar_name} and B of "
-        f"type {second.dtype.scalar_name} instead",
+        lambda: (
+            f"{name}: Expected A and B to have the same dtype, but found A of type {first.dtype.scalar_name} and B of "
+            f"type {second.dtype.scalar_name} instead"
+        ),
     )
 
 

@@ -22,9 +22,11 @@ def statistics_dtype(input: Spec, *parameters: Spec | None) -> Dtype:
         for other in given:
             check(
                 other is input.dtype,
-                lambda other=other: f"expected scalar type {input.dtype.scalar_name} but found {other.scalar_name}"
-                if input.dtype.name in _REDUCED
-                else "mixed dtype (CPU): expect parameter to have scalar type of Float",
+                lambda other=other: (
+                    f"expected scalar type {input.dtype.scalar_name} but found {other.scalar_name}"
+                    if input.dtype.name in _REDUCED
+                    else "mixed dtype (CPU): expect parameter to have scalar type of Float"
+                ),
             )
         return input.dtype
     check(
@@ -42,27 +44,35 @@ def check_normalized_shape(input: Spec, normalized: Any, weight: Any, bias: Any,
     normalized = tuple(normalized)
     check(
         len(normalized) >= 1,
-        lambda: "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-        f"normalized_shape = {shape_text(normalized)}",
+        lambda: (
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            f"normalized_shape = {shape_text(normalized)}"
+        ),
     )
     for name, given in (("weight", weight), ("bias", bias)):
         check(
             given is None or tuple(given.shape) == normalized,
-            lambda name=name, given=given: f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
-            f"shape {shape_text(given.shape)} and normalized_shape = {shape_text(normalized)}",
+            lambda name=name, given=given: (
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {shape_text(given.shape)} and normalized_shape = {shape_text(normalized)}"
+            ),
         )
     first = len(input.shape) - len(normalized)
     check(
         first >= 0 and tuple(input.shape[first:]) == normalized,
-        lambda: f"Given normalized_shape={shape_text(normalized)}, expected input with shape [{star}"
-        + ", ".join(map(str, normalized))
-        + f"], but got input of size{shape_text(input.shape)}",
+        lambda: (
+            f"Given normalized_shape={shape_text(normalized)}, expected input with shape [{star}"
+            + ", ".join(map(str, normalized))
+            + f"], but got input of size{shape_text(input.shape)}"
+        ),
     )
     return first
 
 
 @meta_rule(out=True)
-def layer_norm(input: Spec, normalized_shape: Any, weight: Spec | None, bias: Spec | None, eps: float) -> tuple[Spec, ...]:
+def layer_norm(
+    input: Spec, normalized_shape: Any, weight: Spec | None, bias: Spec | None, eps: float
+) -> tuple[Spec, ...]:
     """`native_layer_norm`: result, mean, reciprocal of the deviation."""
     first = check_normalized_shape(input, normalized_shape, weight, bias)
     if input.numel:
@@ -84,7 +94,13 @@ def _parameter_grad(parameter: Spec | None, shape: Any, input: Spec) -> Spec:
 
 @meta_rule()
 def layer_norm_backward(
-    grad_out: Spec, input: Spec, normalized_shape: Any, mean: Spec, rstd: Spec, weight: Spec | None, bias: Spec | None,
+    grad_out: Spec,
+    input: Spec,
+    normalized_shape: Any,
+    mean: Spec,
+    rstd: Spec,
+    weight: Spec | None,
+    bias: Spec | None,
     output_mask: Any,
 ) -> tuple[Spec | None, ...]:
     """`native_layer_norm_backward`: gradients of input, weight, bias."""
@@ -101,15 +117,19 @@ def check_group_norm(input: Any, weight: Any, bias: Any, channels: int, groups: 
     check(groups > 0, lambda: f"Expected num groups to be greater than 0, got {groups}")
     check(
         channels % groups == 0,
-        lambda: "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-        f"{shape_text(input.shape)} and num_groups={groups}",
+        lambda: (
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{shape_text(input.shape)} and num_groups={groups}"
+        ),
     )
     for name, given in (("weight", weight), ("bias", bias)):
         check(
             given is None or (len(given.shape) == 1 and given.shape[0] == channels),
-            lambda name=name: f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
-            f"{name} of shape {shape_text((weight if weight is not None else bias).shape)} and input of shape "
-            f"{shape_text(input.shape)}",
+            lambda name=name: (
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of shape {shape_text((weight if weight is not None else bias).shape)} and input of shape "
+                f"{shape_text(input.shape)}"
+            ),
         )
 
 
@@ -127,7 +147,15 @@ def group_norm(
 
 @meta_rule()
 def group_norm_backward(
-    grad_out: Spec, input: Spec, mean: Spec, rstd: Spec, weight: Spec | None, N: int, C: int, HxW: int, group: int,
+    grad_out: Spec,
+    input: Spec,
+    mean: Spec,
+    rstd: Spec,
+    weight: Spec | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
     output_mask: Any,
 ) -> tuple[Spec | None, ...]:
     """`native_group_norm_backward`: gradients of input, weight, bias."""
@@ -137,8 +165,14 @@ def group_norm_backward(
 
 @meta_rule(out=True)
 def batch_norm(
-    input: Spec, weight: Spec | None, bias: Spec | None, running_mean: Spec | None, running_var: Spec | None,
-    training: bool, momentum: float, eps: float,
+    input: Spec,
+    weight: Spec | None,
+    bias: Spec | None,
+    running_mean: Spec | None,
+    running_var: Spec | None,
+    training: bool,
+    momentum: float,
+    eps: float,
 ) -> tuple[Spec, ...]:
     """`native_batch_norm`: result, and in training mean and reciprocal of the deviation of every channel."""
     check_floating(input.dtype, "batch_norm")
@@ -149,8 +183,16 @@ def batch_norm(
 
 @meta_rule()
 def batch_norm_backward(
-    grad_out: Spec, input: Spec, weight: Spec | None, running_mean: Spec | None, running_var: Spec | None,
-    save_mean: Spec | None, save_invstd: Spec | None, train: bool, eps: float, output_mask: Any,
+    grad_out: Spec,
+    input: Spec,
+    weight: Spec | None,
+    running_mean: Spec | None,
+    running_var: Spec | None,
+    save_mean: Spec | None,
+    save_invstd: Spec | None,
+    train: bool,
+    eps: float,
+    output_mask: Any,
 ) -> tuple[Spec | None, ...]:
     """`native_batch_norm_backward`: gradients of input, weight, bias."""
     parameter = _parameter_grad(weight, (input.shape[1],), input)
@@ -166,8 +208,9 @@ def _renorm(self: Spec, p: Any, dim: int, maxnorm: Any) -> Outputs:
     wrapped = wrap_dim(dim, self.ndim)
     check(
         self.dtype.is_floating_point or self.dtype.is_complex,
-        lambda: "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-        f"{self.dtype.scalar_name}",
+        lambda: (
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {self.dtype.scalar_name}"
+        ),
     )
     return Outputs(self.contiguous(), values=(self, p, wrapped, maxnorm))
 

@@ -24,17 +24,21 @@ def constant(self: Spec, pad: Any, value: Any = 0) -> Spec:
     check(len(pad) % 2 == 0, lambda: f"Length of pad must be even but instead it equals {len(pad)}")
     check(
         self.ndim >= len(pad) // 2,
-        lambda: "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-        f"{len(pad)} while the input has {self.ndim} dimensions.",
+        lambda: (
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {self.ndim} dimensions."
+        ),
     )
     shape = padded_shape(self, pad)
     for place, extent in enumerate(shape):
         side = 2 * (self.ndim - 1 - place)
         check(
             extent >= 0,
-            lambda place=place, extent=extent, side=side: f"The input size {self.shape[place]}, plus negative padding "
-            f"{pad[side]} and {pad[side + 1]} resulted in a negative output size, which is invalid. Check dimension {place} "
-            "of your input.",
+            lambda place=place, extent=extent, side=side: (
+                f"The input size {self.shape[place]}, plus negative padding "
+                f"{pad[side]} and {pad[side + 1]} resulted in a negative output size, which is invalid. Check dimension {place} "
+                "of your input."
+            ),
         )
     return Spec.of(self.dtype, self.device, shape)
 
@@ -49,11 +53,13 @@ def _sized(mode: str, dims: int) -> MetaRule:
         )
         check(
             self.ndim in (dims + 1, dims + 2) and all(extent > 0 for extent in self.shape[self.ndim - dims - 1 :]),
-            lambda: f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
-            f"non-zero dimensions for input, but got: {shape_text(self.shape)}"
-            if dims > 1
-            else "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
-            f"input, but got: {shape_text(self.shape)}",
+            lambda: (
+                f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
+                f"non-zero dimensions for input, but got: {shape_text(self.shape)}"
+                if dims > 1
+                else "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                f"input, but got: {shape_text(self.shape)}"
+            ),
         )
         if mode == "reflection":
             for place in range(dims):
@@ -61,9 +67,11 @@ def _sized(mode: str, dims: int) -> MetaRule:
                 extent = self.shape[-1 - place]
                 check(
                     left < extent and right < extent,
-                    lambda left=left, right=right, place=place: "Argument #"
-                    f"{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but got: padding "
-                    f"({left}, {right}) at dimension {self.ndim - 1 - place} of input {shape_text(self.shape)}",
+                    lambda left=left, right=right, place=place: (
+                        "Argument #"
+                        f"{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but got: padding "
+                        f"({left}, {right}) at dimension {self.ndim - 1 - place} of input {shape_text(self.shape)}"
+                    ),
                 )
         shape = padded_shape(self, padding)
         check(

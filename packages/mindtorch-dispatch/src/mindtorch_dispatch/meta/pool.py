@@ -23,8 +23,10 @@ def check_listed(name: str, argument: str, values: Any, dims: int) -> list[int]:
     either = "" if name == "avg_pool3d" else "either "
     check(
         len(values) in (1, dims) or (optional and not values),
-        lambda: f"{name}: {argument} must {either}be {'omitted, ' if optional else ''}a single int, or a tuple of "
-        f"{_WORDS[dims]} ints",
+        lambda: (
+            f"{name}: {argument} must {either}be {'omitted, ' if optional else ''}a single int, or a tuple of "
+            f"{_WORDS[dims]} ints"
+        ),
     )
     return values * dims if len(values) == 1 else values
 
@@ -35,8 +37,10 @@ def output_extent(extent: int, kernel: int, stride: int, padding: int, dilation:
     check(padding >= 0, lambda: f"pad must be non-negative, but got pad: {padding}")
     check(
         padding <= ((kernel - 1) * dilation + 1) // 2,
-        lambda: f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
-        f"dilation={dilation}",
+        lambda: (
+            f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
+            f"dilation={dilation}"
+        ),
     )
     size = (extent + 2 * padding - dilation * (kernel - 1) - 1 + (stride - 1 if ceil_mode else 0)) // stride + 1
     # With ceil_mode the last window still has to begin inside the input or its left padding.
@@ -50,31 +54,46 @@ def _named(prefix: str, values: list[int], dims: int) -> str:
 
 
 def _check_window(self: Spec, dims: int, name: str, kernel: list[int], stride: list[int], dilation: list[int]) -> None:
-    for what, prefix, values in (("kernel size", "k", kernel), ("stride", "d", stride), ("dilation", "dilation", dilation)):
+    for what, prefix, values in (
+        ("kernel size", "k", kernel),
+        ("stride", "d", stride),
+        ("dilation", "dilation", dilation),
+    ):
         check(
             min(values) > 0,
-            lambda what=what, prefix=prefix, values=values: f"{what} should be greater than zero, but got "
-            f"{_named(prefix, values, dims)}",
+            lambda what=what, prefix=prefix, values=values: (
+                f"{what} should be greater than zero, but got {_named(prefix, values, dims)}"
+            ),
         )
     shape = self.shape
     if dims == 2:
         batched = self.ndim == 4
         check(
             (self.ndim == 3 and 0 not in shape) or (batched and 0 not in shape[1:]),
-            lambda: "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{shape_text(shape)}",
+            lambda: (
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                f"{shape_text(shape)}"
+            ),
         )
         return
     for dim in range(1 if self.ndim == 5 else 0, self.ndim):
         check(
             shape[dim] > 0,
-            lambda dim=dim: f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape "
-            f"of {shape_text(shape)} and non-batch dimension {shape[dim]} has length zero!",
+            lambda dim=dim: (
+                f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape "
+                f"of {shape_text(shape)} and non-batch dimension {shape[dim]} has length zero!"
+            ),
         )
 
 
 def _size(
-    self: Spec, dims: int, name: str, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int],
+    self: Spec,
+    dims: int,
+    name: str,
+    kernel: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
     ceil_mode: bool,
 ) -> tuple[int, ...]:
     """Return the output's shape."""
@@ -86,8 +105,10 @@ def _size(
     planes = self.shape[-dims - 1]
     check(
         min(size) >= 1,
-        lambda: f"Given input size: ({'x'.join(map(str, (planes, *spatial)))}). Calculated output size: "
-        f"({'x'.join(map(str, (planes, *size)))}). Output size is too small",
+        lambda: (
+            f"Given input size: ({'x'.join(map(str, (planes, *spatial)))}). Calculated output size: "
+            f"({'x'.join(map(str, (planes, *size)))}). Output size is too small"
+        ),
     )
     return (*self.shape[:-dims], *size)
 
@@ -97,7 +118,12 @@ def max_pool(dims: int) -> MetaRule:
     name = f"max_pool{dims}d"
 
     def rule(
-        self: Spec, kernel_size: Any, stride: Any = (), padding: Any = (0,), dilation: Any = (1,), ceil_mode: bool = False
+        self: Spec,
+        kernel_size: Any,
+        stride: Any = (),
+        padding: Any = (0,),
+        dilation: Any = (1,),
+        ceil_mode: bool = False,
     ) -> Outputs:
         kernel = check_listed(name, "kernel_size", kernel_size, dims)
         steps = check_listed(name, "stride", stride, dims) or kernel
@@ -110,7 +136,7 @@ def max_pool(dims: int) -> MetaRule:
         shape = _size(self, dims, f"{name}_with_indices_out_cpu_template()", kernel, steps, pads, gaps, ceil_mode)
         check(
             self.dtype is not bool_dtype and not self.dtype.is_complex,
-            lambda: f'"{name}" not implemented for \'{self.dtype.scalar_name}\'',
+            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
         out = suggested(self, shape)
@@ -137,8 +163,13 @@ def avg_pool(dims: int) -> MetaRule:
     name = f"avg_pool{dims}d"
 
     def rule(
-        self: Spec, kernel_size: Any, stride: Any = (), padding: Any = (0,), ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
+        self: Spec,
+        kernel_size: Any,
+        stride: Any = (),
+        padding: Any = (0,),
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
     ) -> Outputs:
         kernel = check_listed(name, "kernel_size", kernel_size, dims)
         steps = check_listed(name, "stride", stride, dims) or kernel
@@ -151,7 +182,7 @@ def avg_pool(dims: int) -> MetaRule:
         kernel_name = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
         check(
             self.dtype is not bool_dtype and not self.dtype.is_complex,
-            lambda: f'"{kernel_name}" not implemented for \'{self.dtype.scalar_name}\'',
+            lambda: f"\"{kernel_name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)

@@ -54,12 +54,16 @@ def householder_product(input: Spec, tau: Spec) -> Spec:
     )
     check(
         input.ndim - tau.ndim == 1,
-        lambda: f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and "
-        f"input.ndim is equal to {input.ndim}",
+        lambda: (
+            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and "
+            f"input.ndim is equal to {input.ndim}"
+        ),
     )
     check(
         input.ndim == 2 or input.shape[:-2] == tau.shape[:-1],
-        lambda: f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got {list(tau.shape[:-1])}",
+        lambda: (
+            f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got {list(tau.shape[:-1])}"
+        ),
     )
     check(
         tau.dtype is input.dtype,
@@ -91,19 +95,25 @@ def ormqr(self: Spec, input2: Spec, input3: Spec, left: bool = True, transpose: 
     )
     check(
         self.ndim - input2.ndim == 1,
-        lambda: f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {input2.ndim} and "
-        f"input.ndim is equal to {self.ndim}",
+        lambda: (
+            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {input2.ndim} and "
+            f"input.ndim is equal to {self.ndim}"
+        ),
     )
     check(
         self.ndim == input3.ndim,
-        lambda: f"{name}: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
-        f"{input3.ndim} and input.ndim is equal to {self.ndim}",
+        lambda: (
+            f"{name}: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
+            f"{input3.ndim} and input.ndim is equal to {self.ndim}"
+        ),
     )
     for what, other in (("tau", input2), ("other", input3)):
         check(
             other.dtype is self.dtype,
-            lambda what=what, other=other: f"{name}: Expected input and {what} to have the same dtype, but input has dtype"
-            f"{self.dtype.scalar_name} and {what} has dtype {other.dtype.scalar_name}",
+            lambda what=what, other=other: (
+                f"{name}: Expected input and {what} to have the same dtype, but input has dtype"
+                f"{self.dtype.scalar_name} and {what} has dtype {other.dtype.scalar_name}"
+            ),
         )
     check_inexact(self, "ormqr")
     return column_major(input3, input3.shape)

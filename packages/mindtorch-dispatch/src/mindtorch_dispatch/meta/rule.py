@@ -57,7 +57,18 @@ class MetaRule:
     `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
     """
 
-    __slots__ = ("adopts", "aliases_ok", "apart", "exact", "fn", "inplace", "mixed_devices", "no_overlap", "out", "view")
+    __slots__ = (
+        "adopts",
+        "aliases_ok",
+        "apart",
+        "exact",
+        "fn",
+        "inplace",
+        "mixed_devices",
+        "no_overlap",
+        "out",
+        "view",
+    )
 
     def __init__(
         self,

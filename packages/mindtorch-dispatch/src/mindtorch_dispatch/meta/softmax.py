@@ -16,7 +16,7 @@ def check_floating(dtype: Dtype, name: str) -> None:
     """Raise torch's error for a dtype without a kernel called `name`."""
     check(
         dtype.is_floating_point,
-        lambda: f'"{name}" not implemented for \'{dtype.scalar_name}\'',
+        lambda: f"\"{name}\" not implemented for '{dtype.scalar_name}'",
         NotImplementedError,
     )
 
@@ -54,9 +54,11 @@ def backward_data(name: str) -> MetaRule:
     def rule(grad_output: Spec, output: Spec, dim: int, input_dtype: Dtype) -> Outputs:
         check(
             grad_output.shape == output.shape,
-            lambda: "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but "
-            f"{shape_text(grad_output.shape)} does not equal {shape_text(output.shape)} (while checking arguments for "
-            f"{name}_backward)",
+            lambda: (
+                "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but "
+                f"{shape_text(grad_output.shape)} does not equal {shape_text(output.shape)} (while checking arguments for "
+                f"{name}_backward)"
+            ),
         )
         wrapped = wrap_dim(dim, output.ndim)
         spec = Spec.of(input_dtype, output.device, output.shape)

@@ -22,8 +22,10 @@ def solve_triangular(self: Spec, B: Spec, upper: bool, left: bool = True, unitri
     fits = self.shape[-2] == B.shape[-2] if left else self.shape[-1] == B.shape[-1]
     check(
         fits,
-        lambda: f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
-        f"({self.shape[-2]}x{self.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})",
+        lambda: (
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({self.shape[-2]}x{self.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
+        ),
     )
     batch = broadcast_shapes(self.shape[:-2], B.shape[:-2])
     return column_major(B, (*batch, *B.shape[-2:]))
@@ -36,18 +38,25 @@ def triangular_solve(
     """`triangular_solve`: the solution and a copy of the coefficients."""
     name = "triangular_solve"
     check(
-        self.ndim >= 2, lambda: f"torch.triangular_solve: Expected b to have at least 2 dimensions, but it has {self.ndim} "
-        "dimensions instead",
+        self.ndim >= 2,
+        lambda: (
+            f"torch.triangular_solve: Expected b to have at least 2 dimensions, but it has {self.ndim} "
+            "dimensions instead"
+        ),
     )
     check(
-        A.ndim >= 2, lambda: f"torch.triangular_solve: Expected A to have at least 2 dimensions, but it has {A.ndim} "
-        "dimensions instead",
+        A.ndim >= 2,
+        lambda: (
+            f"torch.triangular_solve: Expected A to have at least 2 dimensions, but it has {A.ndim} dimensions instead"
+        ),
     )
     check_square(A, name)
     check(
         A.shape[-2] == self.shape[-2],
-        lambda: f"Incompatible matrix sizes for triangular_solve: each A matrix is {A.shape[-1]} by {A.shape[-1]} but each "
-        f"b matrix is {self.shape[-2]} by {self.shape[-1]}",
+        lambda: (
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {A.shape[-1]} by {A.shape[-1]} but each "
+            f"b matrix is {self.shape[-2]} by {self.shape[-1]}"
+        ),
     )
     check_inexact(self, name)
     batch = broadcast_shapes(self.shape[:-2], A.shape[:-2])

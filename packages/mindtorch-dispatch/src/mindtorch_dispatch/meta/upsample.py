@@ -31,8 +31,10 @@ def check_sizes(input_size: Any, output_size: Any, dims: int) -> tuple[int, ...]
     between = " and output " if dims == 1 else " output "
     check(
         min(spatial) > 0 and min(output_size) > 0,
-        lambda: f"Input and output sizes should be greater than 0, but got input {_named(spatial, dims)}{between}"
-        f"{_named(output_size, dims)}",
+        lambda: (
+            f"Input and output sizes should be greater than 0, but got input {_named(spatial, dims)}{between}"
+            f"{_named(output_size, dims)}"
+        ),
     )
     return (*input_size[:2], *output_size)
 
@@ -52,7 +54,7 @@ def resize(dims: int, kernel_name: str, *, bytes_ok: bool) -> MetaRule:
         )
         check(
             self.dtype.is_floating_point or (bytes_ok and self.dtype.name == "uint8"),
-            lambda: f'"{kernel_name}" not implemented for \'{self.dtype.scalar_name}\'',
+            lambda: f"\"{kernel_name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
         return suggested(self, shape)
@@ -67,8 +69,10 @@ def resize_backward(dims: int) -> MetaRule:
         shape = check_sizes(input_size, output_size, dims)
         check(
             tuple(grad_output.shape) == shape,
-            lambda: f"Expected grad_output to have the same shape as output; output.size = {shape_text(shape)} but got "
-            f"grad_output.size = {shape_text(grad_output.shape)}",
+            lambda: (
+                f"Expected grad_output to have the same shape as output; output.size = {shape_text(shape)} but got "
+                f"grad_output.size = {shape_text(grad_output.shape)}"
+            ),
         )
         return suggested(grad_output, tuple(input_size))
 

@@ -88,8 +88,10 @@ def permute(self: Spec, dims: Any) -> View:
     dims = tuple(dims)
     check(
         len(dims) == self.ndim,
-        lambda: f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-        f"desired ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}",
+        lambda: (
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
+        ),
     )
     order = [wrap_dim(dim, self.ndim) for dim in dims]
     check(len(set(order)) == len(order), lambda: "permute(): duplicate dims are not allowed.")
@@ -221,9 +223,7 @@ def slice_(self: Spec, dim: int = 0, start: int | None = None, end: int | None =
 @view_rule
 def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = None) -> View:
     """`as_strided`: any geometry; the offset counts from the storage's start."""
-    check(
-        len(size) == len(stride), lambda: f"mismatch in length of strides and shape: {len(stride)} and {len(size)}"
-    )
+    check(len(size) == len(stride), lambda: f"mismatch in length of strides and shape: {len(stride)} and {len(size)}")
 
     def offset(base: Any, size: Any, stride: Any, wanted: int | None) -> int:
         return 0 if wanted is None else wanted - base._offset
@@ -253,9 +253,7 @@ def _pieces(self: Spec, dim: int, lengths: Any) -> list[View]:
 def split(self: Spec, split_size: int, dim: int = 0) -> tuple[View, ...]:
     """`split`: pieces of equal length, the last one shorter."""
     check(self.ndim > 0, lambda: "split expects at least a 1-dimensional tensor")
-    check(
-        split_size >= 0, lambda: f"split expects split_size be non-negative, but got split_size={split_size}"
-    )
+    check(split_size >= 0, lambda: f"split expects split_size be non-negative, but got split_size={split_size}")
     dim = wrap_dim(dim, self.ndim)
     extent = self.shape[dim]
     check(
@@ -273,13 +271,17 @@ def split_with_sizes(self: Spec, split_sizes: Any, dim: int = 0) -> tuple[View, 
     dim = wrap_dim(dim, self.ndim)
     check(
         all(length >= 0 for length in split_sizes),
-        lambda: f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
-        f"{shape_text(split_sizes)}",
+        lambda: (
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
+            f"{shape_text(split_sizes)}"
+        ),
     )
     check(
         sum(split_sizes) == self.shape[dim],
-        lambda: f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
-        f"dimension {dim}), but got split_sizes={shape_text(split_sizes)}",
+        lambda: (
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[dim]} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={shape_text(split_sizes)}"
+        ),
     )
     return tuple(_pieces(self, dim, split_sizes))
 
@@ -306,9 +308,7 @@ def unfold(self: Spec, dimension: int, size: int, step: int) -> View:
 def diagonal(self: Spec, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
     """`diagonal`: a diagonal of two dimensions, as a new last dimension."""
     first, second = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    check(
-        first != second, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}"
-    )
+    check(first != second, lambda: f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     rows, columns = self.shape[first], self.shape[second]
     length = max(min(rows, columns - offset), 0) if offset >= 0 else max(min(rows + offset, columns), 0)
     start = 0
@@ -327,12 +327,16 @@ def view_dtype(self: Spec, dtype: Dtype) -> View:
         return View(self.with_(dtype=dtype))
     check(
         self.ndim > 0,
-        lambda: f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)",
+        lambda: (
+            f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
+        ),
     )
     check(
         self.stride[-1] == 1,
-        lambda: f"self.stride(-1) must be 1 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element "
-        f"sizes), but got {self.stride[-1]}",
+        lambda: (
+            f"self.stride(-1) must be 1 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element "
+            f"sizes), but got {self.stride[-1]}"
+        ),
     )
     if old > new:
         ratio = old // new
@@ -342,14 +346,20 @@ def view_dtype(self: Spec, dtype: Dtype) -> View:
         ratio = new // old
         check(
             self.shape[-1] % ratio == 0,
-            lambda: f"self.size(-1) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
-            f"{dtype.scalar_name} (different element sizes), but got {self.shape[-1]}",
+            lambda: (
+                f"self.size(-1) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
+                f"{dtype.scalar_name} (different element sizes), but got {self.shape[-1]}"
+            ),
         )
         check(
             all(step % ratio == 0 for step in self.stride[:-1]),
-            lambda: f"self.stride(0) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
-            f"{dtype.scalar_name} (different element sizes), but got {self.stride[0]}",
+            lambda: (
+                f"self.stride(0) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
+                f"{dtype.scalar_name} (different element sizes), but got {self.stride[0]}"
+            ),
         )
         shape = (*self.shape[:-1], self.shape[-1] // ratio)
         stride = (*(step // ratio for step in self.stride[:-1]), 1)
-    return View(Spec.of(dtype, self.device, shape, stride), lambda base, given: base._offset * old // new - base._offset)
+    return View(
+        Spec.of(dtype, self.device, shape, stride), lambda base, given: base._offset * old // new - base._offset
+    )

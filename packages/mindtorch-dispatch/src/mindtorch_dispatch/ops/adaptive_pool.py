@@ -22,13 +22,21 @@ for _n in (2, 3):
         variants="nn",
         out=True,
     )
-    op(f"_adaptive_avg_pool{_n}d(Tensor self, SymInt[{_n}] output_size) -> Tensor", rules.average(_n), variants="function")
+    op(
+        f"_adaptive_avg_pool{_n}d(Tensor self, SymInt[{_n}] output_size) -> Tensor",
+        rules.average(_n),
+        variants="function",
+    )
     op(
         f"_adaptive_avg_pool{_n}d_backward(Tensor grad_output, Tensor self) -> Tensor",
         rules.backward,
         variants="",
     )
-    op(f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size) -> (Tensor, Tensor)", rules.largest(_n), variants="nn")
+    op(
+        f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size) -> (Tensor, Tensor)",
+        rules.largest(_n),
+        variants="nn",
+    )
     op(
         f"adaptive_max_pool{_n}d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
         rules.backward,

@@ -7,7 +7,12 @@ from ..table import CORE, op
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", rules.clone, tags={CORE})
-op("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", rules.copy_, tags={CORE}, variants="method")
+op(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    rules.copy_,
+    tags={CORE},
+    variants="method",
+)
 op(
     f"_to_copy(Tensor self, *, {_OPTIONS}, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
     rules.to_copy,

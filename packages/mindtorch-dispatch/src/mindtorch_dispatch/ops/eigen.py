@@ -17,9 +17,7 @@ op(
     variants="function",
     out=True,
 )
-op(
-    'linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', composite=composed.eigvalsh, variants="function", out=True
-)
+op('linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', composite=composed.eigvalsh, variants="function", out=True)
 op(
     "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
     rules.eig,
@@ -41,9 +39,7 @@ op(
     variants="function",
     out=True,
 )
-op(
-    "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", composite=composed.svdvals, variants="function", out=True
-)
+op("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", composite=composed.svdvals, variants="function", out=True)
 op(
     "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
     composite=composed.old_svd,

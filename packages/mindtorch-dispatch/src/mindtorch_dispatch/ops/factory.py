@@ -12,7 +12,11 @@ op(
     factory.empty,
     variants="function",
 )
-op(f"empty_strided(SymInt[] size, SymInt[] stride, *, {_OPTIONS}) -> Tensor", factory.empty_strided, variants="function")
+op(
+    f"empty_strided(SymInt[] size, SymInt[] stride, *, {_OPTIONS}) -> Tensor",
+    factory.empty_strided,
+    variants="function",
+)
 op(f"zeros(SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.sized, variants="function")
 op(f"ones(SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.sized, variants="function")
 op(f"full(SymInt[] size, Scalar fill_value, *, {_OPTIONS}) -> Tensor", factory.full, variants="function")
@@ -24,14 +28,23 @@ op(f"full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor", factory.full
 op(f"new_empty(Tensor self, SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.new, variants="method")
 op(f"new_zeros(Tensor self, SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.new, variants="method")
 op(f"new_ones(Tensor self, SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.new, variants="method")
-op(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {_OPTIONS}) -> Tensor", factory.new_full, variants="method")
+op(
+    f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {_OPTIONS}) -> Tensor",
+    factory.new_full,
+    variants="method",
+)
 op(
     f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {_OPTIONS}) -> Tensor",
     factory.new_empty_strided,
     variants="method",
 )
 op(f"arange(Scalar end, *, {_OPTIONS}) -> Tensor", factory.arange_end, variants="function", static=True)
-op(f"arange.start(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor", factory.arange_start, variants="function", static=True)
+op(
+    f"arange.start(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor",
+    factory.arange_start,
+    variants="function",
+    static=True,
+)
 op(
     f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {_OPTIONS}) -> Tensor",
     factory.arange_step,

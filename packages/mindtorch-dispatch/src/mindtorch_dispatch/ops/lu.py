@@ -86,7 +86,12 @@ op(
     variants="function",
     out=True,
 )
-op("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", composite=composed.slogdet, pack=pack("slogdet", "sign logabsdet"), out=True)
+op(
+    "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+    composite=composed.slogdet,
+    pack=pack("slogdet", "sign logabsdet"),
+    out=True,
+)
 op("logdet(Tensor self) -> Tensor", composite=composed.logdet)
 op("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", composite=composed.tensorinv, variants="function", out=True)
 op(

@@ -16,7 +16,11 @@ op("dot(Tensor self, Tensor tensor) -> Tensor", rules.dot)
 op("vdot(Tensor self, Tensor other) -> Tensor", rules.dot)
 op(f"addmm(Tensor self, Tensor mat1, Tensor mat2, {_SCALE}) -> Tensor", rules.addmm, tags={CORE})
 op(f"baddbmm(Tensor self, Tensor batch1, Tensor batch2, {_SCALE}) -> Tensor", rules.baddbmm, tags={CORE})
-op(f"addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, {_SCALE}) -> Tensor", rules.accelerator_only, out=True)
+op(
+    f"addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, {_SCALE}) -> Tensor",
+    rules.accelerator_only,
+    out=True,
+)
 op(
     f"baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, {_SCALE}) -> Tensor",
     rules.accelerator_only,
@@ -37,7 +41,12 @@ op("outer(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=Tr
 op("ger(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=True)
 op("matmul(Tensor self, Tensor other) -> Tensor", composite=composed.matmul, out=True)
 op("linalg_matmul(Tensor self, Tensor other) -> Tensor", composite=composed.matmul, variants="function", out=True)
-op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", composite=composed.linear, variants="nn", out=True)
+op(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    composite=composed.linear,
+    variants="nn",
+    out=True,
+)
 op(
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     composite=composed.bilinear,
@@ -47,7 +56,10 @@ op("kron(Tensor self, Tensor other) -> Tensor", composite=composed.kron, out=Tru
 op("inner(Tensor self, Tensor other) -> Tensor", composite=summed.inner, out=True)
 op("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", composite=composed.cross, out=True)
 op(
-    "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", composite=composed.vecdot, variants="function", out=True
+    "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    composite=composed.vecdot,
+    variants="function",
+    out=True,
 )
 op(
     "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
@@ -55,6 +67,10 @@ op(
     variants="function",
     out=True,
 )
-op("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", composite=summed.einsum, variants="function")
+op(
+    "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+    composite=summed.einsum,
+    variants="function",
+)
 op("chain_matmul(Tensor[] matrices) -> Tensor", composite=composed.chain_matmul, variants="function", out=True)
 op("linalg_multi_dot(Tensor[] tensors) -> Tensor", composite=composed.multi_dot, variants="function", out=True)

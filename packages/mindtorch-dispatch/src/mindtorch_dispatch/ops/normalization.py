@@ -47,7 +47,7 @@ op(
 op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", rules.renorm, static=("p", "maxnorm"))
 
 op(
-    f"layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
     "bool cudnn_enable=True) -> Tensor",
     composite=composed.layer_norm,
     variants="function",

@@ -4,8 +4,17 @@ from ..decomp import pad as composed
 from ..meta import pad as rules
 from ..table import CORE, op
 
-op("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", rules.constant, tags={CORE}, variants="function")
-op('pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', composite=composed.pad, variants="nn")
+op(
+    "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    rules.constant,
+    tags={CORE},
+    variants="function",
+)
+op(
+    'pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
+    composite=composed.pad,
+    variants="nn",
+)
 op("_pad_circular(Tensor self, SymInt[] pad) -> Tensor", composite=composed.circular, variants="nn")
 for _dims in (1, 2, 3):
     for _mode, _rules in (("reflection", rules.reflection), ("replication", rules.replication)):

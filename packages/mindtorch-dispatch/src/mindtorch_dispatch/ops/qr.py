@@ -15,6 +15,4 @@ op("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", composite=composed
 op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", rules.geqrf, pack=pack("geqrf", "a tau"))
 op("linalg_householder_product(Tensor input, Tensor tau) -> Tensor", rules.householder_product, variants="function")
 op("orgqr(Tensor self, Tensor input2) -> Tensor", composite=composed.orgqr, out=True)
-op(
-    "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", rules.ormqr
-)
+op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", rules.ormqr)

@@ -4,7 +4,12 @@ from ..decomp import softmax as composed
 from ..meta import softmax as rules
 from ..table import CORE, op
 
-op("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", rules.softmax("softmax"), variants="function", tags={CORE})
+op(
+    "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    rules.softmax("softmax"),
+    variants="function",
+    tags={CORE},
+)
 op(
     "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     rules.softmax("log_softmax"),
@@ -21,7 +26,12 @@ op(
     rules.backward_data("log_softmax"),
     variants="function",
 )
-op("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", rules.safe_softmax, variants="function", out=False)
+op(
+    "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    rules.safe_softmax,
+    variants="function",
+    out=False,
+)
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", rules.logsumexp)
 op("logcumsumexp(Tensor self, int dim) -> Tensor", rules.logcumsumexp)
 

@@ -9,7 +9,11 @@ op("detach(Tensor(a) self) -> Tensor(a)", rules.alias, tags={"detach"})
 op("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", rules.view, variants="method")
 op("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", rules.view_dtype, variants="method")
 op("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", rules.view, variants="function")
-op("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", rules.reshape_alias, variants="function")
+op(
+    "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+    rules.reshape_alias,
+    variants="function",
+)
 op("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", rules.expand, variants="method")
 op("permute(Tensor(a) self, int[] dims) -> Tensor(a)", rules.permute)
 op("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", rules.transpose)

@@ -20,7 +20,10 @@ def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], st
     if cond:
         return
     if message is None:
-        text = "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to PyTorch.)"
+        text = (
+            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+            "enhancement request to PyTorch.)"
+        )
     else:
         if not callable(message):
             raise TypeError("message must be a callable")
@@ -154,7 +157,9 @@ def get_deterministic_debug_mode() -> int:
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Set 0/"default", 1/"warn" or 2/"error"."""
-    level = {"default": 0, "warn": 1, "error": 2}.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    level = (
+        {"default": 0, "warn": 1, "error": 2}.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    )
     if level not in (0, 1, 2):
         raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
     use_deterministic_algorithms(level > 0, warn_only=level == 1)

@@ -97,9 +97,7 @@ def from_numpy(ndarray: Any, /) -> Any:
     return tensor_of_array(ndarray, dtype)
 
 
-@parsed_by(
-    "frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)"
-)
+@parsed_by("frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)")
 def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Any:
     """A 1-d tensor over the memory of an object with the buffer protocol."""
     try:

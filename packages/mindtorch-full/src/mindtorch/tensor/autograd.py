@@ -106,7 +106,9 @@ class AutogradMixin(TensorBase):
                 self._meta.grad = None
             return
         if not isinstance(value, TensorBase):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+            )
         have, want = value._sig.spec, self._sig.spec
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")

@@ -121,7 +121,9 @@ def infer_dtype(data: Any) -> Any:
             raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
     if not kinds:
         return get_default_dtype()
-    return max(kinds, key=lambda dtype: (dtype.is_complex, dtype.is_floating_point, dtype is not dtypes.bool, dtype.itemsize))
+    return max(
+        kinds, key=lambda dtype: (dtype.is_complex, dtype.is_floating_point, dtype is not dtypes.bool, dtype.itemsize)
+    )
 
 
 def _to_array(data: Any, dtype: Any) -> Any:
@@ -170,8 +172,7 @@ _COPY_WARNING = (
 
 
 @parsed_by(
-    "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, "
-    "bool requires_grad=False)"
+    "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)"
 )
 def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
     """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data."""
@@ -206,9 +207,7 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     target = np.empty(array.shape, chosen.np)
     np.copyto(target, array, casting="unsafe")
     wanted = get_default_device() if device is None else Device(device)
-    made = make_tensor(
-        tensor_class[0], Spec.of(chosen, Device("cpu"), target.shape).plain, target, None, 0, [0]
-    )
+    made = make_tensor(tensor_class[0], Spec.of(chosen, Device("cpu"), target.shape).plain, target, None, 0, [0])
     if wanted.type != "cpu":
         made = aten._to_copy(made, device=wanted)
     if requires_grad:

@@ -72,9 +72,7 @@ class ConversionMixin(TensorBase):
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
             return bool(aten.any(aten.eq(self, element)).item())
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-        )
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     def cpu(self, memory_format: Any = None) -> Any:
         """Return this tensor in host memory; itself when it is there already."""

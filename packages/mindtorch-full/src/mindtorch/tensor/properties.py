@@ -104,9 +104,7 @@ class PropertiesMixin(TensorBase):
         if not -len(shape) <= dim < max(len(shape), 1) or not shape:
             low, high = (-len(shape), len(shape) - 1) if shape else (-1, 0)
             if shape or not -1 <= dim <= 0:
-                raise IndexError(
-                    f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
-                )
+                raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return shape[dim]
 
