@@ -7,7 +7,8 @@ from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 
 from .derivative import find_derivative
-from .recorder import MissingRecorder, Recorder, output_specs, requires
+from .missing import MissingRecorder
+from .recorder import Recorder, output_specs, requires
 
 
 def differentiable_dtype(spec: Spec) -> bool:

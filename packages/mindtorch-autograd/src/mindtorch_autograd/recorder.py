@@ -14,7 +14,7 @@ from . import anomaly
 from .derivative import Derivative, Formula
 from .engine import current_task
 from .inplace import check_inplace, rebase_history
-from .node import NotImplementedNode, OpNode, sequence
+from .node import OpNode, sequence
 from .saved import SavedTensor, freed_error, pack, unpack
 from .views import gradient_edge
 
@@ -367,41 +367,3 @@ def output_specs(wanted: PlanRequest) -> tuple[Any, ...]:
         return (None,) * max(1, len(wanted.row.schema.returns))
     many = specs if isinstance(specs, (list, tuple)) else (specs,)
     return tuple(one.spec if isinstance(one, View) else one for one in many)
-
-
-class MissingRecorder:
-    """Recorder of an op without a derivative row: the node it makes raises when it runs."""
-
-    __slots__ = ("name", "outputs", "sources", "written")
-
-    differentiable = None
-
-    def __init__(self, wanted: PlanRequest) -> None:
-        self.name = wanted.row.aten_name
-        self.outputs = output_specs(wanted)
-        self.written = wanted.written
-        self.sources = [
-            source
-            for source, value in zip(wanted.sources, wanted.values, strict=True)
-            if isinstance(value, TensorBase) and value._sig.requires_grad
-        ]
-
-    check = staticmethod(check_inplace)
-
-    def before(self, flat: tuple[Any, ...]) -> Any:
-        """Refuse what torch refuses; return the edges from before the write."""
-        check_inplace(flat[0])
-        return [gradient_edge(flat[source]) for source in self.sources]
-
-    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
-        """Connect the result to a node that raises."""
-        edges = [gradient_edge(flat[source]) for source in self.sources] if before is None else before
-        node = NotImplementedNode(edges, self.outputs)
-        node.op_name = self.name
-        if self.written:
-            rebase_history(flat[0], node)
-            return
-        for number, output in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
-            if output is not None and output._sig.requires_grad:
-                output._grad_fn = node
-                output._output_nr = number
