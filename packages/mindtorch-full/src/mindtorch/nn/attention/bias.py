@@ -34,6 +34,15 @@ class CausalBias(Tensor):
         self.seq_len_q = seq_len_q
         self.seq_len_kv = seq_len_kv
 
+    def _materialize(self, device: Any = None) -> Tensor:
+        """Return the mask as a plain boolean tensor."""
+        diagonal = 0 if self.variant == CausalVariant.UPPER_LEFT else self.seq_len_kv - self.seq_len_q
+        ones = mindtorch.ones(self.seq_len_q, self.seq_len_kv, device=device, dtype=mindtorch.bool)
+        return ones.tril(diagonal=diagonal)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return self._materialize().__repr__(tensor_contents=tensor_contents)
+
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         """Compute with the mask as the plain boolean tensor it is."""
@@ -43,10 +52,7 @@ class CausalBias(Tensor):
 
 
 def _plain(value: Any) -> Any:
-    if not isinstance(value, CausalBias):
-        return value
-    diagonal = 0 if value.variant == CausalVariant.UPPER_LEFT else value.seq_len_kv - value.seq_len_q
-    return mindtorch.ones(value.seq_len_q, value.seq_len_kv, dtype=mindtorch.bool).tril(diagonal=diagonal)
+    return value._materialize() if isinstance(value, CausalBias) else value
 
 
 def causal_upper_left(*size: int) -> CausalBias:
