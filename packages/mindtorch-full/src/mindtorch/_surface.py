@@ -33,7 +33,6 @@ HOMES: dict[str, str] = {
         "clear_autocast_cache is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype "
         "get_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
-        "func": "vmap",
         "types": "SymInt SymFloat SymBool",
     }.items()
     for name in names.split()

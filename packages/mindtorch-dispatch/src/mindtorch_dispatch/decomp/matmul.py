@@ -279,3 +279,10 @@ def _chain_product(chain: list[Any], split: dict[tuple[int, int], int], first: i
         return chain[first]
     at = split[first, last]
     return aten.mm(_chain_product(chain, split, first, at), _chain_product(chain, split, at + 1, last))
+
+
+def accelerator_only(self: Any, *values: Any) -> Any:
+    """Products with a result dtype of their own: torch has them on accelerators only."""
+    raise NotImplementedError(
+        f"a product with out_dtype has no kernel on the {self.device.type} backend; convert an operand with .to(out_dtype)"
+    )

@@ -35,8 +35,10 @@ def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     dtype = self.dtype
     check(
         dtype.name in ("float32", "float64", "complex64", "complex128") and len(self.shape) >= 2,
-        lambda: f"linalg.pinv({dtype.scalar_name}{{{shape_text(self.shape)}}}): expected a tensor with 2 or more dimensions "
-        "of float, double, cfloat or cdouble types",
+        lambda: (
+            f"linalg.pinv({dtype.scalar_name}{{{shape_text(self.shape)}}}): expected a tensor with 2 or more dimensions "
+            "of float, double, cfloat or cdouble types"
+        ),
     )
     atol, rtol = _tolerances(self, atol, rtol)
     if hermitian and self._sig.spec.numel:

@@ -19,8 +19,10 @@ def _check_lstsq(self: Spec, b: Spec, driver: str | None) -> bool:
     check(b.ndim >= 1, lambda: f"{name}: other must have at least 1 dimension.")
     check(
         self.dtype is b.dtype,
-        lambda: f"{name}: Expected input and other to have the same dtype, but got input's dtype "
-        f"{self.dtype.scalar_name} and other's dtype {b.dtype.scalar_name}",
+        lambda: (
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+            f"{self.dtype.scalar_name} and other's dtype {b.dtype.scalar_name}"
+        ),
     )
     difference = self.ndim - b.ndim
     check(

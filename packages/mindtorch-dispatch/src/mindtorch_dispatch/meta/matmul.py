@@ -261,11 +261,3 @@ def trilinear(
     check(0 <= unroll_dim < total, lambda: f"unroll_dim must be in [0,{total - 1}]")
     shape = broadcast_shapes(_inserted(i1, expand1), _inserted(i2, expand2), _inserted(i3, expand3))
     return Spec.of(i1.dtype, i1.device, tuple(extent for dim, extent in enumerate(shape) if dim not in sumdim))
-
-
-@meta_rule()
-def accelerator_only(self: Spec, *values: Any) -> Spec:
-    """Products with a result dtype of their own: torch has them on accelerators only."""
-    raise NotImplementedError(
-        f"a product with out_dtype has no kernel on the {self.device.type} backend; convert an operand with .to(out_dtype)"
-    )

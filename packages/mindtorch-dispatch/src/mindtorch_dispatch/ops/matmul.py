@@ -9,8 +9,8 @@ _SCALE = "*, Scalar beta=1, Scalar alpha=1"
 
 op("mm(Tensor self, Tensor mat2) -> Tensor", rules.mm, tags={CORE})
 op("bmm(Tensor self, Tensor mat2) -> Tensor", rules.bmm, tags={CORE})
-op("mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", rules.accelerator_only, out=True)
-op("bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", rules.accelerator_only, out=True)
+op("mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", composite=composed.accelerator_only, out=True)
+op("bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", composite=composed.accelerator_only, out=True)
 op("mv(Tensor self, Tensor vec) -> Tensor", rules.mv)
 op("dot(Tensor self, Tensor tensor) -> Tensor", rules.dot)
 op("vdot(Tensor self, Tensor other) -> Tensor", rules.dot)
@@ -18,12 +18,12 @@ op(f"addmm(Tensor self, Tensor mat1, Tensor mat2, {_SCALE}) -> Tensor", rules.ad
 op(f"baddbmm(Tensor self, Tensor batch1, Tensor batch2, {_SCALE}) -> Tensor", rules.baddbmm, tags={CORE})
 op(
     f"addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, {_SCALE}) -> Tensor",
-    rules.accelerator_only,
+    composite=composed.accelerator_only,
     out=True,
 )
 op(
     f"baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, {_SCALE}) -> Tensor",
-    rules.accelerator_only,
+    composite=composed.accelerator_only,
     out=True,
 )
 op(f"addbmm(Tensor self, Tensor batch1, Tensor batch2, {_SCALE}) -> Tensor", rules.addbmm)
