@@ -79,7 +79,11 @@ class Recorder:
         self.environment = layout.environment
         self.formulas = layout.formulas
         self.places = layout.places
-        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {"grad", "grads", "needs"}
+        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {
+            "grad",
+            "grads",
+            "needs",
+        }
         self.fields = getattr(wanted.row.pack, "_fields", ())
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}
@@ -141,6 +145,8 @@ class Recorder:
         if self.written:
             rebase_history(flat[0], node)
         elif result.__class__ is tuple or result.__class__ is list:
+            if len(self.outputs) < len(result):  # a composed op's outputs are known when it has run
+                self.outputs = tuple(None if output is None else output._sig.spec for output in result)
             for number, output in enumerate(result):
                 if output is not None and output._sig.requires_grad:
                     output._grad_fn = node

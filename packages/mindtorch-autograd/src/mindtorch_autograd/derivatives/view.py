@@ -86,8 +86,12 @@ derivative("transpose.int", self=lambda grad, dim0, dim1: aten.transpose(grad, d
 derivative("t", self=lambda grad: aten.t(grad))
 derivative("unsqueeze", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)))
 derivative("squeeze", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)))
-derivative("squeeze.dim", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)), node="SqueezeBackward1")
-derivative("squeeze.dims", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)), node="SqueezeBackward2")
+derivative(
+    "squeeze.dim", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)), node="SqueezeBackward1"
+)
+derivative(
+    "squeeze.dims", self=lambda grad, self_spec: aten.reshape(grad, list(self_spec.shape)), node="SqueezeBackward2"
+)
 derivative("select.int", self=select_backward)
 derivative("slice.Tensor", self=slice_backward)
 derivative("as_strided", self=as_strided_backward)
@@ -106,4 +110,5 @@ derivative(
         grad, list(self_spec.shape), offset, dim1, dim2
     ),
 )
-
+derivative("unsafe_split.Tensor", self=split_backward)
+derivative("unsafe_split_with_sizes", self=split_sizes_backward)

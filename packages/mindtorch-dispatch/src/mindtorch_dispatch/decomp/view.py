@@ -72,9 +72,7 @@ def narrow(self: Any, dim: int, start: int, length: int) -> Any:
     )
     if start < 0:
         start += extent
-    check(
-        start <= extent - length, lambda: f"start ({start}) + length ({length}) exceeds dimension size ({extent})."
-    )
+    check(start <= extent - length, lambda: f"start ({start}) + length ({length}) exceeds dimension size ({extent}).")
     return aten.slice(self, dim, start, start + length, 1)
 
 
@@ -101,8 +99,10 @@ def movedim(self: Any, source: Any, destination: Any) -> Any:
     count = len(self.shape)
     check(
         len(source) == len(destination),
-        lambda: "movedim: Invalid source or destination dims: source "
-        f"({list(source)} dims) should contain the same number of dims as destination ({list(destination)} dims)",
+        lambda: (
+            "movedim: Invalid source or destination dims: source "
+            f"({list(source)} dims) should contain the same number of dims as destination ({list(destination)} dims)"
+        ),
     )
     from_dims = [wrap_dim(dim, count) for dim in source]
     to_dims = [wrap_dim(dim, count) for dim in destination]
@@ -166,8 +166,9 @@ def adjoint(self: Any) -> Any:
     """`mH` as a function."""
     check(
         len(self.shape) >= 2,
-        lambda: "tensor.adjoint() is only supported on matrices or batches of matrices. "
-        f"Got {len(self.shape)}-D tensor.",
+        lambda: (
+            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {len(self.shape)}-D tensor."
+        ),
     )
     return aten.conj(aten.transpose(self, -2, -1))
 
@@ -177,8 +178,10 @@ def matrix_h(self: Any) -> Any:
     count = len(self.shape)
     check(
         count in (0, 2),
-        lambda: f"tensor.H is only supported on matrices (2-D tensors). Got {count}-D tensor."
-        + (" For batches of matrices, consider using tensor.mH" if count > 2 else ""),
+        lambda: (
+            f"tensor.H is only supported on matrices (2-D tensors). Got {count}-D tensor."
+            + (" For batches of matrices, consider using tensor.mH" if count > 2 else "")
+        ),
     )
     return aten.conj(aten.transpose(self, 0, 1)) if count else aten.conj(self)
 
@@ -197,16 +200,30 @@ def sum_to_size(self: Any, size: Any) -> Any:
     return aten.view(self, size) if lead else aten.alias(self)
 
 
+def _unlinked(pieces: Any) -> tuple[Any, ...]:
+    """Make pieces that share memory with their source without being views of it to autograd."""
+    for one in pieces:
+        one._view = None
+        one._counter = [0]
+    return tuple(pieces)
+
+
 def unsafe_split(self: Any, split_size: int, dim: int) -> Any:
     """`split` whose pieces may be written into."""
-    return aten.split(self, split_size, dim)
+    return _unlinked(aten.split.Tensor(self, split_size, dim))
 
 
 def unsafe_split_with_sizes(self: Any, split_sizes: Any, dim: int) -> Any:
     """`split_with_sizes` whose pieces may be written into."""
-    return aten.split_with_sizes(self, split_sizes, dim)
+    return _unlinked(aten.split_with_sizes(self, split_sizes, dim))
 
 
 def unsafe_chunk(self: Any, chunks: int, dim: int) -> Any:
     """`chunk` whose pieces may be written into."""
-    return aten.chunk(self, chunks, dim)
+    check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
+    check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    extent = self.shape[wrap_dim(dim, len(self.shape))]
+    length = (extent + chunks - 1) // chunks
+    if length == 0 and extent == 0:
+        return aten.unsafe_split_with_sizes(self, [0] * chunks, dim)
+    return aten.unsafe_split.Tensor(self, length, dim)
