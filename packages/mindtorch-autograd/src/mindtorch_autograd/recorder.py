@@ -144,6 +144,8 @@ class Recorder:
         if self.written:
             rebase_history(flat[0], node)
         elif result.__class__ is tuple or result.__class__ is list:
+            if len(self.outputs) < len(result):  # a composed op's outputs are known when it has run
+                self.outputs = tuple(None if output is None else output._sig.spec for output in result)
             for number, output in enumerate(result):
                 if output is not None and output._sig.requires_grad:
                     output._grad_fn = node

@@ -219,11 +219,12 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         plan.record = recorder.after if recorder is not None else None
     if bound.out is not None:
         source, functional = bound.out_source, row.composite
+        listed = row.schema.returns[0].type.is_list
         pack = row.pack.for_out() if row.pack is not None and not bound.overload else None
 
         def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
             written = writing.copy_out(flat[source], functional(*executor.filled(plan, flat)))
-            return written if pack is None else pack(written)
+            return None if listed else written if pack is None else pack(written)
 
         plan.run = into_out
     return plan

@@ -81,7 +81,17 @@ class Converter:
             generator = self.target.Generator(str(value.device))
             generator.set_state(self._tensor_to_target(value.get_state()))
             return generator
+        if isinstance(value, torch.nn.Module):
+            return self._module_to_target(value)
         return value
+
+    def _module_to_target(self, module: torch.nn.Module) -> Any:
+        found = getattr(self.target.nn, type(module).__name__, None)
+        if found is None or any(True for _ in module.state_dict()) or list(module.children()):
+            raise Unconvertible(f"a module {type(module).__name__} with parts, or that the library lacks")
+        result = found.__new__(found)
+        result.__dict__.update(vars(module))
+        return result
 
     def _named(self, text: str) -> Any:
         name = text.removeprefix("torch.")

@@ -72,3 +72,49 @@ derivative(
     "as_strided_backward",
     grad=lambda grad, size, stride, storage_offset: aten.as_strided(grad.contiguous(), size, stride, storage_offset),
 )
+derivative("diag_embed", self=lambda grad, offset, dim1, dim2: aten.diagonal(grad, offset, dim1, dim2))
+derivative("rot90", self=lambda grad, k, dims: aten.rot90(grad, -k, dims))
+
+
+def _empty_like_source(grad: Any, src_spec: Any) -> Any:
+    return aten.zeros(list(src_spec.shape), dtype=grad.dtype, device=grad.device)
+
+
+derivative(
+    "select_scatter",
+    self=lambda grad, src_spec, dim, index: aten.select_scatter(grad, _empty_like_source(grad, src_spec), dim, index),
+    src=lambda grad, dim, index: aten.select(grad, dim, index),
+)
+derivative(
+    "slice_scatter",
+    self=lambda grad, src_spec, dim, start, end, step: aten.slice_scatter(
+        grad, _empty_like_source(grad, src_spec), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: aten.slice(grad, dim, start, end, step),
+)
+derivative(
+    "diagonal_scatter",
+    self=lambda grad, src_spec, offset, dim1, dim2: aten.diagonal_scatter(
+        grad, _empty_like_source(grad, src_spec), offset, dim1, dim2
+    ),
+    src=lambda grad, offset, dim1, dim2: aten.diagonal(grad, offset, dim1, dim2),
+)
+
+
+def as_strided_scatter_self(
+    grad: Any, self_spec: Any, src_spec: Any, size: Any, stride: Any, storage_offset: Any
+) -> Any:
+    """The gradient, zero where the source was written."""
+    kept = aten.new_empty_strided(grad, list(self_spec.shape), list(self_spec.stride))
+    kept.copy_(grad)
+    return aten.as_strided_scatter(kept, _empty_like_source(grad, src_spec), size, stride, storage_offset)
+
+
+def as_strided_scatter_src(grad: Any, self_spec: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """The gradient of the written elements."""
+    kept = aten.new_empty_strided(grad, list(self_spec.shape), list(self_spec.stride))
+    kept.copy_(grad)
+    return aten.as_strided(kept, size, stride, storage_offset)
+
+
+derivative("as_strided_scatter", self=as_strided_scatter_self, src=as_strided_scatter_src)

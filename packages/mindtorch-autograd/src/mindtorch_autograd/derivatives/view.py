@@ -110,3 +110,5 @@ derivative(
         grad, list(self_spec.shape), offset, dim1, dim2
     ),
 )
+derivative("unsafe_split.Tensor", self=split_backward)
+derivative("unsafe_split_with_sizes", self=split_sizes_backward)

@@ -19,6 +19,10 @@ def _factors(out: Any, matrices: Any, upper: bool) -> Any:
     for index, matrix in each(matrices.shape[:-2], (matrices, 2)):
         if matrix.size:
             out[index], infos[index] = potrf(matrix, lower=not upper, clean=True)
+            # Not every LAPACK stops at a nan.
+            spoiled = np.isnan(np.diagonal(out[index]))
+            if infos[index] == 0 and spoiled.any():
+                infos[index] = np.argmax(spoiled) + 1
     return infos
 
 

@@ -10,7 +10,15 @@ from ..number import number_of
 from ..register import kernel
 
 
-@kernel("empty.memory_format", "empty_strided", "empty_like", "new_empty", "new_empty_strided", upcast=False)
+@kernel(
+    "empty.memory_format",
+    "empty_strided",
+    "empty_like",
+    "new_empty",
+    "new_empty_strided",
+    "empty_permuted",
+    upcast=False,
+)
 def empty(out: Any, *values: Any) -> None:
     """Leave the memory as it is."""
 
@@ -64,7 +72,7 @@ def fill_(out: Any, self: Any, value: Any) -> None:
         _fill(out, value)
 
 
-@kernel("arange", "arange.start", "arange.start_step")
+@kernel("arange", "arange.start", "arange.start_step", "range", "range.step")
 def arange(out: Any, start: Any, end: Any, step: Any) -> None:
     """Multiples of `step` from `start`; computed as start + i * step, as torch does."""
     count = out.shape[0]
@@ -74,22 +82,33 @@ def arange(out: Any, start: Any, end: Any, step: Any) -> None:
         out[...] = start + np.arange(count, dtype=np.float64) * step
 
 
+def _exponents(dtype: Any, start: Any, end: Any, steps: int) -> Any:
+    """Equidistant values; the upper half is counted from the end, so both ends are exact."""
+    kind = dtype.type if dtype.kind in "fc" else np.float64
+    if steps == 1:
+        return np.asarray([start], kind)
+    begin, stop = kind(start), kind(end)
+    if dtype.kind in "iu":
+        begin, stop = kind(int(start)), kind(int(end))
+    step = (stop - begin) / kind(steps - 1)
+    index = np.arange(steps, dtype=kind)
+    return np.where(np.arange(steps) < steps // 2, begin + step * index, stop - step * (steps - 1 - index))
+
+
 @kernel("linspace")
 def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
-    """Equidistant values; the upper half is counted from the end, so both ends are exact."""
-    if steps == 0:
-        return
-    if steps == 1:
-        out[...] = start
-        return
-    real = out.dtype.kind
-    kind = out.dtype.type if real in "fc" else np.float64
-    begin, stop = kind(start), kind(end)
-    step = (stop - begin) / kind(steps - 1)
-    index = np.arange(steps, dtype=np.float64 if real in "iu" else out.dtype)
-    half = steps // 2
-    values = np.where(np.arange(steps) < half, begin + step * index, stop - step * (steps - 1 - index))
-    out[...] = values.astype(out.dtype)
+    """Equidistant values."""
+    if steps:
+        out[...] = _exponents(out.dtype, start, end, steps).astype(out.dtype)
+
+
+@kernel("logspace")
+def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: Any) -> None:
+    """Powers with equidistant exponents."""
+    if steps:
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = np.complex128 if out.dtype.kind == "c" else np.float64
+            out[...] = np.power(wide(base), _exponents(out.dtype, start, end, steps).astype(wide)).astype(out.dtype)
 
 
 @kernel("eye", "eye.m", upcast=False)

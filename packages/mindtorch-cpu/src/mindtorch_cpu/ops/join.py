@@ -75,22 +75,28 @@ def as_strided_backward(
     out: Any, grad: Any, input_sizes: Any, input_strides: Any, size: Any, stride: Any, storage_offset: int
 ) -> None:
     """The gradient scattered back, added where the view overlapped."""
-    offsets = np.zeros(tuple(size), np.int64) + storage_offset
+    offsets = _elements(size, stride) + storage_offset
+    places = _elements(input_sizes, input_strides)
+    if offsets.size == 0 or places.size == 0:
+        out.fill(0)
+        return
+    low = min(int(offsets.min()), int(places.min()))
+    top = max(int(offsets.max()), int(places.max())) + 1 - low
+    memory = np.zeros(top, grad.dtype if grad.dtype.kind in "fc" else np.float32)
+    np.add.at(memory, (offsets - low).reshape(-1), grad.reshape(-1))
+    count = np.zeros(top, np.int64)
+    np.add.at(count, (places - low).reshape(-1), 1)
+    out[...] = (memory / np.maximum(count, 1))[places - low]
+
+
+def _elements(size: Any, stride: Any) -> Any:
+    """Return where in memory each element of a geometry lies."""
+    found = np.zeros(tuple(size), np.int64)
     for axis, step in enumerate(stride):
         shape = [1] * len(size)
         shape[axis] = -1
-        offsets = offsets + np.arange(size[axis], dtype=np.int64).reshape(shape) * step
-    places = np.zeros(tuple(input_sizes), np.int64)
-    for axis, step in enumerate(input_strides):
-        shape = [1] * len(input_sizes)
-        shape[axis] = -1
-        places = places + np.arange(input_sizes[axis], dtype=np.int64).reshape(shape) * step
-    top = max(int(offsets.max(initial=0)), int(places.max(initial=0))) + 1
-    memory = np.zeros(top, grad.dtype if grad.dtype.kind in "fc" else np.float32)
-    np.add.at(memory, offsets.reshape(-1), grad.reshape(-1))
-    count = np.zeros(top, np.int64)
-    np.add.at(count, places.reshape(-1), 1)
-    out[...] = (memory / np.maximum(count, 1))[places]
+        found = found + np.arange(size[axis], dtype=np.int64).reshape(shape) * step
+    return found
 
 
 @kernel("unfold_backward", upcast=False)

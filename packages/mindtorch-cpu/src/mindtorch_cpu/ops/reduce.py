@@ -11,25 +11,58 @@ from ..register import kernel
 
 _PAIRWISE_LIMIT = 1024
 """Up to how many float32 terms may be added one after the other; numpy adds pairwise along the last axis only."""
+_BLOCK = 32
+"""How many rows are added one after the other where rows are added in blocks."""
 
 
-def accumulator(self: Any, dims: tuple[int, ...]) -> Any:
-    """Return the dtype in which to sum `self` over `dims`: wider than float32 where numpy would not add pairwise."""
-    if self.dtype == np.float32 or self.dtype == np.complex64:
-        count = math.prod(self.shape[dim] for dim in dims)
-        if count > _PAIRWISE_LIMIT and not (self.flags.c_contiguous and self.ndim - 1 in dims):
-            return np.result_type(self.dtype, np.float64)
-    return self.dtype
+def total(self: Any, dims: tuple[int, ...], dtype: Any, keepdim: bool, out: Any = None) -> Any:
+    """Return the sum of `self` over `dims`, in `out` when given. Long sums of single precision keep their digits."""
+    if dtype in (np.float32, np.complex64) and dims and self.dtype == dtype:
+        inner = _innermost(self, dims)
+        outer = [dim for dim in dims if dim not in inner]
+        if math.prod(self.shape[dim] for dim in outer) > _PAIRWISE_LIMIT:
+            if inner:
+                self = np.add.reduce(self, inner, dtype, None, True)
+            return _stored(_long_sum(self, dims, keepdim), dtype, out)
+    return np.add.reduce(self, dims, dtype, out, keepdim)
+
+
+def _stored(values: Any, dtype: Any, out: Any) -> Any:
+    if out is None:
+        return np.asarray(values).astype(dtype, copy=False)
+    out[...] = values
+    return out
+
+
+def _innermost(self: Any, dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Return those of `dims` that lie together at the end, along which numpy adds pairwise."""
+    if not self.flags.c_contiguous:
+        return ()
+    first = self.ndim
+    while first > 0 and first - 1 in dims:
+        first -= 1
+    return tuple(range(first, self.ndim))
+
+
+def _long_sum(self: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    count = math.prod(self.shape[dim] for dim in dims)
+    leading = tuple(range(len(dims)))
+    if tuple(sorted(dims)) != leading or not self.flags.c_contiguous:
+        return np.add.reduce(self, dims, np.result_type(self.dtype, np.float64), None, keepdim)
+    rows = self.reshape(count, -1)
+    while rows.shape[0] > _BLOCK:
+        whole = rows.shape[0] // _BLOCK * _BLOCK
+        summed = np.add.reduce(rows[:whole].reshape(whole // _BLOCK, _BLOCK, -1), 1)
+        summed[-1] += np.add.reduce(rows[whole:], 0)
+        rows = summed
+    found = np.add.reduce(rows, 0)
+    return found.reshape((1,) * (len(dims) if keepdim else 0) + self.shape[len(dims) :])
 
 
 @kernel("sum", "sum.dim_IntList")
 def sum_(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """Sums."""
-    dtype = accumulator(self, dims)
-    if dtype == out.dtype:
-        np.add.reduce(self, dims, dtype, out, keepdim)
-    else:
-        out[...] = np.add.reduce(self, dims, dtype, None, keepdim)
+    total(self, dims, out.dtype, keepdim, out)
 
 
 @kernel("mean", "mean.dim")

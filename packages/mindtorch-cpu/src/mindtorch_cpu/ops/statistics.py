@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
+from .reduce import total
 
 
 def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> tuple[Any, Any]:
-    """Return variance and mean with the reduced dims kept, computed in double precision."""
+    """Return variance and mean with the reduced dims kept: the mean first, then the squared distances from it."""
     count = math.prod(self.shape[dim] for dim in dims)
     size = math.prod(extent for dim, extent in enumerate(self.shape) if dim not in dims)
     if size and count - correction <= 0:
@@ -23,13 +24,15 @@ def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> 
             UserWarning,
             stacklevel=2,
         )
-    wide = np.complex128 if self.dtype.kind == "c" else np.float64
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.true_divide(np.add.reduce(self, dims, wide, None, True), count)
-        distance = np.subtract(self, mean)
-        squares = distance.real**2 + distance.imag**2 if wide is np.complex128 else np.multiply(distance, distance)
-        total = np.add.reduce(squares, dims, np.float64, None, True)
-        return np.true_divide(total, max(0.0, count - correction)), mean
+        mean = np.true_divide(total(self, dims, self.dtype, True), self.dtype.type(count))
+        distance = np.asarray(np.subtract(self, mean))
+        if self.dtype.kind == "c":
+            squares = distance.real**2 + distance.imag**2
+        else:
+            squares = np.multiply(distance, distance, out=distance)
+        summed = total(squares, dims, squares.dtype, True)
+        return np.true_divide(summed, squares.dtype.type(max(0.0, count - correction))), mean
 
 
 def _spread(name: str, out: Any, self: Any, dims: tuple[int, ...], correction: float) -> None:

@@ -116,6 +116,25 @@ def dsplit(self: Any, sections: Any) -> Any:
     return _split_along(self, sections, 2, "dsplit")
 
 
+def tensor_split_by_tensor(self: Any, positions: Any, dim: int) -> Any:
+    """`tensor_split` by a tensor: a count, or positions to cut at."""
+    check(
+        positions.dtype is int64,
+        lambda: (
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{positions.dtype.scalar_name}"
+        ),
+    )
+    check(
+        len(positions.shape) <= 1,
+        lambda: (
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {len(positions.shape)} dims"
+        ),
+    )
+    return tensor_split(self, positions.tolist(), dim)
+
+
 def tensor_split(self: Any, sections: Any, dim: int) -> Any:
     """Pieces of nearly equal length, or cut at given positions."""
     check(
@@ -247,7 +266,7 @@ def diag(self: Any, diagonal: int) -> Any:
     """A vector on the diagonal of a matrix, or a matrix's diagonal."""
     count = len(self.shape)
     check(count in (1, 2), lambda: f"diag(): Supports 1D or 2D tensors. Got {count}D")
-    return aten.diag_embed(self, diagonal) if count == 1 else aten.clone(aten.diagonal(self, diagonal))
+    return aten.diag_embed(self, diagonal) if count == 1 else aten.diagonal_copy(self, diagonal)
 
 
 def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
@@ -298,8 +317,6 @@ def scatter_of(name: str) -> Callable[..., Any]:
 
     def scatter(self: Any, src: Any, *arguments: Any) -> Any:
         made = aten.clone(self)
-        if not made._sig.spec.is_contiguous and name == "as_strided":
-            made = made.contiguous()
         region = getattr(aten, name)(made, *arguments)
         check(
             region.shape == src.shape,

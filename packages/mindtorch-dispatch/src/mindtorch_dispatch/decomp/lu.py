@@ -62,7 +62,7 @@ def slogdet(A: Any) -> Any:
 
 def logdet(self: Any) -> Any:
     """`logdet`: nan for a negative determinant."""
-    check_square(self, "logdet", "self")
+    check_square(self, "logdet")
     check_inexact(self, "logdet")
     sign, size = aten._linalg_slogdet(self)[:2]
     if self.dtype.is_complex:
@@ -72,8 +72,9 @@ def logdet(self: Any) -> Any:
 
 def tensorinv(self: Any, ind: int) -> Any:
     """`linalg_tensorinv`: the inverse of the map from the last dimensions to the first `ind`."""
-    check(ind > 0, lambda: "Expected a strictly positive integer for 'ind'")
+    check(ind > 0, lambda: f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = tuple(self.shape)
+    check(ind <= len(shape), lambda: f"ArrayRef: invalid slice, N = {ind}; size = {len(shape)}")
     front, back = shape[:ind], shape[ind:]
     rows, columns = math.prod(front), math.prod(back)
     check(
@@ -83,7 +84,9 @@ def tensorinv(self: Any, ind: int) -> Any:
             f"{columns} != {rows}"
         ),
     )
-    return aten.reshape(inv(aten.reshape(self, (columns, rows))), (*back, *front))
+    result, info = aten.linalg_inv_ex(aten.reshape(self, (columns, rows)), check_errors=False)
+    check_status(info, "inv", True)
+    return aten.reshape(result, (*back, *front))
 
 
 def tensorsolve(self: Any, other: Any, dims: Any) -> Any:

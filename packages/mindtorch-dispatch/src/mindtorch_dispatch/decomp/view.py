@@ -200,16 +200,30 @@ def sum_to_size(self: Any, size: Any) -> Any:
     return aten.view(self, size) if lead else aten.alias(self)
 
 
+def _unlinked(pieces: Any) -> tuple[Any, ...]:
+    """Make pieces that share memory with their source without being views of it to autograd."""
+    for one in pieces:
+        one._view = None
+        one._counter = [0]
+    return tuple(pieces)
+
+
 def unsafe_split(self: Any, split_size: int, dim: int) -> Any:
     """`split` whose pieces may be written into."""
-    return aten.split(self, split_size, dim)
+    return _unlinked(aten.split.Tensor(self, split_size, dim))
 
 
 def unsafe_split_with_sizes(self: Any, split_sizes: Any, dim: int) -> Any:
     """`split_with_sizes` whose pieces may be written into."""
-    return aten.split_with_sizes(self, split_sizes, dim)
+    return _unlinked(aten.split_with_sizes(self, split_sizes, dim))
 
 
 def unsafe_chunk(self: Any, chunks: int, dim: int) -> Any:
     """`chunk` whose pieces may be written into."""
-    return aten.chunk(self, chunks, dim)
+    check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
+    check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    extent = self.shape[wrap_dim(dim, len(self.shape))]
+    length = (extent + chunks - 1) // chunks
+    if length == 0 and extent == 0:
+        return aten.unsafe_split_with_sizes(self, [0] * chunks, dim)
+    return aten.unsafe_split.Tensor(self, length, dim)

@@ -8,15 +8,36 @@ from typing import Any
 from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
+from ..meta.checks import check
 
 
 def copy_of(name: str) -> Callable[..., Any]:
     """Return the function that copies the view `name` (or each of its views) into fresh contiguous memory."""
 
     def copied(*values: Any) -> Any:
+        if name == "expand":  # its last argument is by keyword alone, and without effect
+            values = values[:2]
         made = getattr(aten, name)(*values)
         if isinstance(made, (list, tuple)):
             return tuple(aten.clone(one, memory_format=contiguous_format) for one in made)
         return aten.clone(made, memory_format=contiguous_format)
 
     return copied
+
+
+def narrow_copy(self: Any, dim: int, start: int, length: int) -> Any:
+    """`narrow`, copied; it has a check of its own ahead of the view's."""
+    count = len(self.shape)
+    check(
+        dim < max(count, 1),
+        lambda: (
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        ),
+    )
+    extent = self.shape[dim] if count and -count <= dim else 0
+    check(
+        length >= 0 or count == 0 or dim < -count,
+        lambda: f"start ({start}) + length ({length}) exceeds dimension size ({extent}).",
+    )
+    return copy_of("narrow")(self, dim, start, length)

@@ -6,7 +6,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check
-from .matrices import check_inexact, check_square, column_major, info_spec
+from .matrices import check_inexact, check_kernel, check_square, check_system, column_major, info_spec
 from .rule import meta_rule
 
 
@@ -14,17 +14,18 @@ from .rule import meta_rule
 def cholesky_ex(self: Spec, upper: bool = False, check_errors: bool = False) -> tuple[Spec, Spec]:
     """`linalg_cholesky_ex`: the factor, and the order of the first minor that is not positive."""
     check_square(self, "linalg.cholesky")
-    check_inexact(self, "linalg.cholesky")
+    check_inexact(self, "linalg.cholesky", low_precision=True)
+    check_kernel(self, "cholesky_cpu")
     return column_major(self, self.shape), info_spec(self)
 
 
 @meta_rule(out=True)
 def cholesky(self: Spec, upper: bool = False) -> Spec:
     """`cholesky`."""
-    check_square(self, "cholesky")
-    check_inexact(self, "cholesky")
     if self.numel == 0:
         return self.contiguous()
+    check_square(self, "cholesky")
+    check_kernel(self, "cholesky_cpu")
     return column_major(self, self.shape)
 
 
@@ -32,7 +33,7 @@ def cholesky(self: Spec, upper: bool = False) -> Spec:
 def cholesky_inverse(self: Spec, upper: bool = False) -> Spec:
     """`cholesky_inverse`."""
     check_square(self, "cholesky_inverse")
-    check_inexact(self, "cholesky_inverse")
+    check_kernel(self, "cholesky_inverse_out_cpu")
     return column_major(self, self.shape)
 
 
@@ -41,13 +42,7 @@ def cholesky_solve(self: Spec, input2: Spec, upper: bool = False) -> Spec:
     """`cholesky_solve`: the right-hand side comes first."""
     check(self.ndim >= 2, lambda: f"b should have at least 2 dimensions, but has {self.ndim} dimensions instead")
     check(input2.ndim >= 2, lambda: f"u should have at least 2 dimensions, but has {input2.ndim} dimensions instead")
-    check_square(input2, "cholesky_solve")
-    check(
-        input2.shape[-2] == self.shape[-2],
-        lambda: (
-            f"cholesky_solve: Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.shape[-1]} by "
-            f"{input2.shape[-1]} but each b matrix is {self.shape[-2]} by {self.shape[-1]}"
-        ),
-    )
+    check_system(self, input2, "cholesky_solve")
     batch = broadcast_shapes(self.shape[:-2], input2.shape[:-2])
+    check_kernel(self, "cholesky_solve_cpu")
     return column_major(self, (*batch, *self.shape[-2:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from mindtorch_storage.device import device as Device
@@ -14,7 +15,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import channels_last_3d_strides, channels_last_strides, preserved_strides
 
 from ..defaults import get_default_device, get_default_dtype
-from .checks import check, shape_text
+from .checks import c_type, check, shape_text
 from .rule import MetaRule, Outputs, meta_rule
 
 factory_rule = meta_rule(out=True)
@@ -149,31 +150,77 @@ def new_empty_strided(
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size), tuple(stride))
 
 
+def _bound(value: Any, dtype: Dtype) -> Any:
+    """Return a bound as torch counts it: whole numbers for int64."""
+    if isinstance(value, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if dtype is not int64:
+        return float(value)
+    check(math.isfinite(value), lambda: "value cannot be converted to type int64_t without overflow")
+    return int(value)
+
+
+def _range_bounds(start: Any, end: Any, step: Any, dtype: Dtype) -> tuple[Any, Any, Any]:
+    check(step != 0, lambda: "step must be nonzero")
+    first, last, stride = (_bound(value, dtype) for value in (start, end, step))
+    check(stride != 0, lambda: "step must be nonzero", ValueError)
+    check(
+        math.isfinite(first) and math.isfinite(last),
+        lambda: f"unsupported range: {first:.6g} -> {last:.6g}",
+    )
+    check(
+        (stride > 0 and last >= first) or (stride < 0 and last <= first),
+        lambda: "upper bound and lower bound inconsistent with step sign",
+    )
+    return first, last, stride
+
+
+def _counted(first: Any, last: Any, stride: Any, length: int, dtype: Dtype, device: Device) -> Outputs:
+    """The answer of a range; the kernel of an integral dtype counts in whole numbers."""
+    whole = not dtype.is_floating_point
+    values = tuple(int(value) if whole and math.isfinite(value) else value for value in (first, last, stride))
+    return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=values)
+
+
 def _arange(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs:
     if dtype is None:
         floating = any(isinstance(value, float) for value in (start, end, step))
         dtype = get_default_dtype() if floating else int64
-    check(step != 0, lambda: "step must be nonzero")
-    check(
-        all(math.isfinite(value) for value in (start, end)),
-        lambda: f"unsupported range: {start} -> {end}",
-    )
-    check(
-        (step > 0 and end >= start) or (step < 0 and end <= start),
-        lambda: "upper bound and lower bound inconsistent with step sign",
-    )
-    if not (dtype.is_floating_point or dtype.is_complex):
-        start, end, step = int(start), int(end), int(step)
-        length = -((start - end) // step)
-    else:
-        length = math.ceil((end - start) / step)
     device = device or get_default_device()
     check(
         device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype),
         lambda: f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'",
         NotImplementedError,
     )
-    return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=(start, end, step))
+    first, last, stride = _range_bounds(start, end, step, dtype)
+    length = -((first - last) // stride) if dtype is int64 else math.ceil((last - first) / stride)
+    return _counted(first, last, stride, length, dtype, device)
+
+
+def _range(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs:
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    dtype = dtype or get_default_dtype()
+    first, last, stride = _range_bounds(start, end, step, dtype)
+    return _counted(first, last, stride, int((last - first) / stride) + 1, dtype, device or get_default_device())
+
+
+@factory_rule
+def range_(start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
+    """`range(start, end)`: both ends included."""
+    return _range(start, end, 1, dtype, device)
+
+
+@factory_rule
+def range_step(
+    start: Any, end: Any, step: Any = 1, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+) -> Outputs:
+    """`range(start, end, step)`."""
+    return _range(start, end, step, dtype, device)
 
 
 @factory_rule
@@ -198,15 +245,66 @@ def arange_step(
     return _arange(start, end, step, dtype, device)
 
 
+def _spaced(name: str, start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Spec:
+    check(steps >= 0, lambda: "number of steps must be non-negative")
+    if isinstance(start, complex) or isinstance(end, complex):
+        inferred = get_default_dtype().to_complex()
+        check(
+            dtype is None or dtype.is_complex,
+            lambda: (
+                f"torch.{name}(): inferred dtype {c_type(inferred)} can't be safely cast to passed dtype "
+                f"{dtype.scalar_name}"
+            ),
+        )
+        dtype = dtype or inferred
+    check(dtype is not bool_dtype, lambda: f"\"{name}_cpu\" not implemented for 'Bool'", NotImplementedError)
+    return fresh((steps,), dtype, device)
+
+
 @factory_rule
 def linspace(
     start: Any, end: Any, steps: int, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Spec:
     """`linspace`."""
-    check(steps >= 0, lambda: "number of steps must be non-negative")
-    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
-        dtype = get_default_dtype().to_complex()
-    return fresh((steps,), dtype, device)
+    return _spaced("linspace", start, end, steps, dtype, device)
+
+
+@factory_rule
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin: Any = None,
+) -> Spec:  # fmt: skip
+    """`logspace`: powers of `base` with equidistant exponents."""
+    return _spaced("logspace", start, end, steps, dtype, device)
+
+
+@like_rule
+def empty_permuted(
+    size: Any, order: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+) -> Spec:
+    """`empty_permuted`: dense, the dimensions in the given order in memory."""
+    check(
+        len(size) == len(order),
+        lambda: (
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(size)} is not equal to len(physical_layout) = {len(order)}"
+        ),
+    )
+    stride, step, seen = [0] * len(size), 1, set()
+    for place, dim in enumerate(order):
+        check(
+            0 <= dim < len(size),
+            lambda dim=dim, place=place: (
+                f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got "
+                f"{dim} at index {place}).  NB: negative dims not currently supported; file an issue if you want it."
+            ),
+        )
+        check(dim not in seen, lambda: "Duplicate dim not allowed")
+        seen.add(dim)
+    for dim in reversed(order):
+        stride[dim] = step
+        step *= max(size[dim], 1)
+    return fresh(size, dtype, device, tuple(stride))
 
 
 @factory_rule

@@ -8,9 +8,11 @@ from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
-from .checks import check
+from .checks import check, shape_text
 from .matrices import (
+    check_dims,
     check_inexact,
+    check_kernel,
     check_matrix,
     check_same_dtype,
     check_square,
@@ -26,8 +28,8 @@ from .rule import meta_rule
 @meta_rule(out=True)
 def factor_ex(A: Spec, pivot: bool = True, check_errors: bool = False) -> tuple[Spec, Spec, Spec]:
     """`linalg_lu_factor_ex`."""
-    check_matrix(A, "torch.lu_factor")
-    check_inexact(A, "torch.lu_factor")
+    check_dims(A, "torch.lu_factor")
+    check_kernel(A, "lu_cpu")
     check(pivot, lambda: "linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     return column_major(A, A.shape), pivots_spec(A), info_spec(A)
 
@@ -45,8 +47,8 @@ def _triple(self: Spec) -> tuple[Spec, Spec, Spec]:
 @meta_rule(out=True)
 def lu(A: Spec, pivot: bool = True) -> tuple[Spec, Spec, Spec]:
     """`linalg_lu`: permutation, lower, upper."""
-    check_matrix(A, "linalg.lu")
-    check_inexact(A, "linalg.lu")
+    check_dims(A, "linalg.lu")
+    check_kernel(A, "lu_cpu")
     check(pivot, lambda: "linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     return _triple(A)
 
@@ -54,7 +56,7 @@ def lu(A: Spec, pivot: bool = True) -> tuple[Spec, Spec, Spec]:
 @meta_rule(out=True)
 def unpack(LU_data: Spec, LU_pivots: Spec, unpack_data: bool = True, unpack_pivots: bool = True) -> tuple[Spec, ...]:
     """`lu_unpack`: empty tensors for what is not asked for."""
-    check(LU_data.ndim >= 2, lambda: "torch.lu_unpack: The input tensor LU must have at least 2 dimensions.")
+    check_dims(LU_data, "torch.lu_unpack")
     if unpack_pivots:
         check(
             LU_pivots.dtype is int32,
@@ -72,7 +74,7 @@ def unpack(LU_data: Spec, LU_pivots: Spec, unpack_data: bool = True, unpack_pivo
 def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool = False) -> Spec:
     """`linalg_lu_solve`."""
     name = "torch.linalg.lu_solve"
-    check_inexact(LU, name)
+    check_inexact(LU, name, low_precision=True)
     check(
         LU.dtype is B.dtype,
         lambda: (
@@ -81,8 +83,18 @@ def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool =
         ),
     )
     check(pivots.dtype is int32, lambda: "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
-    check_square(LU, name, "LU")
+    check_square(LU, name)
     _check_right(LU, B, left, "linalg.lu_solve")
+    check(
+        LU.shape[-1] == pivots.shape[-1],
+        lambda: "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix",
+    )
+    check(
+        LU.shape[:-1] == pivots.shape,
+        lambda: "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+        f"{shape_text(pivots.shape)} instead",
+    )
+    check_kernel(LU, "linalg.lu_solve_cpu")
     batch = broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     return _solution(B, (*batch, *B.shape[-2:]), left)
 
@@ -106,10 +118,12 @@ def _check_right(A: Spec, B: Spec, left: bool, name: str) -> None:
 @meta_rule(out=True)
 def solve_ex(A: Spec, B: Spec, left: bool = True, check_errors: bool = False) -> tuple[Spec, ...]:
     """`_linalg_solve_ex`: solution, factors, exchanges, status."""
-    check_inexact(A, "linalg.solve")
+    check_inexact(A, "linalg.solve", low_precision=True)
     check_same_dtype(A, B, "linalg.solve")
     vector = is_vector_rhs(A, B)
     matrix = B.with_(shape=(*B.shape, 1)) if vector else B
+    check_square(A, "linalg.solve")
+    _check_right(A, matrix, left, "linalg.solve")
     check(
         left or not vector,
         lambda: (
@@ -117,9 +131,8 @@ def solve_ex(A: Spec, B: Spec, left: bool = True, check_errors: bool = False) ->
             "linalg.solve is equivalent to B / A.squeeze(-1)"
         ),
     )
-    check_square(A, "linalg.solve")
-    _check_right(A, matrix, left, "linalg.solve")
-    batch = broadcast_shapes(A.shape[:-2], matrix.shape[:-2])
+    batch = broadcast_shapes(matrix.shape[:-2], A.shape[:-2])
+    check_kernel(A, "lu_cpu")
     shape = (*batch, *matrix.shape[-2:])
     if vector:
         result = column_major(B, shape[:-1]) if len(shape) > 2 else row_major(B, shape[:-1])
@@ -141,7 +154,8 @@ def inv_ex(A: Spec, check_errors: bool = False) -> tuple[Spec, Spec]:
 def det(A: Spec) -> tuple[Spec, Spec, Spec]:
     """`_linalg_det`."""
     check_square(A, "linalg.det")
-    check_inexact(A, "linalg.det")
+    check_inexact(A, "linalg.det", low_precision=True)
+    check_kernel(A, "lu_cpu")
     return row_major(A, A.shape[:-2]), column_major(A, A.shape), pivots_spec(A)
 
 

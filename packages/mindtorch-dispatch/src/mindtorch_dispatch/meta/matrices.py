@@ -10,7 +10,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import contiguous_strides
 
 from ..errors import LinAlgError
-from .checks import check
+from .checks import check, shape_text
 
 _TEXTS = (
     (
@@ -72,6 +72,24 @@ def check_inexact(self: Any, name: str, *, low_precision: bool = False) -> None:
     )
 
 
+def check_kernel(self: Any, kernel: str) -> None:
+    """Raise torch's error for a dtype that its kernel `kernel` was not made for: less than float32."""
+    dtype = self.dtype
+    check(
+        (dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4,
+        lambda: f'"{kernel}" not implemented for \'{dtype.scalar_name}\'',
+        NotImplementedError,
+    )
+
+
+def check_dims(self: Any, name: str) -> None:
+    """Raise the error some ops have for less than two dimensions."""
+    check(
+        len(self.shape) >= 2,
+        lambda: f"{name}: Expected tensor with 2 or more dimensions. Got size: {shape_text(self.shape)} instead",
+    )
+
+
 def check_same_dtype(first: Any, second: Any, name: str) -> None:
     """Raise torch's error for operands of two dtypes."""
     check(
@@ -80,6 +98,22 @@ def check_same_dtype(first: Any, second: Any, name: str) -> None:
             f"{name}: Expected A and B to have the same dtype, but found A of type {first.dtype.scalar_name} and B of "
             f"type {second.dtype.scalar_name} instead"
         ),
+    )
+
+
+def check_system(right: Any, matrices: Any, name: str) -> None:
+    """Raise torch's errors for the older ops that take the right-hand side first."""
+    rows, columns = matrices.shape[-2:]
+    check(rows == columns, lambda: f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    check(
+        rows == right.shape[-2],
+        lambda: f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {rows} but each b matrix is "
+        f"{right.shape[-2]} by {right.shape[-1]}",
+    )
+    check(
+        right.dtype is matrices.dtype,
+        lambda: f"Expected b and A to have the same dtype, but found b of type {right.dtype.scalar_name} and A of type "
+        f"{matrices.dtype.scalar_name} instead.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.spec import Spec
 
 from .checks import check
-from .matrices import check_inexact, check_matrix, column_major, row_major
+from .matrices import check_inexact, check_kernel, check_matrix, column_major, row_major
 from .rule import meta_rule
 
 MODES = ("reduced", "complete", "r")
@@ -23,7 +23,8 @@ def check_mode(mode: str) -> None:
 def qr(A: Spec, mode: str = "reduced") -> tuple[Spec, Spec]:
     """`linalg_qr`."""
     check_matrix(A, "linalg.qr")
-    check_inexact(A, "linalg.qr")
+    check_inexact(A, "linalg.qr", low_precision=True)
+    check_kernel(A, "geqrf_cpu")
     check_mode(mode)
     batch, (rows, columns) = tuple(A.shape[:-2]), A.shape[-2:]
     inner = rows if mode == "complete" else min(rows, columns)
@@ -35,7 +36,7 @@ def qr(A: Spec, mode: str = "reduced") -> tuple[Spec, Spec]:
 def geqrf(self: Spec) -> tuple[Spec, Spec]:
     """`geqrf`: reflectors in one matrix, and their scales."""
     check(self.ndim >= 2, lambda: "torch.geqrf: input must have at least 2 dimensions.")
-    check_inexact(self, "geqrf")
+    check_kernel(self, "geqrf_cpu")
     return column_major(self, self.shape), row_major(self, (*self.shape[:-2], min(self.shape[-2:])))
 
 
@@ -107,7 +108,12 @@ def ormqr(self: Spec, input2: Spec, input3: Spec, left: bool = True, transpose: 
             f"{input3.ndim} and input.ndim is equal to {self.ndim}"
         ),
     )
-    for what, other in (("tau", input2), ("other", input3)):
+    for what, other, batch in (("tau", input2, tuple(input2.shape[:-1])), ("other", input3, tuple(input3.shape[:-2]))):
+        check(
+            batch == tuple(self.shape[:-2]),
+            lambda what=what, batch=batch: f"{name}: Expected batch dimensions of {what} to be equal to input.shape[:-2], "
+            f"but got {list(batch)}",
+        )
         check(
             other.dtype is self.dtype,
             lambda what=what, other=other: (

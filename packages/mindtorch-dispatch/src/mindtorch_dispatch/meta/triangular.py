@@ -6,16 +6,14 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check
-from .matrices import check_inexact, check_matrix, check_same_dtype, check_square, column_major
-from .rule import meta_rule
+from .matrices import check_kernel, check_matrix, check_square, check_system, column_major
+from .rule import Outputs, meta_rule
 
 
 @meta_rule(out=True)
-def solve_triangular(self: Spec, B: Spec, upper: bool, left: bool = True, unitriangular: bool = False) -> Spec:
+def solve_triangular(self: Spec, B: Spec, upper: bool, left: bool = True, unitriangular: bool = False) -> Outputs:
     """`linalg_solve_triangular`."""
     name = "linalg.solve_triangular"
-    check_inexact(self, name)
-    check_same_dtype(self, B, name)
     check_matrix(self, name)
     check_matrix(B, name, "B")
     check_square(self, name)
@@ -27,8 +25,9 @@ def solve_triangular(self: Spec, B: Spec, upper: bool, left: bool = True, unitri
             f"({self.shape[-2]}x{self.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         ),
     )
-    batch = broadcast_shapes(self.shape[:-2], B.shape[:-2])
-    return column_major(B, (*batch, *B.shape[-2:]))
+    batch = broadcast_shapes(B.shape[:-2], self.shape[:-2])
+    check_kernel(self, "triangular_solve_cpu")
+    return Outputs(column_major(self, (*batch, *B.shape[-2:])), cast=self.dtype)
 
 
 @meta_rule(out=True)
@@ -36,7 +35,6 @@ def triangular_solve(
     self: Spec, A: Spec, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Spec, Spec]:
     """`triangular_solve`: the solution and a copy of the coefficients."""
-    name = "triangular_solve"
     check(
         self.ndim >= 2,
         lambda: (
@@ -50,14 +48,7 @@ def triangular_solve(
             f"torch.triangular_solve: Expected A to have at least 2 dimensions, but it has {A.ndim} dimensions instead"
         ),
     )
-    check_square(A, name)
-    check(
-        A.shape[-2] == self.shape[-2],
-        lambda: (
-            f"Incompatible matrix sizes for triangular_solve: each A matrix is {A.shape[-1]} by {A.shape[-1]} but each "
-            f"b matrix is {self.shape[-2]} by {self.shape[-1]}"
-        ),
-    )
-    check_inexact(self, name)
+    check_system(self, A, "triangular_solve")
     batch = broadcast_shapes(self.shape[:-2], A.shape[:-2])
+    check_kernel(self, "triangular_solve_cpu")
     return column_major(self, (*batch, *self.shape[-2:])), column_major(A, (*batch, *A.shape[-2:]))

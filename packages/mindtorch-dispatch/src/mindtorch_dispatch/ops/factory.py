@@ -1,6 +1,7 @@
 """Factories, fills."""
 
 from ..decomp.copy import filled
+from ..decomp.factory import between
 from ..meta import copy, factory
 from ..table import CORE, op
 
@@ -51,7 +52,33 @@ op(
     variants="function",
     static=True,
 )
+for _name, _base in (("linspace", ""), ("logspace", "float base=10., ")):
+    for _start, _end in (("Tensor", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Tensor")):
+        op(
+            f"{_name}.{_start}_{_end}({_start} start, {_end} end, int steps, {_base}*, {_OPTIONS}) -> Tensor",
+            composite=between(_name),
+            variants="function",
+            out=True,
+        )
 op(f"linspace(Scalar start, Scalar end, int steps, *, {_OPTIONS}) -> Tensor", factory.linspace, variants="function")
+op(
+    f"logspace(Scalar start, Scalar end, int steps, float base=10., *, {_OPTIONS}) -> Tensor",
+    factory.logspace,
+    variants="function",
+)
+op(
+    f"range.step(Scalar start, Scalar end, Scalar step=1, *, {_OPTIONS}) -> Tensor",
+    factory.range_step,
+    variants="function",
+    static=True,
+    out=False,
+)
+op(f"range(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor", factory.range_, variants="function", static=True)
+op(
+    f"empty_permuted(SymInt[] size, int[] physical_layout, *, {_OPTIONS}) -> Tensor",
+    factory.empty_permuted,
+    variants="function",
+)
 op(f"eye(SymInt n, *, {_OPTIONS}) -> Tensor", factory.eye, variants="function")
 op(f"eye.m(SymInt n, SymInt m, *, {_OPTIONS}) -> Tensor", factory.eye_m, variants="function")
 

@@ -21,6 +21,10 @@ op(
     "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
     composite=composed.tensor_split,
 )
+op(
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    composite=composed.tensor_split_by_tensor,
+)
 for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
     op(f"{_name}(Tensor self) -> Tensor", composite=getattr(composed, _name), variants="function")
     op(f"{_name}.Sequence(Tensor[] tensors) -> Tensor[]", composite=getattr(composed, _name), variants="function")
@@ -78,4 +82,8 @@ for _name, _arguments in (
     ("diagonal", "int offset=0, int dim1=0, int dim2=1"),
     ("as_strided", "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None"),
 ):
-    op(f"{_name}_scatter(Tensor self, Tensor src, {_arguments}) -> Tensor", composite=composed.scatter_of(_name))
+    op(
+        f"{_name}_scatter(Tensor self, Tensor src, {_arguments}) -> Tensor",
+        composite=composed.scatter_of(_name),
+        out=True,
+    )

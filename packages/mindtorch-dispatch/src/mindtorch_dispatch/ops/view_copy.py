@@ -1,6 +1,6 @@
 """The `_copy` form of every view: the same geometry rule, over fresh contiguous memory."""
 
-from ..decomp.view_copy import copy_of
+from ..decomp.view_copy import copy_of, narrow_copy
 from ..table import op
 
 VIEWS = {
@@ -41,4 +41,4 @@ for _table, _result in ((VIEWS, "Tensor"), (PIECES, "Tensor[]")):
             variants="function",
             out=True,
         )
-op("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", composite=copy_of("narrow"), out=True)
+op("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", composite=narrow_copy, out=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.size import Size
 from mindtorch_storage.strides import broadcast_shapes as _broadcast
 from mindtorch_storage.tensor_base import TensorBase
+
+from ..tensor.construction import tensor
 
 
 def _flattened(tensors: tuple[Any, ...]) -> list[Any]:
@@ -112,9 +116,23 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Return the coordinates of flat `indices` in a tensor of `shape`."""
+    if (
+        not isinstance(indices, TensorBase)
+        or indices.dtype.is_floating_point
+        or indices.dtype.is_complex
+        or (indices.dtype is bool_dtype)
+    ):
+        given = indices.dtype if isinstance(indices, TensorBase) else type(indices)
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {given}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     extents = [shape] if isinstance(shape, int) else list(shape)
-    coordinates = []
-    for place in range(len(extents)):
-        step = math.prod(extents[place + 1 :])
-        coordinates.append(aten.remainder(aten.floor_divide(indices, step), extents[place]))
-    return tuple(coordinates)
+    for extent in extents:
+        if not isinstance(extent, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(extent)}")
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(extents)}")
+    steps = [math.prod(extents[place + 1 :]) for place in range(len(extents))]
+    options = {"dtype": indices.dtype, "device": indices.device}
+    spread = aten.floor_divide(aten.unsqueeze(indices, -1), tensor(steps, **options))
+    return tuple(aten.unbind(aten.remainder(spread, tensor(extents, **options)), -1))

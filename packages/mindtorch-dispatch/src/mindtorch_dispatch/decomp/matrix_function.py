@@ -1,0 +1,48 @@
+"""Powers of matrices, and names that stand for other ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.layout import contiguous_format
+
+from ..call import aten
+from ..meta.checks import check
+from ..meta.matrices import check_square
+
+
+def matrix_exp(self: Any) -> Any:
+    """`matrix_exp`."""
+    return aten.linalg_matrix_exp(self)
+
+
+def matrix_power(self: Any, n: int) -> Any:
+    """`linalg_matrix_power`, by repeated squaring."""
+    check_square(self, "linalg.matrix_power")
+    if n == 0:
+        return aten.copy_(aten.clone(self), aten.eye(self.shape[-2], dtype=self.dtype))
+    if n == 1:
+        return aten.clone(self, memory_format=contiguous_format)
+    if n < 0:
+        inverse = aten.linalg_inv(self)
+        return inverse if n == -1 else matrix_power(inverse, -n)
+    if n == 3:
+        return aten.matmul(aten.matmul(self, self), self)
+    square = result = None
+    while n > 0:
+        square = self if square is None else aten.matmul(square, square)
+        if n % 2:
+            result = square if result is None else aten.matmul(result, square)
+        n //= 2
+    return result
+
+
+def trace_backward(grad: Any, sizes: Any) -> Any:
+    """Gradient of `trace`."""
+    check(len(sizes) == 2, lambda: "expected matrix input")
+    return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype))
+
+
+def diagonal(A: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """`linalg_diagonal`."""
+    return aten.diagonal(A, offset, dim1, dim2)
