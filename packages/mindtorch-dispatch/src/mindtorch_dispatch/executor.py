@@ -375,9 +375,11 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     finally:
         state.mode = before
     if plan.record is not None:
+        fresh = plan.row.schema.returns[0].alias is None
         for tensor in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(tensor, TensorBase) and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
                 tensor._sig = tensor._sig.spec.tracked
+                tensor._view = None if fresh else tensor._view  # how it was composed is not the caller's to see
         plan.record(flat, result)
     return result
 

@@ -230,8 +230,10 @@ def test_wrong_calls_give_torchs_error(bindings, seed):
         is_method = module == "method"
 
         def theirs(args, kwargs, module=module, name=name, is_method=is_method):
-            owner = args.pop(0).clone() if is_method else FUNCTIONS[module]
-            return getattr(owner, name)(*args, **kwargs)
+            # A method is called as a program does, through its class: a bound one says Tensor for TensorBase.
+            if is_method:
+                return getattr(torch.Tensor, name)(args.pop(0).clone(), *args, **kwargs)
+            return getattr(FUNCTIONS[module], name)(*args, **kwargs)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mindtorch_dispatch.meta.matrices import status_error
 
 from ..lapack import each, routine

@@ -13,9 +13,7 @@ from .rule import meta_rule
 def eigh(A: Spec, UPLO: str = "L", compute_v: bool = True) -> tuple[Spec, Spec]:
     """`_linalg_eigh`: no vectors without `compute_v`."""
     check_square(A, "linalg.eigh")
-    check(
-        UPLO[:1].upper() in ("L", "U"), lambda: f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}"
-    )
+    check(UPLO[:1].upper() in ("L", "U"), lambda: f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     check_kernel(A, "linalg_eigh_cpu")
     vectors = column_major(A, A.shape) if compute_v else row_major(A, (0,))
     return row_major(A, A.shape[:-1], A.dtype.to_real()), vectors

@@ -25,11 +25,15 @@ def ldl_solve(LD: Spec, pivots: Spec, B: Spec, hermitian: bool = False) -> Spec:
     name = "torch.linalg.ldl_solve"
     check_square(LD, name)
     check_inexact(LD, name)
-    check(B.ndim >= 2, lambda: f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead")
+    check(
+        B.ndim >= 2, lambda: f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
+    )
     check(
         pivots.shape == LD.shape[:-1],
-        lambda: f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-        f"{list(pivots.shape)} instead",
+        lambda: (
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots.shape)} instead"
+        ),
     )
     check(
         pivots.dtype.name in ("int32", "int64"),

@@ -91,8 +91,10 @@ def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool =
     )
     check(
         LU.shape[:-1] == pivots.shape,
-        lambda: "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-        f"{shape_text(pivots.shape)} instead",
+        lambda: (
+            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{shape_text(pivots.shape)} instead"
+        ),
     )
     check_kernel(LU, "linalg.lu_solve_cpu")
     batch = broadcast_shapes(LU.shape[:-2], B.shape[:-2])

@@ -77,7 +77,7 @@ def check_kernel(self: Any, kernel: str) -> None:
     dtype = self.dtype
     check(
         (dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4,
-        lambda: f'"{kernel}" not implemented for \'{dtype.scalar_name}\'',
+        lambda: f"\"{kernel}\" not implemented for '{dtype.scalar_name}'",
         NotImplementedError,
     )
 
@@ -107,13 +107,17 @@ def check_system(right: Any, matrices: Any, name: str) -> None:
     check(rows == columns, lambda: f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
     check(
         rows == right.shape[-2],
-        lambda: f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {rows} but each b matrix is "
-        f"{right.shape[-2]} by {right.shape[-1]}",
+        lambda: (
+            f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {rows} but each b matrix is "
+            f"{right.shape[-2]} by {right.shape[-1]}"
+        ),
     )
     check(
         right.dtype is matrices.dtype,
-        lambda: f"Expected b and A to have the same dtype, but found b of type {right.dtype.scalar_name} and A of type "
-        f"{matrices.dtype.scalar_name} instead.",
+        lambda: (
+            f"Expected b and A to have the same dtype, but found b of type {right.dtype.scalar_name} and A of type "
+            f"{matrices.dtype.scalar_name} instead."
+        ),
     )
 
 

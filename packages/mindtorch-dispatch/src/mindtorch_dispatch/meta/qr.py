@@ -111,8 +111,9 @@ def ormqr(self: Spec, input2: Spec, input3: Spec, left: bool = True, transpose: 
     for what, other, batch in (("tau", input2, tuple(input2.shape[:-1])), ("other", input3, tuple(input3.shape[:-2]))):
         check(
             batch == tuple(self.shape[:-2]),
-            lambda what=what, batch=batch: f"{name}: Expected batch dimensions of {what} to be equal to input.shape[:-2], "
-            f"but got {list(batch)}",
+            lambda what=what, batch=batch: (
+                f"{name}: Expected batch dimensions of {what} to be equal to input.shape[:-2], but got {list(batch)}"
+            ),
         )
         check(
             other.dtype is self.dtype,
