@@ -83,7 +83,7 @@ class Recorder:
             "grads",
             "needs",
         }
-        self.fields = getattr(wanted.row.pack, "_fields", ())
+        self.fields = [returned.name for returned in wanted.row.schema.returns]
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}
         self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
