@@ -12,6 +12,23 @@ STEPS, BATCH, LENGTH, VOCABULARY = 5, 3, 12, 67
 SHAPE = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
+GENERATION = {
+    "greedy": {"do_sample": False},
+    "no cache": {"do_sample": False, "use_cache": False},
+    "static cache": {"do_sample": False, "cache_implementation": "static"},
+    "processors": {"do_sample": False, "repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "bad_words_ids": [[5]]},
+    "prompt lookup": {"do_sample": False, "prompt_lookup_num_tokens": 2},
+    "sampled": {"do_sample": True, "top_k": 20},
+    "warped": {"do_sample": True, "temperature": 0.7, "top_p": 0.9, "min_p": 0.01},
+    "typical": {"do_sample": True, "typical_p": 0.8, "epsilon_cutoff": 0.001},
+    "several": {"do_sample": True, "num_return_sequences": 2},
+    "beams": {"do_sample": False, "num_beams": 3},
+    "best beams": {"do_sample": False, "num_beams": 4, "num_return_sequences": 3, "length_penalty": 0.7},
+    "sampled beams": {"do_sample": True, "num_beams": 3, "top_k": 12},
+}
+"""The ways of generating, by name; `prompt lookup` takes one sequence at a time."""
+
+
 def build(name: str) -> torch.nn.Module:
     """Return the seeded model."""
     torch.manual_seed(3)
@@ -55,13 +72,21 @@ def run(name: str, load: str | None) -> dict:
     result = {"initial": initial, "logits": output.logits.detach(), "loss": output.loss.item(), "losses": losses}
     result |= {"gradients": gradients, "optimizer": optimizer.state_dict(), "rng": torch.get_rng_state()}
     if name != "bert":
-        model.eval()
-        torch.manual_seed(5)
-        options = {"max_new_tokens": 8, "pad_token_id": 0}
-        result["greedy"] = model.generate(ids, do_sample=False, **options)
-        result["sampled"] = model.generate(ids, do_sample=True, top_k=20, **options)
-        result["beams"] = model.generate(ids, do_sample=False, num_beams=3, **options)
+        result["generated"] = generate(model.eval(), ids, torch.flip(mask, [1]))
     return result
+
+
+def generate(model: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Return the tokens of every way of generating, padding on the left."""
+    made = {}
+    for name, options in GENERATION.items():
+        torch.manual_seed(5)
+        count = 1 if "prompt" in name else BATCH
+        made[name] = model.generate(
+            ids[-count:], attention_mask=mask[-count:], max_new_tokens=8, pad_token_id=0, **options
+        )
+        made[f"{name}, random state"] = torch.get_rng_state()
+    return made
 
 
 if __name__ == "__main__":

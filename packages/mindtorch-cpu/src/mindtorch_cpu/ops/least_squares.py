@@ -6,8 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from ..lapack import each
+from mindtorch_dispatch.meta.matrices import status_error
+
+from ..lapack import each, routine
 from ..register import kernel
+
+
+def _full_rank(matrix: Any, right: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Return the solution for a matrix of full rank; torch's error for another one."""
+    rows, columns = matrix.shape
+    given = np.zeros((max(rows, columns), right.shape[1]), right.dtype)
+    given[:rows] = right
+    _, solution, status = routine("gels", matrix.dtype)(matrix, given)
+    if status:
+        prefix = f": (Batch element {int(np.ravel_multi_index(index, shape))})" if shape else ""
+        raise status_error("torch.linalg.lstsq", status, prefix)
+    return solution[:columns]
 
 
 @kernel("linalg_lstsq")
@@ -22,6 +36,8 @@ def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> Non
         if matrix.size == 0:
             target[index] = 0
             rank, found = 0, None
+        elif driver == "gels":
+            target[index], rank, found = _full_rank(matrix, given, index, self.shape[:-2]), 0, None
         else:
             target[index], _, rank, found = np.linalg.lstsq(matrix, given, rcond=cut)
         if residuals.size:

@@ -136,3 +136,11 @@ def dist(out: Any, self: Any, other: Any, order: float, dims: tuple[int, ...]) -
         out.fill(0)
         return
     vector_norm(out, difference, order, dims, False)
+
+
+@kernel("hash_tensor", upcast=False)
+def hash_tensor(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
+    """Exclusive or of the elements' bits as doubles, or of integers as they are."""
+    exact = self.dtype.kind in "iub"
+    words = self.astype(np.int64 if exact else np.float64).view(np.uint64)
+    np.bitwise_xor.reduce(words, dims, None, out, keepdim)

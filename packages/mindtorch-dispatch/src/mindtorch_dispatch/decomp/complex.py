@@ -17,3 +17,8 @@ def imag(self: Any) -> Any:
     if not self.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return aten.select(aten.view_as_real(self), -1, 1)
+
+
+def resolved(self: Any) -> Any:
+    """`self`: conjugates and negatives are made at once here, none is pending."""
+    return self

@@ -7,20 +7,21 @@ from typing import Any
 
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dims
-from ..meta.matrices import check_inexact, check_matrix, check_square
+from ..meta.matrices import check_inexact, check_matrix, check_norm_dtype, check_square
 
 
 def _ord_text(ord: Any) -> str:
     return f"{ord:g}" if isinstance(ord, (int, float)) else str(ord)
 
 
-def _checked_dims(A: Any, dim: Any, low_precision: bool) -> list[int]:
+def _checked_dims(A: Any, dim: Any, dtype: Any, low_precision: bool) -> list[int]:
     check_matrix(A, "linalg.matrix_norm")
-    check(len(dim) == 2, lambda: f"linalg.matrix_norm: dim must be a 2-tuple. Got {shape_text(dim)}")
+    check(len(dim) == 2, lambda: f"linalg.matrix_norm: dim must be a 2-tuple. Got {', '.join(map(str, dim))}")
     check_inexact(A, "linalg.matrix_norm", low_precision=low_precision)
     count = len(A.shape)
     first, second = (wrap_dims((one,), count)[0] for one in dim)
     check(first != second, lambda: f"linalg.matrix_norm: dims must be different. Got ({first}, {second})")
+    check_norm_dtype(A.dtype, dtype, "linalg.matrix_norm")
     return [first, second]
 
 
@@ -44,7 +45,7 @@ def matrix_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     """`linalg_matrix_norm`: 1, 2, inf and their negatives."""
     size = abs(ord) if isinstance(ord, (int, float)) else 0
     check(size in (1, 2, math.inf), lambda: f"linalg.matrix_norm: Order {_ord_text(ord)} not supported.")
-    dims = _checked_dims(A, dim, size != 2)
+    dims = _checked_dims(A, dim, dtype, size != 2)
 
     def extreme(values: Any, along: int) -> Any:
         if ord > 0 and values.shape[along] == 0:
@@ -62,7 +63,7 @@ def matrix_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 def matrix_norm_named(A: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
     """`linalg_matrix_norm` with the order "fro" or "nuc"."""
     check(ord in ("fro", "nuc"), lambda: f"linalg.matrix_norm: Order {ord} not supported.")
-    dims = _checked_dims(A, dim, ord != "nuc")
+    dims = _checked_dims(A, dim, dtype, ord != "nuc")
     if ord == "fro":
         return aten.linalg_vector_norm(A, 2.0, dims, keepdim, dtype=dtype)
     result = aten.sum(_values(A, dims, dtype), [-1], keepdim)
@@ -94,6 +95,11 @@ def norm_named(X: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
             len(dim) in (1, 2),
             lambda: f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {shape_text(dim)}",
         )
+    else:
+        check(
+            len(X.shape) in (1, 2),
+            lambda: f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {len(X.shape)}D.",
+        )
     return aten.linalg_matrix_norm(X, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype)
 
 
@@ -109,6 +115,7 @@ def nuclear_norm_dim(self: Any, dim: Any, keepdim: bool) -> Any:
 
 def frobenius_norm(self: Any, dim: Any, keepdim: bool) -> Any:
     """`frobenius_norm`."""
+    check(len(dim) <= 2, lambda: f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return aten.linalg_vector_norm(self, 2.0, dim if len(dim) else None, keepdim)
 
 
@@ -139,6 +146,7 @@ def cond(self: Any, p: Any) -> Any:
         largest, least = aten.narrow(values, -1, 0, 1), aten.narrow(values, -1, -1, 1)
         ratio = aten.div(least, largest) if order == -2 else aten.div(largest, least)
         return aten.squeeze(ratio, -1)
+    check(abs(order) in (1, math.inf), lambda: f"linalg.cond got an invalid norm type: {_ord_text(order)}")
     text = f"{order:f}" if isinstance(order, float) else str(order)
     check_square(self, f"linalg.cond(ord={text})")
     return _with_inverse(self, order)
@@ -146,10 +154,12 @@ def cond(self: Any, p: Any) -> Any:
 
 def cond_named(self: Any, p: str) -> Any:
     """`linalg_cond` in the norm "fro" or "nuc"."""
-    if _check_cond(self):
+    check(p in ("fro", "nuc"), lambda: f"linalg.cond got an invalid norm type: {p}")
+    empty = _check_cond(self)
+    check_square(self, f"linalg.cond(ord={p})")
+    if empty:
         return _empty_cond(self)
     if p == "nuc":
         values = aten.linalg_svdvals(self)
         return aten.mul(aten.sum(values, [-1]), aten.sum(aten.reciprocal(values), [-1]))
-    check_square(self, f"linalg.cond(ord={p})")
     return _with_inverse(self, p)

@@ -9,12 +9,19 @@ from mindtorch_storage.finfo import finfo
 
 from ..call import aten
 from ..meta.checks import check, shape_text
-from ..meta.matrices import check_matrix
+from ..meta.matrices import check_matrix, check_resolution
 
 
-def _tolerances(input: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _tolerances(input: Any, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     """Return both tolerances as tensors; the relative one defaults to what the dtype resolves."""
+    for kind, given in (("atol", atol), ("rtol", rtol)):
+        check(
+            given is None or not given.dtype.is_complex,
+            lambda kind=kind, given=given: f"{name}: {kind} tensor of complex type is not supported. Got "
+            f"{given.dtype.scalar_name}",
+        )
     if rtol is None:
+        check_resolution(input.dtype)
         default = finfo(input.dtype.to_real()).eps * max(input.shape[-2:])
         rtol = aten.full((), default, dtype=float64)
         if atol is not None:
@@ -40,7 +47,7 @@ def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
             "of float, double, cfloat or cdouble types"
         ),
     )
-    atol, rtol = _tolerances(self, atol, rtol)
+    atol, rtol = _tolerances(self, atol, rtol, "torch.linalg.pinv")
     if hermitian and self._sig.spec.numel:
         values, left = aten.linalg_eigh(self)
         sizes, right = aten.abs(values), left
@@ -79,7 +86,7 @@ def pinverse(self: Any, rcond: float) -> Any:
 
 def _rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     check_matrix(input, "torch.linalg.matrix_rank", "input")
-    atol, rtol = _tolerances(input, atol, rtol)
+    atol, rtol = _tolerances(input, atol, rtol, "torch.linalg.matrix_rank")
     if input._sig.spec.numel == 0:
         return aten.zeros(tuple(input.shape[:-2]), dtype=int64)
     if hermitian:

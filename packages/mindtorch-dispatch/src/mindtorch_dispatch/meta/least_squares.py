@@ -7,7 +7,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check
-from .matrices import check_inexact, column_major, row_major
+from .matrices import check_resolution, column_major, row_major
 from .rule import Outputs, meta_rule
 
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -34,7 +34,7 @@ def _check_lstsq(self: Spec, b: Spec, driver: str | None) -> bool:
         self.shape[-2] == (b.shape[-1] if vector else b.shape[-2]),
         lambda: f"{name}: input.size(-2) should match other.size({-1 if vector else -2})",
     )
-    check_inexact(self, "linalg.lstsq")
+    check_resolution(self.dtype)
     check(
         driver is None or driver in DRIVERS,
         lambda: f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)",

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int32
+from mindtorch_storage.promotion import promote_types
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import contiguous_strides
 
@@ -118,6 +119,34 @@ def check_system(right: Any, matrices: Any, name: str) -> None:
             f"Expected b and A to have the same dtype, but found b of type {right.dtype.scalar_name} and A of type "
             f"{matrices.dtype.scalar_name} instead."
         ),
+    )
+
+
+def check_resolution(dtype: Dtype) -> None:
+    """Raise torch's error for a dtype whose rounding it has no default tolerance for."""
+    check(
+        dtype.name in ("float32", "float64", "complex64", "complex128"),
+        lambda: "This function doesn't handle types other than float and double",
+    )
+
+
+def check_norm_dtype(have: Dtype, wanted: Dtype | None, name: str) -> None:
+    """Raise torch's error for a `dtype` that a norm of `have` cannot be computed in."""
+    if wanted is None:
+        return
+    check(
+        wanted.is_floating_point or wanted.is_complex,
+        lambda: f"{name}: dtype should be floating point or complex, but got {wanted.scalar_name}",
+    )
+    kind = "complex for complex" if have.is_complex else "real for real"
+    check(
+        wanted.is_complex == have.is_complex,
+        lambda: f"{name}: dtype should be {kind} inputs, but got {wanted.scalar_name}",
+    )
+    check(
+        promote_types(have, wanted) is wanted,
+        lambda: f"{name}: the dtype of the input ({have.scalar_name}) should be convertible without narrowing to the "
+        f"specified dtype ({wanted.scalar_name})",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.dtype import int64
+from mindtorch_storage.dtype import int64, uint64
 from mindtorch_storage.promotion import promote_types
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
@@ -17,7 +17,7 @@ from ..defaults import get_default_dtype
 from .checks import check, reduced_shape, wrap_dims
 from .pointwise import checked, int_or_bool_to_long, no_bool_sub
 from .rule import MetaRule, Outputs
-from .support import WIDE_UNSIGNED, refuse
+from .support import COMPLEX, WIDE_UNSIGNED, refuse
 
 
 def float_result(dtype: Dtype) -> Dtype:
@@ -245,3 +245,23 @@ def _dist(self: Spec, other: Spec, p: Any = 2) -> Outputs:
 
 dist = MetaRule(_dist)
 """`dist`."""
+
+
+def _hash_tensor(self: Spec, dim: Any = (), keepdim: bool = False, mode: int = 0) -> Outputs:
+    check(mode == 0, lambda: f"Unknown hash_tensor mode: {mode}")
+    dims = wrap_dims(dim, self.ndim)
+    if dim == () or dim == []:
+        check(
+            self.numel > 0,
+            lambda: (
+                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                "with the 'dim' argument."
+            ),
+        )
+    check_not_empty(self, dims, "hash_tensor")
+    refuse(self.dtype, "xor_sum_cpu", COMPLEX)
+    return Outputs(reduced(self, dims, keepdim, uint64), values=(self, dims, keepdim))
+
+
+hash_tensor = MetaRule(_hash_tensor, out=True)
+"""`hash_tensor`."""

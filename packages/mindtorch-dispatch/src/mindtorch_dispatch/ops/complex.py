@@ -10,3 +10,5 @@ op("view_as_real(Tensor(a) self) -> Tensor(a)", rules.view_as_real, variants="fu
 op("view_as_complex(Tensor(a) self) -> Tensor(a)", rules.view_as_complex, variants="function", tags={CORE})
 op("real(Tensor(a) self) -> Tensor(a)", composite=composed.real, variants="function")
 op("imag(Tensor(a) self) -> Tensor(a)", composite=composed.imag, variants="function")
+for _name in ("resolve_conj", "resolve_neg"):
+    op(f"{_name}(Tensor(a) self) -> Tensor(a)", composite=composed.resolved, variants="function")

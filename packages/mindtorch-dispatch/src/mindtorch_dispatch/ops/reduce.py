@@ -69,3 +69,4 @@ op(
     variants="function",
 )
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", rules.dist, static=("p",))
+op("hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", rules.hash_tensor)

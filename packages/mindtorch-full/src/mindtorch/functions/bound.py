@@ -94,6 +94,7 @@ def bind_functions(namespace: dict[str, Any]) -> list[str]:
     names += [name for name in INPLACE_FUNCTIONS if find_packet(name) is not None]
     for name in names:
         namespace.setdefault(name, function_of(name))
+    namespace.setdefault("_segment_reduce", namespace["segment_reduce"])  # its name while it was private
     return names
 
 

@@ -59,9 +59,6 @@ class _Formatter:
         kept = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
         if kept.size:
             self._measure(np.abs(kept), kept)
-        specials = flat[~np.isfinite(flat) | (flat == 0)]
-        if kept.size == 0 or specials.size:
-            self.max_width = max([self.max_width, *(len(self.format_plain(value)) for value in specials.tolist())])
         if PRINT_OPTS.sci_mode is not None:
             self.sci_mode = PRINT_OPTS.sci_mode
 

@@ -40,8 +40,8 @@ class CausalBias(Tensor):
         ones = mindtorch.ones(self.seq_len_q, self.seq_len_kv, device=device, dtype=mindtorch.bool)
         return ones.tril(diagonal=diagonal)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return self._materialize().__repr__(tensor_contents=tensor_contents)
+    def __repr__(self, **options: Any) -> str:  # type: ignore[override]
+        return self._materialize().__repr__(**options)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:

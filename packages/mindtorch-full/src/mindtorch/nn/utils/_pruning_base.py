@@ -184,7 +184,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
     """Raise unless ``amount`` is a fraction (float of [0, 1]) or a number of entries (int)."""
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if (isinstance(amount, numbers.Integral) and amount < 0) or (
+    if (isinstance(amount, numbers.Integral) and int(amount) < 0) or (
         not isinstance(amount, numbers.Integral) and not 0 <= float(amount) <= 1
     ):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
@@ -192,7 +192,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
     """Raise ValueError if a number of entries is more than there are."""
-    if isinstance(amount, numbers.Integral) and amount > tensor_size:
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
 
 

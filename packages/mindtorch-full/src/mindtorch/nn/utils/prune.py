@@ -29,7 +29,7 @@ class Identity(BasePruningMethod):
         return default_mask
 
     @classmethod
-    def apply(cls, module: Module, name: str) -> Any:
+    def apply(cls, module: Module, name: str) -> Any:  # type: ignore[override]
         """Prune ``name`` of ``module`` and return the hook."""
         return super().apply(module, name)
 
@@ -60,7 +60,7 @@ class RandomUnstructured(_Amount):
         return mask
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount: Any) -> Any:
+    def apply(cls, module: Module, name: str, amount: Any) -> Any:  # type: ignore[override]
         """Prune ``name`` of ``module`` and return the hook."""
         return super().apply(module, name, amount=amount)
 
@@ -79,7 +79,7 @@ class L1Unstructured(_Amount):
         return mask
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount: Any, importance_scores: Tensor | None = None) -> Any:
+    def apply(cls, module: Module, name: str, amount: Any, importance_scores: Tensor | None = None) -> Any:  # type: ignore[override]
         """Prune ``name`` of ``module`` and return the hook."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
@@ -114,7 +114,7 @@ class RandomStructured(_Amount):
         return _channel_mask(t, self.dim, kept) * default_mask.to(dtype=t.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount: Any, dim: int = -1) -> Any:
+    def apply(cls, module: Module, name: str, amount: Any, dim: int = -1) -> Any:  # type: ignore[override]
         """Prune ``name`` of ``module`` and return the hook."""
         return super().apply(module, name, amount=amount, dim=dim)
 
@@ -141,7 +141,7 @@ class LnStructured(_Amount):
         return _channel_mask(t, self.dim, kept) * default_mask.to(dtype=t.dtype)
 
     @classmethod
-    def apply(
+    def apply(  # type: ignore[override]
         cls, module: Module, name: str, amount: Any, n: Any, dim: int, importance_scores: Tensor | None = None
     ) -> Any:
         """Prune ``name`` of ``module`` and return the hook."""
@@ -165,7 +165,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:  # type: ignore[override]
         """Prune ``name`` of ``module`` and return the hook."""
         return super().apply(module, name, mask=mask)
 
