@@ -22,18 +22,20 @@ def _check_weights(weights: Any, name: str, observations: int, *, integral: bool
     fits = not floating and not dtype.is_complex and dtype is not bool_dtype if integral else floating
     check(
         fits,
-        lambda: f"cov(): expected {name} to have {'integral' if integral else 'floating point'} dtype but got {name} with "
-        f"{dtype.scalar_name} dtype",
+        lambda: (
+            f"cov(): expected {name} to have {'integral' if integral else 'floating point'} dtype but got {name} with "
+            f"{dtype.scalar_name} dtype"
+        ),
     )
     numel = weights._sig.spec.numel
     check(
         numel == observations,
-        lambda: f"cov(): expected {name} to have the same numel as there are observations in the input but got {numel} != "
-        f"{observations}",
+        lambda: (
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got {numel} != "
+            f"{observations}"
+        ),
     )
-    check(
-        observations == 0 or bool(aten.ge(aten.min(weights), 0).item()), lambda: f"cov(): {name} cannot be negative"
-    )
+    check(observations == 0 or bool(aten.ge(aten.min(weights), 0).item()), lambda: f"cov(): {name} cannot be negative")
 
 
 def _weights(fweights: Any, aweights: Any, observations: int) -> Any:
@@ -58,9 +60,7 @@ def cov(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     observations = given.shape[1]
     weights = _weights(fweights, aweights, observations)
     total = aten.scalar_tensor(observations, dtype=int64) if weights is None else aten.sum(weights)
-    check(
-        weights is None or bool(aten.ne(total, 0).item()), lambda: "cov(): weights sum to zero, can't be normalized"
-    )
+    check(weights is None or bool(aten.ne(total, 0).item()), lambda: "cov(): weights sum to zero, can't be normalized")
     mean = aten.div(aten.sum(given if weights is None else aten.mul(given, weights), [1]), total)
     if aweights is not None and correction != 0:
         squares = aten.sum(aten.mul(weights, aweights))

@@ -98,7 +98,9 @@ def norm_named(X: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
     else:
         check(
             len(X.shape) in (1, 2),
-            lambda: f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {len(X.shape)}D.",
+            lambda: (
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {len(X.shape)}D."
+            ),
         )
     return aten.linalg_matrix_norm(X, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype)
 

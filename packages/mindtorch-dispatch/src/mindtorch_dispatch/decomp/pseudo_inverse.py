@@ -17,8 +17,9 @@ def _tolerances(input: Any, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     for kind, given in (("atol", atol), ("rtol", rtol)):
         check(
             given is None or not given.dtype.is_complex,
-            lambda kind=kind, given=given: f"{name}: {kind} tensor of complex type is not supported. Got "
-            f"{given.dtype.scalar_name}",
+            lambda kind=kind, given=given: (
+                f"{name}: {kind} tensor of complex type is not supported. Got {given.dtype.scalar_name}"
+            ),
         )
     if rtol is None:
         check_resolution(input.dtype)

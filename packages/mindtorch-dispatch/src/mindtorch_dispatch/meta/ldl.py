@@ -37,8 +37,10 @@ def ldl_solve(LD: Spec, pivots: Spec, B: Spec, hermitian: bool = False) -> Spec:
     wrap_dim(-2, B.ndim)
     check(
         pivots.shape == LD.shape[:-1],
-        lambda: f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-        f"{shape_text(pivots.shape)} instead",
+        lambda: (
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{shape_text(pivots.shape)} instead"
+        ),
     )
     check(
         pivots.dtype.name in ("int32", "int64"),

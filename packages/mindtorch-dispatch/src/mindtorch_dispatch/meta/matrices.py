@@ -145,8 +145,10 @@ def check_norm_dtype(have: Dtype, wanted: Dtype | None, name: str) -> None:
     )
     check(
         promote_types(have, wanted) is wanted,
-        lambda: f"{name}: the dtype of the input ({have.scalar_name}) should be convertible without narrowing to the "
-        f"specified dtype ({wanted.scalar_name})",
+        lambda: (
+            f"{name}: the dtype of the input ({have.scalar_name}) should be convertible without narrowing to the "
+            f"specified dtype ({wanted.scalar_name})"
+        ),
     )
 
 
