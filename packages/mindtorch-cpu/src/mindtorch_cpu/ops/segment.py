@@ -29,7 +29,8 @@ def _check(lengths: Any, extent: int) -> None:
         raise RuntimeError("lengths contains negative value!")
     if np.any(lengths.sum(-1) != extent):
         raise RuntimeError(
-            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
+            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+            "!unsafe."
         )
 
 

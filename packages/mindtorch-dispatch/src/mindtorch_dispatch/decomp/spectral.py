@@ -108,9 +108,9 @@ def stft(
         result = aten._fft_c2c(frames, [frames.ndim - 1], scaling, True)
     else:
         result = aten._fft_r2c(frames, [frames.ndim - 1], scaling, True if onesided is None else onesided)
-    result = aten.transpose(result, 1, 2)
+    result = aten.transpose_(result, 1, 2)
     if self.ndim == 1:
-        result = aten.squeeze(result, 0)
+        result = aten.squeeze_(result, 0)
     return result if as_complex else aten.view_as_real(result)
 
 

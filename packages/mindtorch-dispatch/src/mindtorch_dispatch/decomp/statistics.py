@@ -89,8 +89,8 @@ def _quantile(self: Any, q: Any, dim: int | None, keepdim: bool, interpolation: 
         ordered, _ranks(ordered, aten.unsqueeze(q, 0) if scalar else q, interpolation, skip_nan), interpolation
     )
     if scalar:
-        return aten.squeeze(values, -1)
-    return aten.squeeze(aten.transpose(aten.unsqueeze(values, 0), 0, -1), -1)
+        return aten.squeeze_(values, -1)
+    return aten.squeeze_(aten.transpose_(aten.unsqueeze_(values, 0), 0, -1), -1)
 
 
 def _ranks(ordered: Any, q: Any, interpolation: str, skip_nan: bool) -> Any:
