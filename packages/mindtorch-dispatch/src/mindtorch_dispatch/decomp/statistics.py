@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -120,3 +122,90 @@ def _kept_shape(self: Any, dim: int | None, keepdim: bool) -> list[int]:
     shape = list(self.shape)
     shape[dim : dim + 1] = [1] if keepdim else []
     return shape
+
+
+def _check_weights(name: str, weights: Any, observations: int, dtype_fits: bool, kind: str) -> None:
+    if weights.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
+        )
+    if not dtype_fits:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {kind} dtype but got {name} with {weights.dtype.scalar_name} dtype"
+        )
+    if weights.numel() != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.numel()} != {observations}"
+        )
+    if observations and bool(aten.any(aten.lt(weights, 0)).item()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+def _weights(frequencies: Any, importances: Any, observations: int) -> Any:
+    """Return the weights of the observations, None where all count the same; torch's errors for wrong ones."""
+    if frequencies is not None:
+        integral = not (
+            frequencies.dtype.is_floating_point or frequencies.dtype.is_complex or frequencies.dtype is bool_dtype
+        )
+        _check_weights("fweights", frequencies, observations, integral, "integral")
+    if importances is not None:
+        _check_weights("aweights", importances, observations, importances.dtype.is_floating_point, "floating point")
+    if frequencies is None:
+        return importances
+    return frequencies if importances is None else aten.mul(frequencies, importances)
+
+
+def cov(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
+    """Covariances of the rows: variables in rows, observations in columns."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {self.ndim} dimensions"
+        )
+    if self.dtype is bool_dtype:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = aten.view(self, [1, -1]) if self.ndim < 2 else self
+    count = rows.size(1)
+    weights = _weights(fweights, aweights, count)
+    if weights is None:
+        total: Any = count
+        mean = aten.div(aten.sum(rows, 1), count) if count else aten.sum(rows, 1) * float("nan")
+        norm: Any = count - correction
+    else:
+        total = aten.sum(weights)
+        if count and not bool(aten.gt(total, 0).item()):
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+        mean = aten.div(aten.sum(aten.mul(rows, weights), 1), total)
+        squared = weights if aweights is None else aten.mul(weights, aweights)
+        norm = aten.sub(total, aten.mul(aten.div(aten.sum(squared), total), correction))
+        if aweights is None:
+            norm = aten.sub(total, correction)
+    if bool(norm <= 0):
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning,
+            stacklevel=3,
+        )
+        norm = 0 if weights is None else aten.zeros_like(norm)
+    centred = aten.sub(rows, aten.unsqueeze(mean, 1))
+    weighted = centred if weights is None else aten.mul(centred, weights)
+    if centred.dtype.is_complex:
+        weighted = aten.conj(weighted)
+    return aten.squeeze(aten.true_divide(aten.mm(centred, aten.t(weighted)), norm))
+
+
+def corrcoef(self: Any) -> Any:
+    """Covariances over the deviations of both rows."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {self.ndim} dimensions"
+        )
+    covariances = cov(self, 1, None, None)
+    if covariances.ndim == 0:
+        return aten.div(covariances, covariances)
+    variances = aten.diagonal(covariances)
+    deviations = aten.sqrt(aten.real(variances) if variances.dtype.is_complex else variances)
+    scaled = aten.div(aten.div(covariances, aten.view(deviations, [-1, 1])), aten.view(deviations, [1, -1]))
+    if scaled.dtype.is_complex:
+        return aten.complex(aten.clip(aten.real(scaled), -1, 1), aten.clip(aten.imag(scaled), -1, 1))
+    return aten.clip(scaled, -1, 1)

@@ -58,3 +58,8 @@ for _name in ("quantile", "nanquantile"):
         composite=composed.quantile_scalar(_name),
         out=True,
     )
+op(
+    "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+    composite=composed.cov,
+)
+op("corrcoef(Tensor self) -> Tensor", composite=composed.corrcoef)
