@@ -49,6 +49,7 @@ from .functions.factory import (
     set_default_dtype,
     tensor,
 )
+from .functions.linear_algebra import chain_matmul, lu
 from .functions.reductions import norm, unique, unique_consecutive
 from .functions.shapes import (
     block_diag,

@@ -25,6 +25,7 @@ HOMES: dict[str, str] = {
         "set_warn_always set_flush_denormal get_num_threads set_num_threads get_num_interop_threads "
         "set_num_interop_threads is_vulkan_available set_default_tensor_type "
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
+        "_lowrank": "svd_lowrank pca_lowrank",
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",
         "amp": "autocast",
@@ -33,6 +34,7 @@ HOMES: dict[str, str] = {
         "clear_autocast_cache is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype "
         "get_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
+        "func": "vmap",
         "types": "SymInt SymFloat SymBool",
     }.items()
     for name in names.split()

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 
 from ..derivative import derivative
-from .pool import taken
+from .pool import no_gradient, taken
 
 
 def _declare(dims: int) -> None:
@@ -33,10 +33,10 @@ def _declare(dims: int) -> None:
         return taken(grad, indices, dims)
 
     derivative(average, self=of_average)
-    derivative(f"{average}_backward", grad_output=of_average_twice)
+    derivative(f"{average}_backward", grad_output=of_average_twice, self=no_gradient)
     derivative(largest, self=of_largest, outputs=(0,))
     derivative(fractional, self=of_fractional, outputs=(0,))
-    derivative(f"{largest}_backward {fractional}_backward", grad_output=at_indices)
+    derivative(f"{largest}_backward {fractional}_backward", grad_output=at_indices, self=no_gradient)
     derivative(f"max_unpool{dims}d", self=at_indices)
 
 

@@ -16,6 +16,11 @@ def taken(grad: Any, indices: Any, dims: int) -> Any:
     return aten.reshape(values, list(indices.shape))
 
 
+def no_gradient(grad: Any, self_spec: Any) -> Any:
+    """Return zeros: the input only lends a pooling's gradient its shape."""
+    return aten.zeros(list(self_spec.shape), dtype=grad.dtype)
+
+
 def _max_backward(dims: int) -> Any:
     def formula(
         grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, result1: Any
@@ -65,6 +70,6 @@ def _max_twice(dims: int) -> Any:
 
 for _dims in (2, 3):
     derivative(f"max_pool{_dims}d_with_indices", self=_max_backward(_dims), outputs=(0,))
-    derivative(f"max_pool{_dims}d_with_indices_backward", grad_output=_max_twice(_dims))
+    derivative(f"max_pool{_dims}d_with_indices_backward", grad_output=_max_twice(_dims), self=no_gradient)
     derivative(f"avg_pool{_dims}d", self=_avg_backward(_dims))
-    derivative(f"avg_pool{_dims}d_backward", grad_output=_avg_twice(_dims))
+    derivative(f"avg_pool{_dims}d_backward", grad_output=_avg_twice(_dims), self=no_gradient)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from ..call import aten
@@ -18,8 +19,17 @@ def lu_factor(A: Any, pivot: bool) -> Any:
     return factors, pivots
 
 
+_LU_WARNING = (
+    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future "
+    "PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = "
+    "torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould "
+    "be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+)
+
+
 def lu_with_info(self: Any, pivot: bool, check_errors: bool) -> Any:
-    """`_lu_with_info`."""
+    """`_lu_with_info`; a singular matrix is no error here, whatever `check_errors` says."""
+    warnings.warn(_LU_WARNING, UserWarning, stacklevel=2)
     return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=False)
 
 

@@ -198,8 +198,15 @@ def vecdot(x: Any, y: Any, dim: int) -> Any:
     return aten.sum(aten.mul(x.conj() if dtype.is_complex else x, y), dim)
 
 
+_CHAIN_WARNING = (
+    "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
+    "which accepts a list of two or more tensors rather than multiple parameters."
+)
+
+
 def chain_matmul(matrices: Any) -> Any:
     """Product of matrices in the cheapest order."""
+    warnings.warn(_CHAIN_WARNING, UserWarning, stacklevel=2)
     check(len(matrices) > 0, lambda: "chain_matmul(): Expected one or more matrices")
     for matrix in matrices:
         check(

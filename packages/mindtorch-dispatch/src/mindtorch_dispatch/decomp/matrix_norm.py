@@ -16,7 +16,7 @@ def _ord_text(ord: Any) -> str:
 
 def _checked_dims(A: Any, dim: Any, dtype: Any, low_precision: bool) -> list[int]:
     check_matrix(A, "linalg.matrix_norm")
-    check(len(dim) == 2, lambda: f"linalg.matrix_norm: dim must be a 2-tuple. Got {', '.join(map(str, dim))}")
+    check(len(dim) == 2, lambda: f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     check_inexact(A, "linalg.matrix_norm", low_precision=low_precision)
     count = len(A.shape)
     first, second = (wrap_dims((one,), count)[0] for one in dim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindtorch_storage.dtype import float32
+from mindtorch_storage.dtype import float32, uint8
 from mindtorch_storage.finfo import finfo
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
@@ -133,3 +133,32 @@ def instance_norm(
     if running_var is not None:
         _put_mean(running_var, variances, count, channels)
     return aten.view(out, list(shape))
+
+
+def _legit(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+) -> Any:
+    return aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def _without_stats(input: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
+    return aten.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
+
+
+def _with_reserve(training: bool) -> Any:
+    def call(
+        input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
+    ) -> Any:
+        found = aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+        return (*found, aten.empty((0,), dtype=uint8))
+
+    return call
+
+
+FUNCTIONAL_FORMS = {
+    "_native_batch_norm_legit": _legit,
+    "_native_batch_norm_legit.no_stats": _without_stats,
+    "_batch_norm_with_update": _with_reserve(True),
+    "_batch_norm_no_update": _with_reserve(False),
+}
+"""The forms of `native_batch_norm` that say in their schema which arguments they write."""

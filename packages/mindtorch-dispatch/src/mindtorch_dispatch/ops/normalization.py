@@ -44,6 +44,18 @@ op(
     rules.batch_norm_backward,
     variants="",
 )
+for _name, _written, _stats in (
+    ("_native_batch_norm_legit", "Tensor(a!) running_mean, Tensor(b!) running_var, bool training, ", _THREE),
+    ("_native_batch_norm_legit.no_stats", "bool training, ", _THREE),
+    ("_batch_norm_with_update", "Tensor(a!) running_mean, Tensor(b!) running_var, ", "-> (Tensor, Tensor, Tensor, Tensor)"),
+    ("_batch_norm_no_update", f"{_RUNNING}, ", "-> (Tensor, Tensor, Tensor, Tensor)"),
+):
+    op(
+        f"{_name}(Tensor input, {_AFFINE}, {_written}float momentum, float eps) {_stats}",
+        composite=composed.FUNCTIONAL_FORMS[_name],
+        out=_stats is _THREE,
+        variants="function",
+    )
 op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", rules.renorm, static=("p", "maxnorm"))
 
 op(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.functions import reductions, spectral
+from mindtorch.functions import linear_algebra, reductions, spectral
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -36,6 +36,10 @@ class ComposedMixin(TensorBase):
     ) -> Any:
         """See `torch.unique_consecutive`."""
         return reductions.unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+        """See `torch.lu`."""
+        return tuple(linear_algebra.lu(self, pivot, get_infos))
 
     def stft(
         self,

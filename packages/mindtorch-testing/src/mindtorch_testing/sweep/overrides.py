@@ -50,7 +50,6 @@ LOOSE_PREFIXES = (
     "pca_lowrank",
     "triangular_solve",
     "logdet",
-    "matrix_exp",
     "nn.functional.conv",
     # Its samples have scores of a few hundred, so that exp magnifies their last bit; both sides are as far from float64.
     "nn.functional.scaled_dot_product_attention",
@@ -59,8 +58,12 @@ LOOSE_PREFIXES = (
 )
 """Entries whose float32 result depends on the library's blocking or on conditioning."""
 
+OWN = {"matrix_exp": (5e-3, 1e-4)}
+"""Entries with a tolerance of their own. Torch squares its exponential in float32, which costs it 2e-3 where the result is
+small; ours agrees with float64 to the last bit."""
+
 
 def tolerances(name: str, *, backward: bool = False) -> dict[torch.dtype, tuple[float, float]]:
     """Return the tolerances of an entry's results by dtype; integers stay exact."""
-    single = LOOSE if name.startswith(LOOSE_PREFIXES) else BACKWARD if backward else FORWARD
+    single = OWN[name] if name in OWN else LOOSE if name.startswith(LOOSE_PREFIXES) else BACKWARD if backward else FORWARD
     return {**TOLERANCES, torch.float32: single, torch.complex64: single}
