@@ -15,15 +15,15 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from runner import Outcomes, run_model
-from sources import CACHE, HERE, Tree, checkout_tree, sdist_tree
+from sources import CACHE, HERE, MODELS, Tree, checkout_tree, sdist_tree
 
 BOARD = HERE.parent / "scoreboard.json"
 RESULTS = CACHE / "results.json"
 
 
-def _tree() -> Tree:
+def _tree(models: list[str] | None) -> Tree:
     given = os.environ.get("TRANSFORMERS_TESTS")
-    return checkout_tree(Path(given)) if given else sdist_tree()
+    return checkout_tree(Path(given), models or MODELS) if given else sdist_tree()
 
 
 def _load(path: Path) -> dict:
@@ -31,7 +31,7 @@ def _load(path: Path) -> dict:
 
 
 def _run(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
-    tree = _tree()
+    tree = _tree(args.model)
     found: dict[str, Outcomes] = {}
     for model in args.model or tree.files:
         found[model] = run_model(tree, model, proxy=not args.without_proxy, arguments=args.pytest)
@@ -106,7 +106,7 @@ def main() -> int:
     """Run the command line; arguments after `--` go to pytest."""
     parser = argparse.ArgumentParser(prog="transformers_suite", description=__doc__)
     parser.add_argument("command", choices=("run", "update", "check", "reasons"))
-    parser.add_argument("--model", action="append", help="bert, gpt2 or llama; all by default")
+    parser.add_argument("--model", action="append", help="bert, gpt2, llama by default; of a checkout, any")
     parser.add_argument("--without-proxy", action="store_true", help="on real torch, for a baseline")
     parser.add_argument("--allow-regressions", action="store_true")
     parser.add_argument("--limit", type=int, default=20, help="how many reasons are shown")

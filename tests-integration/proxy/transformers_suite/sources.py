@@ -12,11 +12,16 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 VERSION = "5.23.0"
 MODELS = ("bert", "gpt2", "llama")
+"""The models of the scoreboard; a full checkout has tests for many more."""
+
+STAND_INS = ("httpx", "requests", "timeout_decorator")
+"""Modules the tests import and do not need for the tests that run here, with a file in `standins` each."""
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -66,15 +71,16 @@ def _stand_in(name: str, place: Path) -> None:
 
 def _finish(root: Path) -> None:
     (root / "pytest.ini").write_text("[pytest]\n")
-    # The tests look for the library's sources beside them, and for httpx, which transformers names httpx2 by now.
+    # The tests look for the library's sources beside them.
     library = importlib.util.find_spec("transformers")
     if library is None or library.origin is None:
         raise RuntimeError("transformers is not installed")
     link = root / "src" / "transformers"
     link.parent.mkdir()
     link.symlink_to(Path(library.origin).parent)
-    if importlib.util.find_spec("httpx") is None:
-        shutil.copyfile(HERE / "standins" / "httpx.py", root / "httpx.py")
+    for name in STAND_INS:
+        if importlib.util.find_spec(name) is None:
+            shutil.copyfile(HERE / "standins" / f"{name}.py", root / f"{name}.py")
 
 
 def sdist_tree() -> Tree:
@@ -94,14 +100,14 @@ def sdist_tree() -> Tree:
     return Tree(root, "sdist", {model: ours / f"test_{model}.py" for model in MODELS})
 
 
-def checkout_tree(given: Path) -> Tree:
-    """Return the tree of a full checkout's tests, with the sdist's common tests laid over them."""
+def checkout_tree(given: Path, models: Sequence[str] = MODELS) -> Tree:
+    """Return the tree of a full checkout's tests of `models`, with the sdist's common tests laid over them."""
     root = CACHE / "checkout"
     shutil.rmtree(root, ignore_errors=True)
     tests = _package(root / "tests")
     for source in sorted(given.glob("*.py")):
         shutil.copyfile(source, tests / source.name)
-    wanted = ("generation", "utils", "fixtures", *(f"models/{model}" for model in MODELS))
+    wanted = ("generation", "utils", "fixtures", *(f"models/{model}" for model in models))
     for folder in wanted:
         if (given / folder).is_dir():
             shutil.copytree(given / folder, tests / folder)
@@ -116,5 +122,8 @@ def checkout_tree(given: Path) -> Tree:
     for mixin in ("fsdp", "tensor_parallel"):
         _stand_in("distributed_mixins", tests / f"test_{mixin}_mixin.py")
     _finish(root)
-    files = {model: tests / "models" / model / f"test_modeling_{model}.py" for model in MODELS}
-    return Tree(root, "checkout", {model: path for model, path in files.items() if path.exists()})
+    files = {model: tests / "models" / model / f"test_modeling_{model}.py" for model in models}
+    missing = [model for model, path in files.items() if not path.exists()]
+    if missing:
+        raise FileNotFoundError(f"{given} has no tests of {', '.join(missing)}")
+    return Tree(root, "checkout", files)
