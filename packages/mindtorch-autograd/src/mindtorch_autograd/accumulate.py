@@ -64,12 +64,12 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
 def obeying(grad: TensorBase, spec: Spec) -> Any:
     """Return a copy of `grad` in the layout of the leaf that `spec` describes, contiguous if that one overlaps."""
     have = grad._sig.spec
-    if spec.is_contiguous or not is_non_overlapping_and_dense(spec.shape, spec.stride):
+    if state.mode.grad and is_non_overlapping_and_dense(spec.shape, spec.stride):
+        made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
+    elif spec.is_contiguous or not is_non_overlapping_and_dense(spec.shape, spec.stride):
         if have.is_contiguous:
             return aten.clone(grad)
-        made = aten.empty_strided(
-            list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device
-        )
+        made = aten.empty_strided(list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device)
     else:
         made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
     return aten.copy_(made, grad)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.size import Size
 from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import run_backward
@@ -27,27 +28,27 @@ def _implicit_grad(output: Any) -> Any:
     if spec.numel != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not spec.dtype.is_floating_point:
-        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}"
+        )
     return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
 
 
 def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> list[Any]:
-    """Return a gradient for every output: those given, checked, and ones for scalars where None is given."""
+    """Return a gradient for every output: those given, checked, and ones for scalars where None is given.
+
+    Gradients past the last output are ignored, as torch does.
+    """
     made = []
-    for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+    for index, (output, grad) in enumerate(zip(outputs, grads, strict=False)):
         if grad is None:
             requires = isinstance(output, GradientEdge) or output.requires_grad
             made.append(_implicit_grad(output) if requires else None)
             continue
         if not isinstance(grad, TensorBase):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
-        shape = output._spec().shape if isinstance(output, GradientEdge) else output.shape
-        have = grad.shape[1:] if batched else grad.shape
-        if tuple(have) != tuple(shape):
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape "
-                f"of {shape}."
-            )
+        spec = output._spec() if isinstance(output, GradientEdge) else output._sig.spec
+        _check_shape(grad, spec, index, batched)
         if isinstance(output, TensorBase) and output.dtype.is_complex != grad.dtype.is_complex:
             raise RuntimeError(
                 f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
@@ -55,7 +56,25 @@ def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> l
                 f"{output.dtype}."
             )
         made.append(grad)
+    if len(made) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(made)} gradients")
     return made
+
+
+def _check_shape(grad: TensorBase, spec: Any, index: int, batched: bool) -> None:
+    have = Size(grad.shape[1:]) if batched else grad.shape
+    if tuple(have) == tuple(spec.shape):
+        return
+    if batched:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+            "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch "
+            f"was detected: grad_output[{index}] has a shape of {Size(have[1:])} and output[{index}] has a shape of "
+            f"{spec.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
+        )
+    raise RuntimeError(
+        f"Mismatch in shape: grad_output[{index}] has a shape of {have} and output[{index}] has a shape of {spec.shape}."
+    )
 
 
 def _roots(outputs: Sequence[Any], grads: Sequence[Any]) -> list[tuple[Node, int, Any]]:
@@ -88,12 +107,13 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _as_tuple(tensors)
     given = _as_tuple(grad_tensors) or (None,) * len(outputs)
-    if len(given) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
     grads = make_grads(outputs, given, batched=False)
     keep = create_graph if retain_graph is None else retain_graph
     edges = None
     if inputs is not None:
+        for item in _as_tuple(inputs):
+            if isinstance(item, TensorBase):
+                item.retain_grad()  # nothing for a leaf; torch's error where no gradient can come
         edges = [_input_edge(item) for item in _as_tuple(inputs)]
     run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges)
 
@@ -122,9 +142,7 @@ def grad(
     Raises RuntimeError with torch's texts when an input does not require grad or was not used.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)
@@ -132,26 +150,29 @@ def grad(
     if is_grads_batched:
         return _batched(outputs, inputs, given, keep, create_graph, allow_unused, materialize_grads)
     grads = make_grads(outputs, given, batched=False)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = [_input_edge(item) for item in inputs]
-    results = run_backward(
-        _roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True
-    )
-    return tuple(
-        _used(item, result, allow_unused, materialize_grads) for item, result in zip(inputs, results, strict=True)
-    )
+    results = run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
+    return _used(inputs, results, allow_unused, materialize_grads, create_graph)
 
 
-def _used(item: Any, result: Any, allow_unused: bool, materialize: bool) -> Any:
-    if result is not None:
-        return result
-    if materialize and isinstance(item, TensorBase):
-        return aten.zeros_like(item, requires_grad=True)
-    if allow_unused:
-        return None
-    raise RuntimeError(
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-        "the desired behavior."
-    )
+def _used(
+    inputs: Sequence[Any], results: Sequence[Any], allow_unused: bool, materialize: bool, create_graph: bool
+) -> tuple[Any, ...]:
+    """Return the gradients; for unused inputs zeros, None or torch's error, as was asked for."""
+    answers = []
+    for index, (item, result) in enumerate(zip(inputs, results, strict=True)):
+        if result is None and materialize and isinstance(item, TensorBase):
+            answers.append(aten.zeros_like(item, requires_grad=create_graph))
+        elif result is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior."
+            )
+        else:
+            answers.append(result)
+    return tuple(answers)
 
 
 def _batched(
@@ -169,4 +190,4 @@ def _batched(
         None if all(one is None for one in column) else aten.stack([one for one in column if one is not None])
         for column in zip(*rows, strict=True)
     ]
-    return tuple(_used(item, column, allow_unused, False) for item, column in zip(inputs, columns, strict=True))
+    return _used(inputs, columns, allow_unused, materialize, create_graph)

@@ -82,11 +82,7 @@ def node_name(packet: str) -> str:
 
 
 def derivative(
-    names: str,
-    marker: str | Joint | None = None,
-    *,
-    node: str | None = None,
-    outputs: Sequence[int] | None = None,
+    names: str, marker: str | Joint | None = None, *, node: str | None = None, outputs: Sequence[int] | None = None,
     **formulas: Any,
 ) -> None:
     """Declare how to differentiate one op, or several (space-separated) by the same formulas.
@@ -109,6 +105,7 @@ def derivative(
         ]
         if isinstance(marker, Joint):
             made.append(Formula(marker.arguments, marker.fn, True))
+        made.sort(key=lambda formula: ", ".join(formula.arguments))  # the order in which torch evaluates them
         derivatives[name] = Derivative(
             name, made, node or node_name(name.partition(".")[0]), marker == NON_DIFFERENTIABLE, outputs
         )
@@ -132,11 +129,7 @@ def check_table() -> list[str]:
             problems.append(f"derivative of unknown op {name!r}")
             continue
         known = {argument.name for argument in row.schema.arguments}
-        allowed = (
-            known
-            | {f"{argument}_{what}" for argument in known for what in ("spec", "offset")}
-            | {"grad", "grads", "needs", "result"}
-        )
+        allowed = known | {f"{argument}_{what}" for argument in known for what in ("spec", "offset")} | {"grad", "grads", "needs", "result"}
         allowed |= {f"result{index}" for index in range(len(row.schema.returns))}
         for formula in entry.formulas:
             problems += [f"{name}: no argument {a!r}" for a in formula.arguments if a not in known]

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import TensorBase, make_tensor
+from mindtorch_storage.tensor_base import TensorBase
 
-from .inplace import check_inplace, rebase_history
+from . import forward_mode
+from .function_outputs import alias_without_history, connect_outputs
 from .node import Node
-from .saved import freed_error, pack, unpack
-from .views import gradient_edge
+from .saved import SavedTensor, freed_error, pack, unpack
+
+_LEGACY_TEXT = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+)
 
 
 class FunctionCtx:
     """What `forward` and `backward` of a custom function share."""
+
+    __module__ = "torch.autograd.function"
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for `backward`; read them there as `ctx.saved_tensors`."""
@@ -27,10 +34,9 @@ class FunctionCtx:
     def save_for_forward(self, *tensors: Any) -> None:
         """Keep tensors for `jvp`."""
         for tensor in tensors:
-            if not isinstance(tensor, TensorBase) and tensor is not None:
-                raise TypeError(
-                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
-                )
+            assert isinstance(tensor, TensorBase) or tensor is None, (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+            )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -43,12 +49,17 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Choose whether undefined gradients arrive in `backward` as zeros (the default) or None."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+            )
         self.materialize_grads = value
 
 
 class BackwardCFunction(Node, FunctionCtx):
     """Node of a custom function; it is the `ctx` of its call."""
 
+    __module__ = "torch.autograd.function"
     _forward_cls: Any = None
     materialize_grads = True
     to_save: Sequence[Any] = ()
@@ -58,19 +69,25 @@ class BackwardCFunction(Node, FunctionCtx):
     def __init__(self) -> None:
         super().__init__()
         self.needs_input_grad: tuple[bool, ...] = ()
-        self._items: list[Any] | None = []
-        self._item_versions: list[Any] = []
+        self._saved: list[Any] | None = []
         self._input_specs: list[Any] = []
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors given to `save_for_backward`."""
-        if self._items is None:
+        saved = self._saved
+        if saved is None:
             raise freed_error()
         return tuple(
-            None if item is None else unpack(self, item, version)
-            for item, version in zip(self._items, self._item_versions, strict=True)
+            None if item is None else unpack(self, item, version, True)
+            for item, version in zip(saved[::2], saved[1::2], strict=True)
         )
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self._saved is None:
+            raise freed_error()
+        return tuple(SavedTensor(self, (self._saved, index)) for index in range(0, len(self._saved), 2))
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -79,25 +96,23 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def keep(self, outputs: Sequence[Any]) -> None:
         """Pack what `save_for_backward` was given; outputs are kept without their history."""
-        self._items, self._item_versions = [], []
-        for tensor in self.to_save:
+        self._saved = saved = []
+        for index, tensor in enumerate(self.to_save or ()):
             if tensor is None:
-                self._items.append(None)
-                self._item_versions.append(None)
+                saved += (None, None)
                 continue
             if not isinstance(tensor, TensorBase):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                    f"save_for_backward can only save variables, but argument {index} is of type {type(tensor).__name__}"
                 )
-            number = next((index for index, output in enumerate(outputs) if output is tensor), None)
-            self._items.append(pack(tensor, number))
-            self._item_versions.append(tensor._counter[0])
+            number = None
+            if tensor._sig.requires_grad:
+                number = next((place for place, output in enumerate(outputs) if output is tensor), None)
+            saved += (pack(tensor, number, self), tensor._counter[0])
         self.to_save = ()
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:  # type: ignore[override]
         """Run the user's backward and check what it returns."""
-        if self._items is None:
-            raise freed_error()
         given = list(grads[: len(self._outputs)])
         if self.materialize_grads:
             for index, spec in enumerate(self._outputs):
@@ -121,7 +136,7 @@ class BackwardCFunction(Node, FunctionCtx):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got {len(answers)})"
             )
-        fitted = []
+        gradients = []
         for index, (answer, spec) in enumerate(zip(answers, self._input_specs, strict=True)):
             if spec is None:
                 if answer is not None:
@@ -131,36 +146,23 @@ class BackwardCFunction(Node, FunctionCtx):
                     )
                 continue
             if answer is not None and not isinstance(answer, TensorBase):
-                raise TypeError(f"expected Tensor or None but got {type(answer).__name__}")
-            if answer is not None and answer.shape != spec.shape:
-                fitted.append(_reduced(self, answer, spec, index))
-                continue
-            if answer is not None and answer.dtype is not spec.dtype:
-                answer = aten._to_copy(answer, dtype=spec.dtype)
-            fitted.append(answer)
-        return fitted
+                raise RuntimeError(f"expected Variable or None (got {type(answer).__name__})")
+            if answer is not None and self.needs_input_grad[index] and answer.dtype.is_complex > spec.dtype.is_complex:
+                raise RuntimeError(
+                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+                    "got false.  (Could this error message be improved?  If so, please report an enhancement request to "
+                    "PyTorch.)"
+                )
+            gradients.append(answer if self.needs_input_grad[index] else None)
+        return gradients
 
     def release(self) -> None:
         """Drop what was saved."""
-        if self._items:
-            self._items = None
+        self._saved = None
 
     def name(self) -> str:
         """`<Class>Backward`."""
         return type(self).__name__
-
-
-def _reduced(node: Node, answer: Any, spec: Any, index: int) -> Any:
-    shape, want = tuple(answer.shape), tuple(spec.shape)
-    lead = len(shape) - len(want)
-    if lead < 0 or any(w not in (1, s) for s, w in zip(shape[max(lead, 0) :], want, strict=False)):
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {index} - got {list(shape)} but expected shape "
-            f"compatible with {list(want)}"
-        )
-    dims = list(range(lead)) + [lead + i for i, w in enumerate(want) if w == 1 and shape[lead + i] != 1]
-    summed = aten.sum(answer, dims, True) if dims else answer
-    return aten.reshape(summed, list(want))
 
 
 class FunctionMeta(type):
@@ -168,7 +170,8 @@ class FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         super().__init__(name, bases, attrs)
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        members = {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), members)
 
 
 class Function(metaclass=FunctionMeta):
@@ -181,11 +184,17 @@ class Function(metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future version "
-            "of PyTorch."
+            "of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
         )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise torch's error for calling an instance, the way functions were used long ago."""
+        raise RuntimeError(_LEGACY_TEXT)
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -218,78 +227,29 @@ class Function(metaclass=FunctionMeta):
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
         """The batching rule; to be defined by the subclass."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
         )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, record a node when an input requires grad, and return the outputs."""
         node = cls._backward_cls()
-        tensors = [arg for arg in args if isinstance(arg, TensorBase)]
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)
-        own_context = cls.setup_context is not Function.setup_context
+        dual = state.mode.forward_ad and forward_mode.any_tangent(args)
         before = state.mode
-        state.mode = before.replace(grad=False)
+        state.mode = before.replace(grad=False, forward_ad=False)
         try:
-            if own_context:
+            if cls.setup_context is not Function.setup_context:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(node, args, output)
             else:
                 output = cls.forward(node, *args, **kwargs)
         finally:
             state.mode = before
-        return _connected(cls, node, args, tensors, output, recording)
-
-
-def _connected(
-    cls: type, node: BackwardCFunction, args: Sequence[Any], tensors: Sequence[Any], output: Any, recording: bool
-) -> Any:
-    single = not isinstance(output, tuple)
-    outputs = [output] if single else list(output)
-    if single and output is not None and not isinstance(output, TensorBase):
-        return output
-    dirty = {id(one) for one in node.dirty_tensors}
-    plain = {id(one) for one in node.non_differentiable}
-    if not recording:
-        return output
-    node._edges = tuple(gradient_edge(arg) for arg in args if isinstance(arg, TensorBase))
-    node._input_specs = [arg._sig.spec if isinstance(arg, TensorBase) else None for arg in args]
-    inputs = {id(tensor) for tensor in tensors}
-    for index, one in enumerate(outputs):
-        if not isinstance(one, TensorBase):
-            continue
-        if id(one) in dirty:
-            check_inplace(one)
-            one._counter[0] += 0
-        elif id(one) in inputs:
-            outputs[index] = _view_like(one)
-    node._outputs = tuple(one._sig.spec if isinstance(one, TensorBase) else None for one in outputs)
-    for index, one in enumerate(outputs):
-        if not isinstance(one, TensorBase) or id(one) in plain:
-            continue
-        dtype = one._sig.spec.dtype
-        if not (dtype.is_floating_point or dtype.is_complex):
-            continue
-        if id(one) in dirty and one._view is not None:
-            rebase_history(one, node)
-            continue
-        one._grad_fn = node
-        one._output_nr = index
-        one._sig = one._sig.spec.tracked
-    node.keep(outputs)
-    return outputs[0] if single else tuple(outputs)
-
-
-def _view_like(tensor: TensorBase) -> TensorBase:
-    return make_tensor(
-        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0],
-        tensor._sig.spec.plain,
-        tensor._array,
-        tensor._materialized_storage() if tensor._array is not None else tensor._storage,
-        tensor._offset,
-        tensor._counter,
-    )
+        connected = connect_outputs(node, args, output, recording)
+        return forward_mode.function_tangents(cls, node, args, connected) if dual else connected
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -318,7 +278,7 @@ class _DelayedError(Node):
 
 
 def _not_again(tensor: TensorBase) -> TensorBase:
-    marked = _view_like(tensor)
+    marked = alias_without_history(tensor)
     marked._grad_fn = _DelayedError((), (tensor._sig.spec,))
     marked._sig = marked._sig.spec.tracked
     return marked
@@ -327,5 +287,18 @@ def _not_again(tensor: TensorBase) -> TensorBase:
 class InplaceFunction(Function):
     """Older base of functions with an `inplace` flag."""
 
+    __module__ = "torch.autograd.function"
+
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """Older base of functions whose inputs and outputs are nested; kept so that `isinstance` and imports work."""
+
+    __module__ = "torch.autograd.function"
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Raise: torch has deprecated this base, and nothing here implements its nesting."""
+        raise NotImplementedError("NestedIOFunction is not supported; flatten inputs and outputs and use Function")

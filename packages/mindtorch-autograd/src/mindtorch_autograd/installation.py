@@ -7,6 +7,7 @@ from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 
 from .derivative import find_derivative
+from .forward_mode import plan_forward
 from .missing import MissingRecorder
 from .recorder import Recorder, output_specs, requires
 
@@ -39,4 +40,4 @@ def has_formula(row: OpRow) -> bool:
 
 def install() -> None:
     """Put this autograd into the call path."""
-    hooks.install(make_recorder, has_formula)
+    hooks.install(make_recorder, has_formula, plan_forward)

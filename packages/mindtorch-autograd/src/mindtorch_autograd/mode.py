@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mindtorch_dispatch.state import state
+
+_CLASS_TEXT = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+    "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and "
+    "nothing else."
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +31,10 @@ def is_inference_mode_enabled() -> bool:
 
 
 class ModeContext:
-    """Base of the mode switches: a context manager that also decorates functions, generators and coroutines."""
+    """Base of the mode switches: a context manager that also decorates functions and generators.
+
+    A decorated coroutine function is only *called* under the mode, as in torch; use `with` inside of it.
+    """
 
     def __enter__(self) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define __enter__")
@@ -43,18 +54,9 @@ class ModeContext:
     def __call__(self, fn: F) -> F:
         """Decorate `fn` so that each call (each step, for generators) runs under this mode."""
         if inspect.isclass(fn):
-            raise TypeError(f"{type(self).__name__} cannot decorate a class; decorate its methods")
+            warnings.warn(_CLASS_TEXT, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(fn):
             return _decorated_generator(self, fn)
-        if inspect.iscoroutinefunction(fn):
-
-            @functools.wraps(fn)
-            async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-                with self.clone():
-                    return await fn(*args, **kwargs)
-
-            return asynchronous  # type: ignore[return-value]
-
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
@@ -79,7 +81,7 @@ def _decorated_generator(context: ModeContext, fn: Any) -> Any:
                     with context.clone():
                         inner.close()
                     raise
-                except BaseException as error:  # noqa: BLE001 - handed into the generator, which decides
+                except BaseException as error:  # handed into the generator, which decides
                     with context.clone():
                         response = inner.throw(error)
                 else:
@@ -100,25 +102,64 @@ class NoParamContext(ModeContext):
         return cls()(orig_func)
 
 
-class no_grad(NoParamContext):
+class no_grad(NoParamContext):  # noqa: N801 (torch's name)
     """Operations in the block are not recorded."""
+
+    __module__ = "torch.autograd.grad_mode"
 
     def __enter__(self) -> None:
         self._switch(grad=False)
 
 
-class enable_grad(NoParamContext):
+class enable_grad(NoParamContext):  # noqa: N801
     """Operations in the block are recorded, whatever the mode outside is."""
+
+    __module__ = "torch.autograd.grad_mode"
 
     def __enter__(self) -> None:
         self._switch(grad=True)
 
 
-class set_grad_enabled(ModeContext):
-    """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
+class set_multithreading_enabled(ModeContext):  # noqa: N801
+    """Accepted for torch's sake: backward always runs in the calling thread, so there is nothing to switch."""
+
+    __module__ = "torch.autograd.grad_mode"
 
     def __init__(self, mode: bool) -> None:
+        self.prev = multithreading.enabled
+        multithreading.enabled = mode
         self.mode = mode
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+
+    def __exit__(self, *exc_info: Any) -> None:
+        multithreading.enabled = self.prev
+
+    def clone(self) -> set_multithreading_enabled:
+        """Return a fresh context of the same setting."""
+        return type(self)(self.mode)
+
+
+class _Multithreading(threading.local):
+    enabled = True
+
+
+multithreading = _Multithreading()
+
+
+class set_grad_enabled(ModeContext):  # noqa: N801
+    """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
+        self.prev = state.mode.grad
         self._switch(grad=mode)
 
     def __call__(self, fn: F) -> F:
@@ -133,6 +174,7 @@ class set_grad_enabled(ModeContext):
         """Return a fresh context of the same setting."""
         made = type(self).__new__(type(self))
         made.mode = self.mode
+        made.prev = state.mode.grad
         made._before = {"grad": state.mode.grad}
         return made
 
@@ -140,8 +182,10 @@ class set_grad_enabled(ModeContext):
         return f"{self.__class__.__module__}.{self.__class__.__name__}(mode={self.mode})"
 
 
-class inference_mode(ModeContext):
+class inference_mode(ModeContext):  # noqa: N801
     """As `no_grad`, and tensors made in the block can never enter a graph."""
+
+    __module__ = "torch.autograd.grad_mode"
 
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):
@@ -152,7 +196,7 @@ class inference_mode(ModeContext):
         self.mode = mode
 
     def __enter__(self) -> None:
-        self._switch(inference=self.mode, grad=not self.mode if self.mode else state.mode.grad or state.mode.inference)
+        self._switch(inference=self.mode, grad=not self.mode)
 
     def clone(self) -> inference_mode:
         """Return a fresh context of the same setting."""

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_dispatch.autograd_interface import PlanRequest
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.rule import View
+from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly
@@ -286,6 +287,8 @@ class _Layout:
         for formula in entry.formulas:
             if any(requires(wanted.values[self.arguments[name]]) for name in formula.arguments):
                 self._add(formula)
+        names = {place: name for name, place in self.places.items()}
+        self.saves.sort(key=lambda save: names.get(save[2], ""))  # torch's order of packing and unpacking
 
     def _lay_out(self, name: str, value: Any, source: Any) -> None:
         """Give the argument its edges; a number at a tensor's place and a missing tensor have an edge to nowhere."""
@@ -365,7 +368,7 @@ def output_specs(wanted: PlanRequest) -> tuple[Any, ...]:
     if wanted.written:
         target = wanted.values[0]
         return (target._sig.spec,) if isinstance(target, TensorBase) else ()
-    if specs is None:
+    if specs is None or DYNAMIC in wanted.row.tags:
         return (None,) * max(1, len(wanted.row.schema.returns))
     many = specs if isinstance(specs, (list, tuple)) else (specs,)
     return tuple(one.spec if isinstance(one, View) else one for one in many)

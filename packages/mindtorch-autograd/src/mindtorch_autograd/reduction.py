@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import state
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -14,6 +15,8 @@ def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
     have = grad.shape
     lead = len(have) - len(shape)
     dims = list(range(lead))
+    if lead and have[lead:] == shape and not state.mode.grad:
+        return aten.sum(grad, dims)  # what follows is torch's graph, but a view, which a leaf would have to copy
     dims += [lead + i for i, extent in enumerate(shape) if extent == 1 and have[lead + i] != 1]
     if dims:
         grad = aten.sum(grad, dims, True)
@@ -23,7 +26,9 @@ def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
 def expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """True when a tensor of `shape` can be broadcast to `target`."""
     lead = len(target) - len(shape)
-    return lead >= 0 and all(extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True))
+    return lead >= 0 and all(
+        extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True)
+    )
 
 
 def fit(grad: TensorBase, spec: Spec, node: Any, index: int) -> Any:

@@ -51,16 +51,24 @@ class Recorder(Protocol):
 
 
 class AutogradHooks:
-    """The installed functions. `recorder` is None while autograd is absent."""
+    """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
+    carries tangents, for calls under forward-mode differentiation."""
 
-    __slots__ = ("has_formula", "recorder")
+    __slots__ = ("forward", "has_formula", "recorder")
 
     def __init__(self) -> None:
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
+        self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
 
-    def install(self, recorder: Callable[[PlanRequest], Recorder | None], has_formula: Callable[[OpRow], bool]) -> None:
+    def install(
+        self,
+        recorder: Callable[[PlanRequest], Recorder | None],
+        has_formula: Callable[[OpRow], bool],
+        forward: Callable[[Any, Any], Any],
+    ) -> None:
         """Put autograd in place."""
+        self.forward = forward
         self.recorder = recorder
         self.has_formula = has_formula
 

@@ -17,6 +17,7 @@ from typing import Any
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import overrides
+from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
 from .executor import opaque_types, plain_types
 from .planner import differentiable, plan_call
@@ -32,7 +33,7 @@ planned: dict[str, int] = {"count": 0}
 """How many plans were made in this process (a test counts that one geometry is planned once)."""
 
 
-class Unplannable(Exception):
+class Unplannable(Exception):  # noqa: N818 (a control signal, not an error)
     """An argument that cannot be part of a key: plan this call anew every time."""
 
 
@@ -165,6 +166,8 @@ def _call_operator(
 def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None) -> Any:
     """Plan a bound call, remember the plan under `key` when it may be, and run it."""
     plan = plan_call(bound)
+    if state.mode.forward_ad:
+        plan = hooks.forward(bound, plan)
     planned["count"] += 1
     if plans is not None and bound.cacheable and not state.mode.overriding:
         if len(plans) >= PLAN_LIMIT:
@@ -284,7 +287,9 @@ class PacketCall:
         try:
             row = self.packet.row("" if overload == "default" else overload)
         except KeyError:
-            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'") from None
+            raise AttributeError(
+                f"The underlying op of '{self}' has no overload name '{overload}'"
+            ) from None
         made = OverloadCall(self, row)
         self.__dict__[overload] = made
         return made

@@ -7,7 +7,22 @@ from typing import Any
 from mindtorch_autograd import anomaly
 
 
-class detect_anomaly:
+def is_anomaly_enabled() -> bool:
+    """Return whether anomaly detection is on."""
+    return anomaly.settings()[0]
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Return whether gradients are checked for nan while anomaly detection is on."""
+    return anomaly.settings()[1]
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly detection on or off."""
+    anomaly.set_settings(mode, check_nan)
+
+
+class detect_anomaly:  # noqa: N801 (torch's name)
     """In the block, backward raises when a node gives nan (with `check_nan`)."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -21,7 +36,7 @@ class detect_anomaly:
         anomaly.set_settings(*self._before)
 
 
-class set_detect_anomaly:
+class set_detect_anomaly:  # noqa: N801
     """Switch anomaly detection at once; as a context manager, back at the end of the block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

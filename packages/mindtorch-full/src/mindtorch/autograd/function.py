@@ -6,7 +6,8 @@ from mindtorch_autograd.function import (
     FunctionCtx,
     FunctionMeta,
     InplaceFunction,
+    NestedIOFunction,
     once_differentiable,
 )
 
-__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]

@@ -1,5 +1,11 @@
 """`torch.autograd.grad_mode`."""
 
-from mindtorch_autograd.mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from mindtorch_autograd.mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

@@ -9,186 +9,260 @@ import numpy as np
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
-from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import int64, uint8
+from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
+
+from . import construction
 
 _select = method_of("select")
 _slice = method_of("slice")
 _FULL = slice(None)
+_MASKS = (dtypes.bool, dtypes.uint8)
+_TAKEN = object()
+"""Marks a dimension that a mask of several dimensions before it covers."""
+
+SEQUENCE_LIMIT = 32
+"""A list this long is one index; a shorter one may stand for a tuple."""
 
 
-def _as_index_tensor(value: Any, like: TensorBase) -> Any:
-    array = np.asarray(value)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "bui":
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    made = aten.empty(list(array.shape), dtype=bool_dtype if array.dtype.kind == "b" else int64)
-    made._array[...] = array
-    return made
+def _type_name(value: Any) -> str:
+    """Return a type's name as torch's messages have it: extension types by their module too."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def _slice_bound(value: Any) -> int | None:
-    if value is None:
-        return None
+def _bound(value: Any) -> int | None:
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, TensorBase):
+        return value.__index__()  # type: ignore[attr-defined]
     try:
         return value.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
 
-def _is_index(value: Any) -> bool:
-    return type(value) is not bool and not isinstance(value, (bool, np.bool_)) and hasattr(value, "__index__")
+def _is_int(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, (int, np.integer)) and type(value) is not bool)
 
 
-def _expand_ellipsis(index: tuple[Any, ...], ndim: int, self: TensorBase) -> list[Any]:
-    used = 0
-    ellipses = 0
-    for item in index:
-        if item is None or isinstance(item, (bool, np.bool_)):
-            continue
-        if item is Ellipsis:
-            ellipses += 1
-        elif isinstance(item, TensorBase) and item.dtype in (bool_dtype, uint8) and item._sig.spec.ndim:
-            used += item._sig.spec.ndim
-        elif isinstance(item, TensorBase) and item.dtype is bool_dtype:
-            continue
-        else:
-            used += 1
-    if used > ndim:
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    if ellipses > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    result: list[Any] = []
-    for item in index:
-        if item is Ellipsis:
-            result.extend([_FULL] * (ndim - used))
-        else:
-            result.append(item)
-    return result
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray))
 
 
-def apply_basic(self: Any, index: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Apply ints, slices, None and bools; return the view and the tensor indices by dimension (None where free)."""
-    result, dim = self, 0
-    tensors: list[Any] = []
-    for item in index:
-        if type(item) is slice:
-            step = _slice_bound(item.step)
-            step = 1 if step is None else step
-            if step <= 0:
-                raise ValueError("step must be greater than zero")
-            if item.start is not None or item.stop is not None or step != 1:
-                result = _slice(result, dim, _slice_bound(item.start), _slice_bound(item.stop), step)
-            dim += 1
-        elif type(item) is int:
-            result = _select_at(self, result, dim, item)
-        elif item is None:
-            result = aten.unsqueeze(result, dim)
-            dim += 1
-        elif isinstance(item, (bool, np.bool_)):
-            result = aten.unsqueeze(result, dim)
-            _put(tensors, dim, _as_index_tensor([bool(item)], self))
-            dim += 1
-        elif isinstance(item, TensorBase):
-            result, dim = _tensor_item(self, result, dim, item, tensors)
-        elif isinstance(item, (list, tuple, np.ndarray, range)):
-            made = _from_sequence(item, self)
-            result, dim = _tensor_item(self, result, dim, made, tensors)
-        elif _is_index(item):
-            result = _select_at(self, result, dim, item.__index__())
-        else:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{type(item).__name__})"
-            )
-    return result, tensors
+def index_tensor(data: Any) -> Any:
+    """Return a sequence or array as a tensor of positions, or as a mask when its values are bools or bytes."""
+    if not isinstance(data, (list, tuple, str, np.ndarray)):
+        data = list(data)
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    dtype = construction.from_data(data).dtype
+    return construction.from_data(data, dtype if dtype in _MASKS else dtypes.int64)
 
 
-def _from_sequence(item: Any, self: TensorBase) -> Any:
-    if isinstance(item, (list, tuple)) and any(isinstance(one, TensorBase) for one in item):
-        return aten.stack([one if isinstance(one, TensorBase) else _as_index_tensor(one, self) for one in item])
-    return _as_index_tensor(item, self)
+def _means_tuple(index: Any) -> bool:
+    """True for a list that indexes several dimensions: torch's rule, inherited from an old numpy."""
+    if isinstance(index, (np.ndarray, TensorBase, str)) or not isinstance(index, Sequence):
+        return False
+    if len(index) >= SEQUENCE_LIMIT:
+        return False
+    return any(
+        item is None or item is Ellipsis or isinstance(item, (slice, TensorBase)) or _is_sequence(item)
+        for item in index
+    )
 
 
-def _select_at(self: Any, result: Any, dim: int, position: int) -> Any:
-    extent = result._sig.spec.shape[dim]
+def _as_items(index: Any) -> tuple[Any, ...]:
+    if type(index) is tuple or isinstance(index, tuple):
+        return tuple(index)
+    return tuple(index) if _means_tuple(index) else (index,)
+
+
+def _specified(items: tuple[Any, ...]) -> int:
+    """Count the dimensions that an index names."""
+    count = 0
+    for item in items:
+        if isinstance(item, TensorBase):
+            spec = item._sig.spec
+            count += spec.ndim if spec.dtype in _MASKS else 1
+        elif isinstance(item, np.ndarray) and item.dtype in (np.bool_, np.uint8):
+            count += item.ndim
+        elif item is not None and item is not Ellipsis and item is not True and item is not False:
+            count += 1
+    return count
+
+
+def _slice_at(result: Any, dim: int, item: slice) -> Any:
+    start, stop, step = item.start, item.stop, item.step
+    if start is None and stop is None and step is None:
+        if result._sig.spec.ndim == 0:
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        return result
+    start, stop, step = _bound(start), _bound(stop), _bound(step)
+    if step is None:
+        step = 1
+    elif step <= 0:
+        raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    if result._sig.spec.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    limit = 2**63 - 1
+    if (start is not None and abs(start) > limit) or (stop is not None and abs(stop) > limit):
+        start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
+    return _slice(result, dim, start, stop, step)
+
+
+def _select_at(result: Any, dim: int, position: int, place: int) -> Any:
+    """Select one position; `place` is where in the index it stands, which the message calls the dimension."""
+    spec = result._sig.spec
+    if place == 0 and dim == 0 and spec.ndim == 0:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
+    if not -(2**63) <= position < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if dim >= spec.ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-spec.ndim}, {spec.ndim - 1}], but got {dim})"
+        )
+    extent = spec.shape[dim]
     if not -extent <= position < extent:
-        raise IndexError(f"index {position} is out of bounds for dimension {dim} with size {extent}")
+        raise IndexError(f"index {position} is out of bounds for dimension {place} with size {extent}")
     return _select(result, dim, position)
 
 
-def _put(tensors: list[Any], dim: int, value: Any) -> None:
-    tensors.extend([None] * (dim + 1 - len(tensors)))
-    tensors[dim] = value
+class _Walk:
+    """One application of an index: the view so far, the next dimension, the tensor indices by dimension."""
+
+    __slots__ = ("dim", "free", "result", "tensors")
+
+    def __init__(self, result: Any, free: int) -> None:
+        self.result = result
+        self.free = free
+        self.dim = 0
+        self.tensors: list[Any] = []
+
+    def take(self, item: Any, place: int) -> None:
+        """Apply one index."""
+        if type(item) is slice:
+            self.result = _slice_at(self.result, self.dim, item)
+            self.dim += 1
+        elif _is_int(item):
+            self.result = _select_at(self.result, self.dim, int(item), place)
+        elif item is Ellipsis:
+            self.dim += self.free
+        elif item is None:
+            self.result = aten.unsqueeze(self.result, self.dim)
+            self.dim += 1
+        elif item is True or item is False:
+            self.result = aten.unsqueeze(self.result, self.dim)
+            self._put(_flag(bool(item)), 1)
+        elif isinstance(item, TensorBase):
+            self._tensor(item, place)
+        elif _is_sequence(item):
+            self._tensor(index_tensor(item), place)
+        else:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+                f"{_type_name(item)})"
+            )
+
+    def _tensor(self, item: Any, place: int) -> None:
+        spec = item._sig.spec
+        whole = not (spec.dtype.is_floating_point or spec.dtype.is_complex)
+        if spec.ndim or not whole:
+            self._put(item, spec.ndim if spec.dtype in _MASKS else 1)
+        elif spec.dtype in _MASKS:
+            self.result = aten.unsqueeze(self.result, self.dim)
+            self._put(_flag(bool(item.item())), 1)
+        else:
+            self.result = _select_at(self.result, self.dim, int(item.item()), place)
+
+    def _put(self, value: Any, width: int) -> None:
+        self.tensors.extend([None] * (self.dim - len(self.tensors)))
+        self.tensors.append(value)
+        self.tensors.extend([_TAKEN] * (width - 1))
+        self.dim += width
 
 
-def _tensor_item(self: Any, result: Any, dim: int, item: Any, tensors: list[Any]) -> tuple[Any, int]:
-    spec = item._sig.spec
-    if spec.ndim == 0 and spec.dtype.is_signed and not spec.dtype.is_floating_point and not spec.dtype.is_complex:
-        return _select_at(self, result, dim, int(item.item())), dim
-    if spec.ndim == 0 and spec.dtype in (bool_dtype, uint8):
-        result = aten.unsqueeze(result, dim)
-        _put(tensors, dim, aten.view(item if spec.dtype is bool_dtype else item != 0, [1]))
-        return result, dim + 1
-    _put(tensors, dim, item)
-    return result, dim + (spec.ndim if spec.dtype in (bool_dtype, uint8) else 1)
+def _flag(value: bool) -> Any:
+    """Return the index of a new dimension of extent 1: its one position, or none."""
+    return aten.zeros([1 if value else 0], dtype=dtypes.int64)
+
+
+def apply_basic(self: Any, items: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """Apply ints, slices, None and bools; return the view and the tensor indices by dimension (None where free)."""
+    ndim = self._sig.spec.ndim
+    named = _specified(items)
+    if named > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    walk = _Walk(self, ndim - named)
+    for place, item in enumerate(items):
+        walk.take(item, place)
+    return walk.result, [one for one in walk.tensors if one is not _TAKEN]
+
+
+def _basic(self: Any, index: Any) -> Any:
+    """Return the view that a lone basic index selects, None for every other index."""
+    kind = type(index)
+    if kind is int:
+        return _select_at(self, 0, index, 0)
+    if kind is slice:
+        return _slice_at(self, 0, index)
+    if index is None:
+        return aten.unsqueeze(self, 0)
+    return self if index is Ellipsis else None
 
 
 def getitem(self: Any, index: Any) -> Any:
     """Return `self[index]`."""
-    kind = type(index)
-    if kind is int:
-        spec = self._sig.spec
-        if spec.ndim == 0:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-                "0-dim tensor to a number"
-            )
-        extent = spec.shape[0]
-        if not -extent <= index < extent:
-            raise IndexError(f"index {index} is out of bounds for dimension 0 with size {extent}")
-        return _select(self, 0, index)
-    items = index if kind is tuple else (index,)
-    if kind is list and not _treat_as_tensor(index):
-        items = tuple(index)
-    spec = self._sig.spec
-    expanded = _expand_ellipsis(items, spec.ndim, self)
-    if spec.ndim == 0 and any(type(item) is int for item in expanded):
-        raise IndexError("too many indices for tensor of dimension 0")
-    result, tensors = apply_basic(self, expanded)
-    if tensors:
-        return aten.index.Tensor(result, tensors)
+    result = _basic(self, index)
+    if result is None:
+        result, tensors = apply_basic(self, _as_items(index))
+        if tensors:
+            return aten.index.Tensor(result, tensors)
     if result is not self:
         return result
     return _slice(self, 0, None, None, 1) if kind is slice else aten.alias(self)
 
 
-def _treat_as_tensor(items: list[Any]) -> bool:
-    return not any(isinstance(one, slice) or one is Ellipsis or one is None for one in items)
+def _value_tensor(self: Any, value: Any) -> Any:
+    """Return the assigned value as a tensor of this dtype; torch's TypeError for what is no number."""
+    if type(value) is np.bool_ or not isinstance(value, (bool, int, float, complex, np.integer)):
+        raise TypeError(f"can't assign a {_type_name(value)} to a {self.dtype.type_name}")
+    if isinstance(value, (int, np.integer)) and not -(2**63) <= value < 2**64:
+        raise ValueError("Overflow when unpacking long long")
+    number = int(value) if isinstance(value, np.integer) else value
+    return aten.scalar_tensor(number, dtype=self.dtype, device=self.device)
+
+
+def _without_leading_ones(value: Any) -> Any:
+    shape = value._sig.spec.shape
+    lead = next((place for place, extent in enumerate(shape) if extent != 1), len(shape))
+    return aten.view(value, list(shape[lead:])) if lead else value
+
+
+def _copy_to(target: Any, value: Any) -> None:
+    value = _without_leading_ones(value)
+    if value._sig.spec.shape != target._sig.spec.shape:
+        value = aten.expand(value, list(target._sig.spec.shape))
+    target.copy_(value)
 
 
 def setitem(self: Any, index: Any, value: Any) -> None:
     """Assign `self[index] = value`."""
-    items = index if type(index) is tuple else (index,)
-    if type(index) is list and not _treat_as_tensor(index):
-        items = tuple(index)
-    expanded = _expand_ellipsis(items, self._sig.spec.ndim, self)
-    target, tensors = apply_basic(self, expanded)
     if not isinstance(value, TensorBase):
-        if isinstance(value, (list, tuple, np.ndarray)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a {self.dtype.type_name}")
-        if not tensors:
-            target.fill_(value if not isinstance(value, np.generic) else value.item())
-            return
-        value = aten.scalar_tensor(value, dtype=self.dtype, device=self.device)
-    if tensors:
-        if value.device != target.device and value._sig.spec.ndim == 0:
-            value = value.to(target.device)
-        aten.index_put_.default(target, tensors, value if value.dtype is target.dtype else value.to(target.dtype))
+        value = _value_tensor(self, value)
+    if index is False:
         return
-    shape, want = list(value.shape), list(target.shape)
-    while len(shape) > len(want) and shape and shape[0] == 1:
-        shape = shape[1:]
-    target.copy_(value if len(shape) == len(value.shape) else aten.reshape(value, shape))
+    target = _basic(self, index)
+    if index is True:
+        target = aten.unsqueeze(self, 0)
+    if target is None:
+        target, tensors = apply_basic(self, _as_items(index))
+        if tensors:
+            if value.device != target.device and value._sig.spec.ndim == 0:
+                value = value.to(target.device)
+            aten.index_put_.default(target, tensors, _without_leading_ones(value))
+            return
+    _copy_to(target, value)

@@ -106,8 +106,8 @@ def _members(module: Module) -> dict[str, Tensor]:
 
 def _check_names(module: Module, given: dict[str, Tensor]) -> None:
     own = _members(module)
-    unexpected = [name for name in given if name not in own]
-    missing = [name for name in own if name not in given]
+    unexpected = sorted(name for name in given if name not in own)
+    missing = sorted(name for name in own if name not in given)
     if not (unexpected or missing):
         return
     message = f"Error(s) in reparametrizing for {module._get_name()}:"

@@ -1,0 +1,274 @@
+"""Forward-mode differentiation: tensors that carry tangents, and how an op's tangents follow from its gradient formulas.
+
+There is no second table of forward formulas. A gradient formula is linear in the gradient, so the tangents of an op's
+outputs are the gradient, with respect to a cotangent u, of the op's vector-Jacobian product with u: the formula is
+differentiated once more, which is exact wherever it is made of differentiable ops. Views need no formula: the tangent of
+a view is that view of the tangent. While a level is open `Mode.forward_ad` is set, so every plan of that time is made
+here and programs without dual tensors pay nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_dispatch.call import aten, call_overload
+from mindtorch_dispatch.executor import Plan, run_composite
+from mindtorch_dispatch.routing import Bound
+from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.table import OpRow
+from mindtorch_storage.tensor_base import TensorBase, make_tensor
+
+from .backward import grad as reverse_grad
+from .node import meta_of
+
+_ids = itertools.count()
+
+
+class Level:
+    """One open level: its number, a key under which tensors keep their tangents, and the tensors that have one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.key = next(_ids)
+        self.holders: list[weakref.ref[TensorBase]] = []
+
+    def close(self) -> None:
+        """Forget all tangents of the level."""
+        for reference in self.holders:
+            tensor = reference()
+            if tensor is not None and tensor._meta.tangents is not None:
+                tensor._meta.tangents.pop(self.key, None)
+
+
+levels: list[Level] = []
+"""The open levels of the process, as in torch; there is at most one."""
+
+
+def enter_level() -> int:
+    """Open a level and return its number; RuntimeError when one is open."""
+    if levels:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    levels.append(Level(len(levels)))
+    state.mode = state.mode.replace(forward_ad=True)
+    return levels[-1].number
+
+
+def exit_level(number: int) -> None:
+    """Close the innermost level, which must be `number`."""
+    if not levels or levels[-1].number != number:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
+    levels.pop().close()
+    if not levels:
+        state.mode = state.mode.replace(forward_ad=False)
+
+
+def tangent_of(tensor: Any) -> Any:
+    """Return the tensor's tangent at the open level, None when it has none."""
+    if not levels or not isinstance(tensor, TensorBase) or tensor._meta is None or tensor._meta.tangents is None:
+        return None
+    return tensor._meta.tangents.get(levels[-1].key)
+
+
+def set_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
+    """Give `tensor` a tangent; one that it has is overwritten, so that views of it see the new value.
+
+    The tangent of a view's base becomes zeros with this tangent in the view's place.
+    """
+    if not levels:
+        return
+    have = tangent_of(tensor)
+    if have is not None:
+        have.copy_(tangent)
+        return
+    view = tensor._view
+    if view is not None and tangent_of(view.base) is None:
+        base, spec = view.base, tensor._sig.spec
+        attach(base, aten.zeros_like(base))
+        region = aten.as_strided(tangent_of(base), list(spec.shape), list(spec.stride), tensor._offset - base._offset)
+        region.copy_(tangent)
+        tangent = region
+    attach(tensor, tangent)
+
+
+def attach(tensor: TensorBase, tangent: TensorBase) -> None:
+    """Make `tangent` the tangent of `tensor` alone, whatever it is a view of."""
+    meta = meta_of(tensor)
+    if meta.tangents is None:
+        meta.tangents = {}
+    meta.tangents[levels[-1].key] = tangent
+    levels[-1].holders.append(weakref.ref(tensor))
+
+
+def any_tangent(values: Sequence[Any]) -> bool:
+    """True when a tensor among the values, or in a list of them, has a tangent."""
+    return any(
+        any_tangent(value) if isinstance(value, (list, tuple)) else tangent_of(value) is not None for value in values
+    )
+
+
+def _plain(tensor: TensorBase) -> Any:
+    return make_tensor(
+        type(tensor), tensor._sig.spec.plain, tensor._array, tensor._storage, tensor._offset, tensor._counter
+    )
+
+
+class _Inputs:
+    """The call's tensors with tangents, replaced by stand-ins that gradients can be taken of."""
+
+    def __init__(self, values: Sequence[Any], recording: bool) -> None:
+        self.recording = recording
+        self.stand_ins: list[Any] = []
+        self.tangents: list[Any] = []
+        self.values = [self._replaced(value) for value in values]
+
+    def _replaced(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._replaced(item) for item in value) if type(value) in (list, tuple) else value
+        tangent = tangent_of(value)
+        if tangent is None:
+            return value
+        if self.recording and value._sig.requires_grad:
+            stand_in = aten.view(value, list(value.shape)) if value._sig.spec.is_contiguous else aten.clone(value)
+        else:
+            stand_in = _plain(value)
+            stand_in._sig = stand_in._sig.spec.tracked
+        self.stand_ins.append(stand_in)
+        self.tangents.append(tangent)
+        return stand_in
+
+
+def pushforward(call: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Return `call(*values)` and the tangents of its outputs (None where nothing flows), for values with tangents."""
+    recording = state.mode.grad
+    with mode_set(forward_ad=False, grad=True, saved_hooks=None):
+        inputs = _Inputs(values, recording)
+        result = call(*inputs.values)
+        outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+        tracked = [one for one in outputs if isinstance(one, TensorBase) and one._sig.requires_grad]
+        tangents = iter(_tangents(tracked, inputs, recording))
+        found = [next(tangents) if any(one is other for other in tracked) else None for one in outputs]
+    if recording and any(isinstance(v, TensorBase) and v._sig.requires_grad for v in _leaves(values)):
+        return result, found
+    return _without_history(result), _without_history(found)
+
+
+def _leaves(values: Sequence[Any]) -> list[Any]:
+    return [leaf for value in values for leaf in (_leaves(value) if isinstance(value, (list, tuple)) else [value])]
+
+
+def _without_history(result: Any) -> Any:
+    if isinstance(result, TensorBase):
+        return _plain(result) if result._sig.requires_grad else result
+    if hasattr(result, "_fields"):
+        return type(result)([_without_history(one) for one in result])
+    return type(result)(_without_history(one) for one in result) if isinstance(result, (list, tuple)) else result
+
+
+def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]:
+    if not outputs:
+        return []
+    cotangents = [aten.zeros_like(_plain(one)).requires_grad_(True) for one in outputs]
+    products = reverse_grad(outputs, inputs.stand_ins, cotangents, create_graph=True, allow_unused=True)
+    pairs = [
+        (product, tangent)
+        for product, tangent in zip(products, inputs.tangents, strict=True)
+        if product is not None and product.requires_grad
+    ]
+    if not pairs:
+        return [aten.zeros_like(_plain(one)) for one in outputs]
+    found = reverse_grad(
+        [product for product, _ in pairs],
+        cotangents,
+        [tangent for _, tangent in pairs],
+        retain_graph=True,
+        create_graph=recording,
+        allow_unused=True,
+    )
+    return [
+        aten.zeros_like(_plain(one)) if tangent is None else tangent
+        for one, tangent in zip(outputs, found, strict=True)
+    ]
+
+
+def plan_forward(bound: Bound, inner: Plan) -> Plan:
+    """Return the plan that runs `inner` and, where an argument has a tangent, gives tangents to its results."""
+    if inner.run is run_composite or "detach" in bound.row.tags:
+        return inner
+    plan = Plan(bound.row, _run)
+    plan.kernel = inner
+    plan.source = bound.sources
+    plan.values = [None if source is not None else v for v, source in zip(bound.values, bound.sources, strict=True)]
+    return plan
+
+
+def _call(row: OpRow, values: Sequence[Any]) -> Any:
+    """Call an overload with its arguments in schema order."""
+    arguments = row.schema.arguments
+    by_name = {a.name: v for a, v in zip(arguments, values, strict=True) if a.kwarg_only}
+    return call_overload(row, tuple(v for a, v in zip(arguments, values, strict=True) if not a.kwarg_only), by_name)
+
+
+def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    inner, row = plan.kernel, plan.row
+    values = [v if at is None else flat[at] for v, at in zip(plan.values, plan.source, strict=True)]
+    if not any_tangent(values):
+        return inner.run(inner, flat)
+    if row.kind in ("inplace", "mutating"):
+        return _write(row, values)
+    if row.meta is not None and row.meta.view:
+        result = inner.run(inner, flat)
+        with mode_set(forward_ad=False):
+            tangents = _call(row, [tangent_of(values[0]), *values[1:]])
+        found = list(tangents) if isinstance(tangents, (list, tuple)) else [tangents]
+    else:
+        result, found = pushforward(lambda *given: _call(row, given), values)
+    outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+    for output, tangent in zip(outputs, found, strict=True):
+        if tangent is not None:
+            attach(output, tangent)
+    return result
+
+
+def _write(row: OpRow, values: list[Any]) -> Any:
+    """Run an in-place op on a copy, to get its tangent, and write the copy's value and tangent into the target."""
+    target = values[0]
+    if not isinstance(target, TensorBase):
+        raise NotImplementedError(f"Trying to use forward AD with {row.packet}, which writes into a list of tensors")
+
+    def on_copy(first: Any, *rest: Any) -> Any:
+        return _call(row, [aten.clone(first), *rest])
+
+    result, tangents = pushforward(on_copy, values)
+    with mode_set(forward_ad=False):
+        target.copy_(result)
+    tangent = tangents[0]
+    if tangent is not None or tangent_of(target) is not None:
+        with mode_set(forward_ad=False):
+            set_tangent(target, aten.zeros_like(_plain(target)) if tangent is None else tangent)
+    return target
+
+
+def function_tangents(cls: Any, node: Any, args: Sequence[Any], result: Any) -> Any:
+    """Give the outputs of a custom function the tangents that its `jvp` returns."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    kept, forward = node._saved, getattr(node, "saved_for_forward", None)
+    if forward is not None:
+        node._saved = [part for one in forward for part in (one, None if one is None else one._counter[0])]
+    with mode_set(forward_ad=False):
+        given = cls.jvp(node, *[tangent_of(arg) for arg in args])
+    node._saved = kept
+    tangents = given if isinstance(given, tuple) else (given,)
+    if len(tangents) != len(outputs):
+        raise RuntimeError(
+            f"Function {cls.__name__}Backward returned an invalid number of of forward gradients (expected "
+            f"{len(outputs)} but got {len(tangents)})"
+        )
+    for output, tangent in zip(outputs, tangents, strict=True):
+        if isinstance(output, TensorBase) and tangent is not None:
+            attach(output, tangent)
+    return result

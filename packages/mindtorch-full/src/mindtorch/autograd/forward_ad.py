@@ -1,0 +1,105 @@
+"""`torch.autograd.forward_ad`: dual numbers, one level of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mindtorch_autograd import forward_mode
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import mode_set, state
+from mindtorch_storage.tensor_base import TensorBase
+
+from .._naming import adopt
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_NO_LEVEL = (
+    "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` returns: the value without tangent, and the tangent or None."""
+
+    primal: Any
+    tangent: Any
+
+
+def enter_dual_level() -> int:
+    """Open a level of dual numbers and return its number; RuntimeError when one is open."""
+    return forward_mode.enter_level()
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level; its tangents are gone."""
+    if level is None:
+        level = len(forward_mode.levels) - 1
+    if level < 0:
+        raise RuntimeError("Dual level must be a positive number.")
+    forward_mode.exit_level(level)
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """Return a view of `tensor` that carries `tangent`; torch's errors for other dtypes, sizes and for no open level."""
+    if not forward_mode.levels:
+        raise RuntimeError(_NO_LEVEL)
+    for name, one in (("primal", tensor), ("tangent", tangent)):
+        if not (one.is_floating_point() or one.is_complex()):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {one.dtype}")
+    if forward_mode.tangent_of(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
+            f"{forward_mode.levels[-1].number} is not supported."
+        )
+    if tuple(tensor.shape) != tuple(tangent.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    with mode_set(forward_ad=False):
+        dual = aten.alias(tensor)
+        if tangent.stride() != tensor.stride():
+            made = aten.empty_strided(list(tensor.shape), list(tensor.stride()), dtype=tangent.dtype)
+            tangent = made.copy_(tangent)
+        forward_mode.attach(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """Return the value and the tangent of a dual tensor; a tensor without tangent, or outside of a level, gives None."""
+    if not forward_mode.levels:
+        return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+    with mode_set(forward_ad=False):
+        primal = aten.alias(tensor)
+    return UnpackedDualTensor(primal, forward_mode.tangent_of(tensor))
+
+
+class dual_level:  # noqa: N801 (torch's name)
+    """In the block, a level of dual numbers is open."""
+
+    def __enter__(self) -> int:
+        self._level = enter_dual_level()
+        return self._level
+
+    def __exit__(self, *exc_info: object) -> None:
+        exit_dual_level(level=self._level)
+
+
+class _set_fwd_grad_enabled:  # noqa: N801 (torch's name)
+    """Switch the propagation of tangents on or off; back at the end of a `with` block."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = state.mode.forward_ad
+        state.mode = state.mode.replace(forward_ad=mode and bool(forward_mode.levels))
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+
+    def __exit__(self, *exc_info: object) -> None:
+        state.mode = state.mode.replace(forward_ad=self._before)
+
+
+adopt(globals())

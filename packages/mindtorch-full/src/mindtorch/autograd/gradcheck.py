@@ -1,0 +1,345 @@
+"""`torch.autograd.gradcheck`: gradients against central differences."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_autograd.backward import grad
+from mindtorch_autograd.graph import GradientEdge
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import complex128, float64
+from mindtorch_storage.tensor_base import TensorBase
+
+from .._naming import adopt
+from . import forward_ad
+from ._numerical import analytical, differentiable, flat_tensors, numerical, outputs_of
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """A gradient is wrong; what `gradcheck` raises."""
+
+
+class _Options:
+    """Tolerances and switches of one check."""
+
+    def __init__(self, **given: Any) -> None:
+        self.eps: float = given["eps"]
+        self.atol: float = given["atol"]
+        self.rtol: float = given["rtol"]
+        self.nondet_tol: float = given["nondet_tol"]
+        self.check_undefined_grad: bool = given["check_undefined_grad"]
+        self.check_grad_dtypes: bool = given["check_grad_dtypes"]
+        self.check_batched_grad: bool = given["check_batched_grad"]
+        self.check_forward_ad: bool = given["check_forward_ad"]
+        self.check_backward_ad: bool = given["check_backward_ad"]
+
+    def close(self, first: Any, second: Any) -> bool:
+        """True when two matrices agree within the tolerances."""
+        if first.dtype is not second.dtype:
+            wide = complex128 if first.dtype.is_complex or second.dtype.is_complex else float64
+            first, second = first.to(wide), second.to(wide)
+        return bool(aten.allclose(first, second, self.rtol, self.atol, True))
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Return True when the gradients of `func` at `inputs` agree with central differences.
+
+    Every element is checked; `fast_mode` is accepted and checks as much. Raises GradcheckError (or returns False with
+    `raise_exception=False`) with torch's text otherwise, ValueError when there is nothing to check.
+    """
+    assert check_forward_ad or check_backward_ad, (
+        "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    )
+    assert not (check_batched_grad and not check_backward_ad), (
+        "Setting check_batched_grad=True requires check_backward_ad to be True"
+    )
+    assert not (check_batched_forward_grad and not check_forward_ad), (
+        "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+    )
+    options = _Options(
+        eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, check_forward_ad=check_forward_ad,
+        check_backward_ad=check_backward_ad,
+    )  # fmt: skip
+    if raise_exception:
+        return _check(func, inputs, options)
+    try:
+        return _check(func, inputs, options)
+    except GradcheckError:
+        return False
+
+
+def _check(func: Callable[..., Any], inputs: Any, options: _Options) -> bool:
+    inputs = (inputs,) if isinstance(inputs, (TensorBase, GradientEdge)) else tuple(inputs)
+    _check_inputs(inputs)
+    result = func(*inputs)
+    outputs = outputs_of(result)
+    _check_outputs(result)
+    targets = flat_tensors(inputs)
+    if not outputs:
+        return _check_no_differentiable_outputs(func, inputs, targets, options)
+    _check_jacobians(func, inputs, outputs, targets, options)
+    if not options.check_backward_ad:
+        return True
+    if options.check_batched_grad:
+        _check_batched(outputs, targets)
+    _check_backward_of_zero(outputs, targets)
+    if options.check_undefined_grad:
+        _check_undefined(func, inputs, targets)
+    return True
+
+
+def _check_inputs(inputs: Sequence[Any]) -> None:
+    tensors = [one for one in _all_tensors(inputs)]
+    if not any(one.requires_grad for one in tensors):
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "requires_grad=True."
+        )
+    for index, one in enumerate(tensors):
+        if not one.requires_grad:
+            continue
+        if one.dtype not in (float64, complex128):
+            warnings.warn(
+                f"Input #{index} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=4,
+            )
+        if any(step == 0 and extent > 1 for step, extent in zip(one.stride(), one.shape, strict=True)):
+            raise RuntimeError(
+                f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
+                "to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
+        one.retain_grad()
+
+
+def _all_tensors(values: Any) -> list[Any]:
+    if isinstance(values, TensorBase):
+        return [values]
+    return [one for item in values for one in _all_tensors(item)] if isinstance(values, (list, tuple)) else []
+
+
+def _check_outputs(result: Any) -> None:
+    for one in result if isinstance(result, (list, tuple)) else (result,):
+        if one is None:
+            raise ValueError(
+                "Expected all outputs to be Tensors, but found None. gradcheck can not handle None outputs; return only "
+                "tensors."
+            )
+
+
+def _check_no_differentiable_outputs(func: Any, inputs: Any, targets: Sequence[Any], options: _Options) -> bool:
+    def call() -> list[Any]:
+        result = func(*inputs)
+        return [one for one in (result if isinstance(result, (list, tuple)) else (result,)) if differentiable(one)]
+
+    count = len(call())
+    for target in targets:
+        for matrix in numerical(call, target, count, options.eps, False):
+            if matrix is not None and bool((matrix.abs() > 0).any()):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+    return True
+
+
+def _check_jacobians(
+    func: Any, inputs: Any, outputs: Sequence[Any], targets: Sequence[Any], options: _Options
+) -> None:
+    def call() -> tuple[Any, ...]:
+        results = func(*inputs)
+        results = results if isinstance(results, (list, tuple)) else (results,)
+        return tuple(one for one, keep in zip(results, kept, strict=True) if keep)
+
+    first = func(*inputs)
+    first = first if isinstance(first, (list, tuple)) else (first,)
+    kept = [differentiable(one) and one.requires_grad for one in first]
+    for imaginary in (False, True):
+        chosen = [number for number, one in enumerate(outputs) if one.dtype.is_complex or not imaginary]
+        if not chosen:
+            continue
+        prefix = ""
+        if any(one.dtype.is_complex for one in outputs):
+            part = "imaginary" if imaginary else "real"
+            prefix = f"While considering the {part} part of complex outputs only, "
+        by_input = [numerical(call, target, len(outputs), options.eps, imaginary) for target in targets]
+        for number in chosen:
+            expected = [matrices[number] for matrices in by_input]
+            if options.check_backward_ad:
+                _compare(outputs[number], number, expected, targets, options, imaginary, prefix)
+            if options.check_forward_ad:
+                _compare_forward(func, inputs, number, expected, targets, options, imaginary, prefix)
+
+
+def _compare(
+    output: Any, number: int, expected: Any, targets: Any, options: _Options, imaginary: bool, prefix: str
+) -> None:
+    found = analytical(output, targets, imaginary)
+    again = analytical(output, targets, imaginary)
+    for place, (want, have, second) in enumerate(zip(expected, found, again, strict=True)):
+        if want is None:
+            continue
+        if not options.close(have, want):
+            raise GradcheckError(prefix + _mismatch(have, want, number, place))
+        if bool(((have - second).abs() > options.nondet_tol).any()):
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                "different values, although analytical gradient matches numerical gradient."
+                f"The tolerance for nondeterminism was {options.nondet_tol}.\n\nNOTE: If your op relies on "
+                "non-deterministic operations i.e., it is listed here:\n"
+                "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
+                "this failure might be expected."
+            )
+
+
+def _mismatch(have: Any, want: Any, output: int, place: int, mode: str = "") -> str:
+    return (
+        f"Jacobian {mode}mismatch for output {output} with respect to input {place},\nnumerical:{want}\nanalytical:{have}\n"
+    )
+
+
+def _compare_forward(
+    func: Any, inputs: Any, number: int, expected: Any, targets: Any, options: _Options, imaginary: bool, prefix: str
+) -> None:
+    for place, (want, target) in enumerate(zip(expected, targets, strict=True)):
+        if want is None or target.dtype.is_complex:
+            continue
+        rows = []
+        for index in range(target.numel()):
+            with forward_ad.dual_level():
+                tangent = aten.zeros_like(target)
+                tangent.view(-1)[index] = 1
+                dual = forward_ad.make_dual(target.detach(), tangent)
+                result = func(*[dual if one is target else one for one in inputs])
+                one = (result if isinstance(result, (list, tuple)) else (result,))[number]
+                part = forward_ad.unpack_dual(one).tangent
+                part = aten.zeros_like(one) if part is None else part
+            if part.dtype.is_complex:
+                part = aten.imag(part) if imaginary else aten.real(part)
+            rows.append(part.detach().reshape(-1))
+        have = aten.stack(rows) if rows else want
+        if not options.close(have, want):
+            raise GradcheckError(prefix + _mismatch(have, want, number, place, "computed with forward mode "))
+
+
+def _check_batched(outputs: Sequence[Any], targets: Sequence[Any]) -> None:
+    for number, output in enumerate(outputs):
+        cotangents = [aten.randn_like(output) for _ in range(2)]
+        single = [grad(output, targets, one, retain_graph=True, allow_unused=True) for one in cotangents]
+        stacked = aten.stack(cotangents)
+        batched = grad(output, targets, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True)
+        for place, one in enumerate(batched):
+            want = [row[place] for row in single]
+            if one is not None and not bool(aten.allclose(one, aten.stack(want))):
+                raise GradcheckError(
+                    f"For output {number} and input {place}:\n\ngradcheck or gradgradcheck failed while testing batched "
+                    f"gradient computation."
+                )
+
+
+def _check_backward_of_zero(outputs: Sequence[Any], targets: Sequence[Any]) -> None:
+    """Zero gradients of the outputs must give zero gradients of the inputs, with their types and sizes."""
+    zeros = [aten.zeros_like(one) for one in outputs]
+    found = grad(outputs, targets, zeros, retain_graph=True, allow_unused=True)
+    for one, target in zip(found, targets, strict=True):
+        if one is None:
+            continue
+        if not bool((one == 0).all()):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if one.dtype is not target.dtype or one.device != target.device:
+            raise GradcheckError("grad is incorrect type")
+        if one.size() != target.size():
+            raise GradcheckError("grad is incorrect size")
+
+
+def _check_undefined(func: Any, inputs: Any, targets: Sequence[Any]) -> None:
+    """An output whose gradient is undefined must not make backward fail, nor contribute."""
+    outputs = outputs_of(func(*inputs))
+    if len(outputs) < 2:
+        return
+    for skipped in range(len(outputs)):
+        others = [one for number, one in enumerate(outputs) if number != skipped]
+        try:
+            grad(others, targets, [aten.ones_like(one) for one in others], retain_graph=True, allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output "
+                "gradients' in 'tools/autograd/derivatives.yaml'"
+            ) from error
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Return True when the gradients of the gradients of `func` agree with central differences; errors as `gradcheck`.
+
+    Forward over reverse is checked through reverse over reverse, which is how it is computed here.
+    """
+    assert check_fwd_over_rev or check_rev_over_rev, (
+        "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+    )
+    inputs = (inputs,) if isinstance(inputs, (TensorBase, GradientEdge)) else tuple(inputs)
+    if grad_outputs is None:
+        outputs = outputs_of(func(*inputs))
+        weights = tuple(_weight(one, gen_non_contig_grad_outputs) for one in outputs)
+    else:
+        weights = (grad_outputs,) if isinstance(grad_outputs, TensorBase) else tuple(grad_outputs)
+    count = len(weights)
+
+    def gradients(*given: Any) -> tuple[Any, ...]:
+        arguments, cotangents = given[: len(given) - count], given[len(given) - count :]
+        targets = [one for one in flat_tensors(arguments) if one.requires_grad]
+        found = grad(outputs_of(func(*arguments)), targets, cotangents, create_graph=True, allow_unused=True)
+        return tuple(one for one in found if one is not None)
+
+    return gradcheck(
+        gradients, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+    )  # fmt: skip
+
+
+def _weight(output: Any, non_contiguous: bool) -> Any:
+    made = aten.randn_like(output.detach())
+    if non_contiguous:
+        made = aten.stack([made, made], -1).select(-1, 0)
+    return made.requires_grad_(True)
+
+
+adopt(globals())

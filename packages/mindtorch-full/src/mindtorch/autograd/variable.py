@@ -1,0 +1,32 @@
+"""`torch.autograd.variable`: the old names of a tensor that takes part in differentiation."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..tensor.tensor import Tensor
+
+__all__ = ["Variable"]
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase)
+
+
+class Variable(metaclass=_VariableMeta):
+    """`Variable(tensor, requires_grad=False)` returns the tensor without history; every tensor is an instance."""
+
+    __module__ = "torch.autograd.variable"
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        """Return `data` as a leaf."""
+        made = Tensor() if data is None else data.detach()
+        return made.requires_grad_(requires_grad)
+
+
+def variable(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise: this spelling was taken out of torch long ago."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")

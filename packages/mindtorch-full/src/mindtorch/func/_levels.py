@@ -1,0 +1,112 @@
+"""What the transforms share: arguments by number, stand-ins for inputs, and results freed of a level's history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_autograd.node import AccumulateGrad
+from mindtorch_autograd.views import grad_fn
+from mindtorch_dispatch.state import state
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..utils._pytree import tree_flatten, tree_map
+
+
+def checked_argnums(argnums: Any, count: int) -> None:
+    """Raise torch's errors for argument numbers that are none, or too high for `count` arguments."""
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if isinstance(argnums, tuple) and not argnums:
+        raise RuntimeError("argnums must be non-empty")
+    many = argnums if isinstance(argnums, tuple) else (argnums,)
+    if len(set(many)) != len(many):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    for number in many:
+        if not isinstance(number, int):
+            raise RuntimeError(f"argnum must be int, got {type(number)}")
+        if not -count <= number < count:
+            raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+
+
+def chosen(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Any:
+    """Return the argument, or the tuple of arguments, that `argnums` names."""
+    return args[argnums] if isinstance(argnums, int) else tuple(args[number] for number in argnums)
+
+
+def replaced(args: Sequence[Any], argnums: int | tuple[int, ...], values: Any) -> list[Any]:
+    """Return the arguments with those that `argnums` names replaced by `values`."""
+    made = list(args)
+    if isinstance(argnums, int):
+        made[argnums] = values
+    else:
+        for number, value in zip(argnums, values, strict=True):
+            made[number] = value
+    return made
+
+
+class Level:
+    """The inputs one transform differentiates by, as stand-ins: views where an outer level needs them, else leaves."""
+
+    def __init__(self, inputs: Any) -> None:
+        self.outer_grad = state.mode.grad
+        self.leaves: set[int] = set()
+        self.stand_ins = tree_map(self._stand_in, inputs)
+        self.flat, self.spec = tree_flatten(self.stand_ins)
+
+    def _stand_in(self, value: Any) -> Any:
+        if not isinstance(value, TensorBase):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+        if self.outer_grad and value.requires_grad:
+            return value.view_as(value)
+        made = value.detach().requires_grad_()
+        self.leaves.add(id(made))
+        return made
+
+    def closed(self, values: Any) -> Any:
+        """Return results without the history that only leads to this level's leaves."""
+        return tree_map(self._closed, values)
+
+    def _closed(self, value: Any) -> Any:
+        if not isinstance(value, TensorBase) or not value.requires_grad:
+            return value
+        if not self.outer_grad or not self._leads_out(value):
+            return value.detach()
+        return value
+
+    def _leads_out(self, value: Any) -> bool:
+        """True when the history of `value` reaches a leaf that is not of this level."""
+        root = grad_fn(value)
+        if root is None:
+            return id(value) not in self.leaves
+        seen, stack = {root}, [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, AccumulateGrad) and id(node.variable) not in self.leaves:
+                return True
+            for child, _ in node._edges:
+                if child is not None and child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+        return False
+
+
+def only_tensors(values: Sequence[Any], text: str) -> None:
+    """Raise torch's error when a function returned something that is no tensor."""
+    for value in values:
+        if not isinstance(value, TensorBase):
+            raise RuntimeError(text.format(type(value)))
+
+
+def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """Return (output, aux) of a function's result; torch's error when `has_aux` and it is no pair."""
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name that torch's texts give a function."""
+    return getattr(function, "__name__", None) or repr(function)
