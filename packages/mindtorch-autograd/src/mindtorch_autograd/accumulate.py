@@ -57,21 +57,24 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
         and grad._grad_fn is None
         and not grad._sig.requires_grad
         and type(grad) is tensor_class[0]
-        and (grad._sig.spec is spec or grad._sig.spec.stride == spec.stride)
+        and (grad._sig.spec is spec or _same_layout(grad._sig.spec, spec))
+    )
+
+
+def _same_layout(one: Spec, other: Spec) -> bool:
+    """True for equal strides; those of dimensions of extent 1 are no part of a layout."""
+    return one.stride == other.stride or all(
+        extent == 1 or a == b for extent, a, b in zip(one.shape, one.stride, other.stride, strict=True)
     )
 
 
 def obeying(grad: TensorBase, spec: Spec) -> Any:
     """Return a copy of `grad` in the layout of the leaf that `spec` describes, contiguous if that one overlaps."""
     have = grad._sig.spec
-    if state.mode.grad and is_non_overlapping_and_dense(spec.shape, spec.stride):
-        made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
-    elif spec.is_contiguous or not is_non_overlapping_and_dense(spec.shape, spec.stride):
-        if have.is_contiguous:
-            return aten.clone(grad)
-        made = aten.empty_strided(list(have.shape), list(have.contiguous().stride), dtype=have.dtype, device=have.device)
-    else:
-        made = aten.empty_strided(list(have.shape), list(spec.stride), dtype=have.dtype, device=have.device)
+    stride = spec.stride if is_non_overlapping_and_dense(spec.shape, spec.stride) else have.contiguous().stride
+    if have.is_contiguous and have.stride == stride and not state.mode.grad:
+        return aten.clone(grad)
+    made = aten.empty_strided(list(have.shape), list(stride), dtype=have.dtype, device=have.device)
     return aten.copy_(made, grad)
 
 

@@ -28,9 +28,7 @@ def _implicit_grad(output: Any) -> Any:
     if spec.numel != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not spec.dtype.is_floating_point:
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}"
-        )
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
     return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
 
 
@@ -142,7 +140,9 @@ def grad(
     Raises RuntimeError with torch's texts when an input does not require grad or was not used.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)
@@ -153,7 +153,9 @@ def grad(
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = [_input_edge(item) for item in inputs]
-    results = run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
+    results = run_backward(
+        _roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True
+    )
     return _used(inputs, results, allow_unused, materialize_grads, create_graph)
 
 

@@ -82,7 +82,11 @@ def node_name(packet: str) -> str:
 
 
 def derivative(
-    names: str, marker: str | Joint | None = None, *, node: str | None = None, outputs: Sequence[int] | None = None,
+    names: str,
+    marker: str | Joint | None = None,
+    *,
+    node: str | None = None,
+    outputs: Sequence[int] | None = None,
     **formulas: Any,
 ) -> None:
     """Declare how to differentiate one op, or several (space-separated) by the same formulas.
@@ -129,7 +133,11 @@ def check_table() -> list[str]:
             problems.append(f"derivative of unknown op {name!r}")
             continue
         known = {argument.name for argument in row.schema.arguments}
-        allowed = known | {f"{argument}_{what}" for argument in known for what in ("spec", "offset")} | {"grad", "grads", "needs", "result"}
+        allowed = (
+            known
+            | {f"{argument}_{what}" for argument in known for what in ("spec", "offset")}
+            | {"grad", "grads", "needs", "result"}
+        )
         allowed |= {f"result{index}" for index in range(len(row.schema.returns))}
         for formula in entry.formulas:
             problems += [f"{name}: no argument {a!r}" for a in formula.arguments if a not in known]

@@ -57,6 +57,7 @@ class ModeContext:
             warnings.warn(_CLASS_TEXT, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(fn):
             return _decorated_generator(self, fn)
+
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():

@@ -26,9 +26,7 @@ def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
 def expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     """True when a tensor of `shape` can be broadcast to `target`."""
     lead = len(target) - len(shape)
-    return lead >= 0 and all(
-        extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True)
-    )
+    return lead >= 0 and all(extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True))
 
 
 def fit(grad: TensorBase, spec: Spec, node: Any, index: int) -> Any:

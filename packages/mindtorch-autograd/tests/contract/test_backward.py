@@ -100,9 +100,9 @@ GRAD = {
         x * 2, [x, y], T.eye(3), is_grads_batched=True, allow_unused=True
     ),
     "batched_shape": lambda T, x, y: T.autograd.grad(x * y, x, T.ones(2, 2), is_grads_batched=True),
-    "batched_create": lambda T, x, y: T.autograd.grad(
-        x * x, x, T.eye(3), is_grads_batched=True, create_graph=True
-    )[0].requires_grad,
+    "batched_create": lambda T, x, y: (
+        T.autograd.grad(x * x, x, T.eye(3), is_grads_batched=True, create_graph=True)[0].requires_grad
+    ),
     "integer_input": lambda T, x, y: T.autograd.grad(x.sum(), T.ones(2, dtype=T.int64)),
     "dtype_of_grad_outputs": lambda T, x, y: T.autograd.grad(x * y, x, T.ones(3, dtype=T.float64)),
     "not_a_tensor": lambda T, x, y: T.autograd.grad(x * y, x, [3]),

@@ -76,9 +76,7 @@ def dropout_is_replayed(T, case):
 def dropout_without_preserving(T, case):
     x = T.ones(50, requires_grad=True)
     T.manual_seed(3)
-    out = checkpoint(
-        T, lambda x: T.nn.functional.dropout(x, 0.5), x, use_reentrant=case, preserve_rng_state=False
-    )
+    out = checkpoint(T, lambda x: T.nn.functional.dropout(x, 0.5), x, use_reentrant=case, preserve_rng_state=False)
     out.sum().backward()
     return bool((x.grad == out.detach()).all())
 

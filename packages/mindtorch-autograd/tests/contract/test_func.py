@@ -54,9 +54,9 @@ VMAP = {
     "matmul": lambda T, x: T.func.vmap(T.mm, in_dims=(None, 0))(x, T.stack([x.t(), x.t() * 2])),
     "softmax": lambda T, x: T.func.vmap(lambda a: a.softmax(0))(x),
     "index": lambda T, x: T.func.vmap(lambda a, i: a[i])(x, T.tensor([0, 2])),
-    "per_sample_gradients": lambda T, x: T.func.vmap(
-        T.func.grad(lambda w, a: (w * a).sin().sum()), in_dims=(None, 0)
-    )(x[0], x),
+    "per_sample_gradients": lambda T, x: T.func.vmap(T.func.grad(lambda w, a: (w * a).sin().sum()), in_dims=(None, 0))(
+        x[0], x
+    ),
     "bad_in_dims": lambda T, x: T.func.vmap(double, in_dims="a")(x),
     "no_inputs": lambda T, x: T.func.vmap(double)(),
     "structure": lambda T, x: T.func.vmap(double, in_dims=(0, 0))(x),
@@ -247,7 +247,24 @@ def names(T):
         T.func.grad.__module__,
         T.func.vmap.__module__,
         T.func.grad(cubes).__name__,
-        sorted(name for name in ("grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "vmap", "linearize",
-                                 "functional_call", "functionalize", "stack_module_state", "grad_and_value",
-                                 "replace_all_batch_norm_modules_", "debug_unwrap") if hasattr(T.func, name)),
+        sorted(
+            name
+            for name in (
+                "grad",
+                "vjp",
+                "jvp",
+                "jacrev",
+                "jacfwd",
+                "hessian",
+                "vmap",
+                "linearize",
+                "functional_call",
+                "functionalize",
+                "stack_module_state",
+                "grad_and_value",
+                "replace_all_batch_norm_modules_",
+                "debug_unwrap",
+            )
+            if hasattr(T.func, name)
+        ),
     ]

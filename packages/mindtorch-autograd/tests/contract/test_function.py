@@ -377,8 +377,12 @@ def once_differentiable(T):
     (g,) = T.autograd.grad(custom.apply(x).sum(), x, create_graph=True)
     y = custom.apply(x * 1)
     (h,) = T.autograd.grad(y, x, leaf(T), create_graph=True)
-    return x.grad, g.requires_grad, caught(lambda: g.sum().backward()), h.requires_grad, caught(
-        lambda: h.sum().backward()
+    return (
+        x.grad,
+        g.requires_grad,
+        caught(lambda: g.sum().backward()),
+        h.requires_grad,
+        caught(lambda: h.sum().backward()),
     )
 
 
@@ -402,7 +406,7 @@ def no_inputs_require_grad(T):
 @scenarios
 def keywords_and_nesting(T):
     x = leaf(T)
-    custom = function(T, lambda ctx, x, n: (x * n), lambda ctx, g: (g, None))
+    custom = function(T, lambda ctx, x, n: x * n, lambda ctx, g: (g, None))
     inner = function(T, lambda ctx, x: custom.apply(x, 3) + 1, lambda ctx, g: g * 3)
     y = inner.apply(x)
     y.sum().backward()
@@ -563,7 +567,15 @@ def nested_io_and_traceable_names(T):
     module = T.autograd.function
     return sorted(
         name
-        for name in ("Function", "FunctionCtx", "BackwardCFunction", "InplaceFunction", "NestedIOFunction", "FunctionMeta",
-                     "once_differentiable", "traceable")
+        for name in (
+            "Function",
+            "FunctionCtx",
+            "BackwardCFunction",
+            "InplaceFunction",
+            "NestedIOFunction",
+            "FunctionMeta",
+            "once_differentiable",
+            "traceable",
+        )
         if hasattr(module, name)
     )

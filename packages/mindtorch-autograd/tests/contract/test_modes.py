@@ -114,7 +114,12 @@ def set_grad_enabled_as_function(T):
         return modes(T)
 
     seen.append((modes(T), quiet(), modes(T)))
-    return seen, caught(lambda: T.set_grad_enabled("x")), caught(lambda: T.set_grad_enabled(0)), T.set_grad_enabled(True).prev
+    return (
+        seen,
+        caught(lambda: T.set_grad_enabled("x")),
+        caught(lambda: T.set_grad_enabled(0)),
+        T.set_grad_enabled(True).prev,
+    )
 
 
 @scenarios
@@ -234,7 +239,15 @@ def what_no_grad_does(T):
         factory = T.ones(2, requires_grad=True)
         parameter = T.nn.Parameter(T.ones(2))
         view = x.view(2, 1)
-    return y, y.is_leaf, z.requires_grad, factory.requires_grad, parameter.requires_grad, view.requires_grad, view.grad_fn
+    return (
+        y,
+        y.is_leaf,
+        z.requires_grad,
+        factory.requires_grad,
+        parameter.requires_grad,
+        view.requires_grad,
+        view.grad_fn,
+    )
 
 
 @scenarios

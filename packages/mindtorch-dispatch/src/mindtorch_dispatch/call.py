@@ -287,9 +287,7 @@ class PacketCall:
         try:
             row = self.packet.row("" if overload == "default" else overload)
         except KeyError:
-            raise AttributeError(
-                f"The underlying op of '{self}' has no overload name '{overload}'"
-            ) from None
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'") from None
         made = OverloadCall(self, row)
         self.__dict__[overload] = made
         return made

@@ -50,9 +50,7 @@ def svd_lowrank(
     return (right, values, left) if wide else (left, values, right)
 
 
-def pca_lowrank(
-    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
-) -> tuple[Tensor, Tensor, Tensor]:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """Return ``U, S, V`` of the principal components of the rows of ``A``, at most ``q`` of them."""
     rows, columns = A.shape[-2:]
     least = min(rows, columns)

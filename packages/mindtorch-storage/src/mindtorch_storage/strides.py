@@ -284,7 +284,11 @@ def elementwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Strides]])
     order = dimension_order(shape, [expanded_strides(*operand, shape) for operand in operands])
     if order == list(range(len(shape) - 1, -1, -1)):
         return contiguous_strides(shape)
-    return _strides_in_order(shape, order)
+    result, step = [0] * len(shape), 1
+    for dim in order:
+        result[dim] = step
+        step *= shape[dim]
+    return tuple(result)
 
 
 def preserved_strides(shape: Shape, strides: Strides) -> tuple[int, ...]:

@@ -6,35 +6,57 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_storage.dtype import from_numpy
+
 from ..number import number_of
 from ..register import kernel
 
 
-def _numpy_index(self: Any, indices: Any, strict: bool = True) -> tuple[Any, ...]:
+def _numpy_index(self: Any, indices: Any) -> tuple[Any, ...]:
     """Return torch's indices as a numpy index with masks as positions; IndexError for positions out of range."""
     result: list[Any] = []
-    dim = 0
+    inside = True
     for index in indices:
         if index is None:
             result.append(slice(None))
-            dim += 1
         elif index.dtype.kind == "b" or index.dtype == np.uint8:
-            result.extend(index.astype(np.bool_, copy=False).nonzero())
-            dim += index.ndim
+            result.extend((index if index.ndim else index.reshape(1)).astype(np.bool_, copy=False).nonzero())
         else:
-            _check_range(index, self.shape[dim], dim)
+            extent = self.shape[len(result)]
+            inside = inside and (index.size == 0 or (int(index.min()) >= -extent and int(index.max()) < extent))
             result.append(index)
-            dim += 1
-    return tuple(result)
+    if len(result) != len(indices) or any(one is not None and one.dtype.kind in "bu" for one in indices):
+        _check_together(self, result)
+    return tuple(result) if inside else _refused(self, result)
 
 
-def _check_range(index: Any, extent: int, dim: int) -> None:
-    if index.size == 0:
-        return
-    low, high = int(index.min()), int(index.max())
-    if low < -extent or high >= extent:
-        wrong = low if low < -extent else high
-        raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {extent}")
+def _check_together(self: Any, places: list[Any]) -> None:
+    """Raise torch's errors that need the positions of masks."""
+    given = [(self.shape[dim], index) for dim, index in enumerate(places) if type(index) is np.ndarray]
+    try:
+        common = np.broadcast_shapes(*[index.shape for _, index in given])
+    except ValueError:
+        shapes = ", ".join(str(list(index.shape)) for _, index in given)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    if 0 not in common and any(extent == 0 for extent, _ in given):
+        raise IndexError("index is out of bounds for dimension with size 0")
+
+
+def _refused(self: Any, places: list[Any]) -> tuple[Any, ...]:
+    """Raise for the first position out of range; a result without elements lets it pass, as torch never looks."""
+    given = [(self.shape[dim], index) for dim, index in enumerate(places) if type(index) is np.ndarray]
+    free = [extent for dim, extent in enumerate(self.shape) if dim >= len(places) or type(places[dim]) is slice]
+    wide = np.broadcast_arrays(*[index for _, index in given])
+    if wide[0].size == 0 or 0 in free:
+        return tuple(np.zeros_like(place) if type(place) is np.ndarray else place for place in places)
+    outside = [(one < -extent) | (one >= extent) for (extent, _), one in zip(given, wide, strict=True)]
+    first = min(int(np.argmax(mask)) for mask in outside if mask.any())
+    number = next(number for number, mask in enumerate(outside) if mask.reshape(-1)[first])
+    raise IndexError(
+        f"index {wide[number].reshape(-1)[first]} is out of bounds for dimension {number} with size {given[number][0]}"
+    )
 
 
 @kernel("_index_masked", upcast=False)
@@ -55,17 +77,31 @@ def index_put(out: Any, self: Any, indices: Any, values: Any, accumulate: bool) 
     if out is not self:
         out[...] = self
     place = _numpy_index(self, indices)
-    try:
-        if accumulate:
-            _accumulate(out, place, values)
-        else:
-            out[place] = values
-    except ValueError:
-        want = list(out[place].shape)
+    if values.size != 1 or out.dtype != values.dtype:
+        _check_values(out, place, indices, values)
+    if accumulate:
+        _accumulate(out, place, values)
+    else:
+        out[place] = values
+
+
+def _check_values(out: Any, place: Any, indices: Any, values: Any) -> None:
+    want = list(out[place].shape)
+    fits = len(values.shape) <= len(want) and all(
+        have in (1, extent) for have, extent in zip(reversed(values.shape), reversed(want), strict=False)
+    )
+    if not fits:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
             f"{want}"
-        ) from None
+        )
+    given = [one for one in indices if one is not None]
+    if out.dtype != values.dtype and not (values.size == 1 and len(given) == 1):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{from_numpy(out.dtype).scalar_name} for the destination and {from_numpy(values.dtype).scalar_name} for the "
+            "source."
+        )
 
 
 def _accumulate(out: Any, place: Any, values: Any) -> None:

@@ -7,7 +7,14 @@ from typing import Any
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes, elementwise_strides, expanded_strides, preserved_strides
+from mindtorch_storage.strides import (
+    broadcast_shapes,
+    contiguous_strides,
+    elementwise_strides,
+    expanded_strides,
+    preserved_strides,
+    view_strides,
+)
 
 from .checks import c_type, check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
@@ -81,17 +88,22 @@ def indexed_spec(self: Spec, indices: Any) -> Spec:
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
     places = [place for place, index in enumerate(indices) if index is not None]
+    check(
+        0 in common or all(self.shape[place] for place in places),
+        lambda: "index is out of bounds for dimension with size 0",
+        IndexError,
+    )
     free = [place for place in range(self.ndim) if place not in places]
     adjacent = places == list(range(places[0], places[-1] + 1))
     lead = places[0] if adjacent else 0
     before, after = free[:lead], free[lead:]
     none = (0,) * len(common)
     shape = (*(self.shape[d] for d in before), *common, *(self.shape[d] for d in after))
-    source = (*(self.stride[d] for d in before), *none, *(self.stride[d] for d in after))
-    operands = [(shape, source)]
+    operands = [(shape, (*(self.stride[d] for d in before), *none, *(self.stride[d] for d in after)))]
     for index in given:
+        raised = (*(1 for _ in before), *common, *(1 for _ in after))
         wide = expanded_strides(index.shape, index.stride, common)
-        operands.append((shape, (*(0 for _ in before), *wide, *(0 for _ in after))))
+        operands.append((raised, view_strides(common, wide, raised) or contiguous_strides(raised)))
     return Spec.of(self.dtype, self.device, shape, elementwise_strides(shape, operands))
 
 
@@ -102,10 +114,31 @@ def index(self: Spec, indices: Any) -> Spec:
     return indexed_spec(self, indices)
 
 
+def _check_broadcast(values: Spec, target: Spec) -> None:
+    lead = target.ndim - values.ndim
+    fits = lead >= 0 and all(have in (1, want) for have, want in zip(values.shape, target.shape[lead:], strict=True))
+    check(
+        fits,
+        lambda: (
+            f"shape mismatch: value tensor of shape {shape_text(values.shape)} cannot be broadcast to indexing result "
+            f"of shape {shape_text(target.shape)}"
+        ),
+    )
+
+
 def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False) -> Spec:
     check_indices(self, indices)
+    given = [one for one in indices if one is not None]
+    masks = [one for one in given if one.dtype.name in ("bool", "uint8")]
+    fills = values.numel == 1 and len(masks) == len(given) == 1
     check(
-        self.dtype is values.dtype,
+        not fills or masks[0].dtype is bool_dtype,
+        lambda: "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char",
+    )
+    if not masks and given:
+        _check_broadcast(values, indexed_spec(self, indices))
+    check(
+        self.dtype is values.dtype or masks,
         lambda: (
             "Index put requires the source and destination dtypes match, got "
             f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
@@ -115,7 +148,7 @@ def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False)
 
 
 index_put = MetaRule(_index_put, inplace=True, aliases_ok=True)
-"""`index_put`: values broadcast to the indexed shape (checked by the kernel, which knows masks)."""
+"""`index_put`: values broadcast to the indexed shape; where there are masks, the kernel checks it."""
 
 
 def _same_scalar_type(name: str) -> Any:

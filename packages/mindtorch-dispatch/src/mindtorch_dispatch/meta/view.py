@@ -54,31 +54,32 @@ def expand(self: Spec, size: Any, implicit: bool = False) -> View:
             f"expand({self.dtype.type_name}{{{shape_text(self.shape)}}}, size={shape_text(size)}): the number of sizes "
             f"provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
         )
-    shape, stride = [], []
-    for index, wanted in enumerate(size):
-        old = index - lead
+    shape, stride = list(size), [0] * len(size)
+    for index in range(len(size) - 1, -1, -1):
+        old, wanted = index - lead, size[index]
         if old < 0:
-            if wanted == -1:
-                raise RuntimeError(
-                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {index}"
-                )
-            shape.append(wanted)
-            stride.append(0)
+            check(
+                wanted != -1,
+                lambda wanted=wanted, index=index: (
+                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, "
+                    f"non-existing dimension {index}"
+                ),
+            )
+            if wanted == 1 and index + 1 < len(size):
+                stride[index] = shape[index + 1] * stride[index + 1]
             continue
         have = self.shape[old]
         if wanted in (-1, have):
-            shape.append(have)
-            stride.append(self.stride[old])
+            shape[index], stride[index] = have, self.stride[old]
             continue
-        if have != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({wanted}) must match the existing size ({have}) at non-singleton "
-                f"dimension {index}.  Target sizes: {shape_text(size)}.  Tensor sizes: {shape_text(self.shape)}"
-            )
-        shape.append(wanted)
-        stride.append(0)
-    for index in range(lead - 1, -1, -1):
-        stride[index] = shape[index + 1] * stride[index + 1] if shape[index] == 1 and index + 1 < len(shape) else 0
+        check(
+            have == 1,
+            lambda wanted=wanted, have=have, index=index: (
+                f"The expanded size of the tensor ({wanted}) must match the "
+                f"existing size ({have}) at non-singleton dimension {index}.  Target sizes: {shape_text(size)}.  Tensor sizes: "
+                f"{shape_text(self.shape)}"
+            ),
+        )
     return strided(self, shape, stride)
 
 

@@ -47,7 +47,11 @@ op(
 for _name, _written, _stats in (
     ("_native_batch_norm_legit", "Tensor(a!) running_mean, Tensor(b!) running_var, bool training, ", _THREE),
     ("_native_batch_norm_legit.no_stats", "bool training, ", _THREE),
-    ("_batch_norm_with_update", "Tensor(a!) running_mean, Tensor(b!) running_var, ", "-> (Tensor, Tensor, Tensor, Tensor)"),
+    (
+        "_batch_norm_with_update",
+        "Tensor(a!) running_mean, Tensor(b!) running_var, ",
+        "-> (Tensor, Tensor, Tensor, Tensor)",
+    ),
     ("_batch_norm_no_update", f"{_RUNNING}, ", "-> (Tensor, Tensor, Tensor, Tensor)"),
 ):
     op(

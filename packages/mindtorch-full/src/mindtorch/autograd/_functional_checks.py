@@ -75,9 +75,7 @@ def requires_grad(values: Sequence[Any], kind: str, strict: bool) -> None:
             raise RuntimeError(_NO_GRAD[kind].format(index))
 
 
-def filled(
-    found: Sequence[Any], refs: Sequence[Any], strict: bool, create_graph: bool, stage: str
-) -> tuple[Any, ...]:
+def filled(found: Sequence[Any], refs: Sequence[Any], strict: bool, create_graph: bool, stage: str) -> tuple[Any, ...]:
     """Return gradients with zeros for missing ones; in strict mode raise RuntimeError for those instead."""
     answers = []
     for index, (one, ref) in enumerate(zip(found, refs, strict=True)):
@@ -120,13 +118,13 @@ def strategy(name: str, function: str, create_graph: bool, strict: bool, vectori
     if name == "forward-mode":
         if create_graph:
             raise NotImplementedError(
-                f"torch.autograd.functional.{function}: `create_graph=True` and `strategy=\"forward-mode\"` are not "
-                "supported together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+                f'torch.autograd.functional.{function}: `create_graph=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
         if strict:
             raise RuntimeError(
-                f"torch.autograd.functional.{function}: `strict=True` and `strategy=\"forward-mode\"` are not supported "
-                "together (yet). Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+                f'torch.autograd.functional.{function}: `strict=True` and `strategy="forward-mode"` are not supported '
+                'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
             )
         if not vectorize:
             raise NotImplementedError(_FORWARD_ONLY_VECTORIZED)

@@ -48,9 +48,7 @@ def _values(call: Callable[[], Tensors], imaginary: bool) -> list[Any]:
         return [_part(one.detach(), imaginary).clone() for one in call()]
 
 
-def numerical(
-    call: Callable[[], Tensors], target: Any, count: int, eps: float, imaginary: bool
-) -> list[Any]:
+def numerical(call: Callable[[], Tensors], target: Any, count: int, eps: float, imaginary: bool) -> list[Any]:
     """Return for each of `count` outputs a matrix (elements of `target`, elements of the output)."""
     rows: list[list[Any]] = [[] for _ in range(count)]
     with no_grad():

@@ -13,9 +13,7 @@ from .._naming import adopt
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
-_NO_LEVEL = (
-    "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-)
+_NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -46,9 +46,7 @@ def _gradients(
     outputs = tuple(outputs)
     weights = (None,) * len(outputs) if weights is None else tuple(weights)
     pairs = [
-        (one, weight)
-        for one, weight in zip(outputs, weights, strict=True)
-        if one is not None and one.requires_grad
+        (one, weight) for one, weight in zip(outputs, weights, strict=True) if one is not None and one.requires_grad
     ]
     if not pairs:
         return (None,) * len(inputs)
@@ -143,9 +141,7 @@ def jacobian(
         outputs = func(*inputs)
         several, outputs = checks.as_tuple(outputs, "outputs of the user-provided function", "jacobian")
         checks.requires_grad(outputs, "outputs", strict)
-        blocks = tuple(
-            _rows(one, number, inputs, create_graph, strict) for number, one in enumerate(outputs)
-        )
+        blocks = tuple(_rows(one, number, inputs, create_graph, strict) for number, one in enumerate(outputs))
     blocks = _finished(blocks, create_graph)
     if many:
         return blocks if several else blocks[0]
@@ -170,8 +166,7 @@ def _rows(output: Any, number: int, inputs: Sequence[Any], create_graph: bool, s
                 )
             row.append(aten.zeros_like(ref))
     return tuple(
-        aten.stack(row, 0).view(tuple(output.shape) + tuple(ref.shape))
-        for row, ref in zip(rows, inputs, strict=True)
+        aten.stack(row, 0).view(tuple(output.shape) + tuple(ref.shape)) for row, ref in zip(rows, inputs, strict=True)
     )
 
 
@@ -216,9 +211,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 
-def _hessian_product(
-    name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
-) -> Any:
+def _hessian_product(name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool) -> Any:
     with enable_grad():
         many, inputs = checks.as_tuple(inputs, "inputs", name)
         inputs = _prepared(inputs, create_graph)

@@ -114,8 +114,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
     tensors = [one for one in _all_tensors(inputs)]
     if not any(one.requires_grad for one in tensors):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have "
-            "requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
     for index, one in enumerate(tensors):
         if not one.requires_grad:
@@ -163,9 +162,7 @@ def _check_no_differentiable_outputs(func: Any, inputs: Any, targets: Sequence[A
     return True
 
 
-def _check_jacobians(
-    func: Any, inputs: Any, outputs: Sequence[Any], targets: Sequence[Any], options: _Options
-) -> None:
+def _check_jacobians(func: Any, inputs: Any, outputs: Sequence[Any], targets: Sequence[Any], options: _Options) -> None:
     def call() -> tuple[Any, ...]:
         results = func(*inputs)
         results = results if isinstance(results, (list, tuple)) else (results,)
@@ -213,9 +210,7 @@ def _compare(
 
 
 def _mismatch(have: Any, want: Any, output: int, place: int, mode: str = "") -> str:
-    return (
-        f"Jacobian {mode}mismatch for output {output} with respect to input {place},\nnumerical:{want}\nanalytical:{have}\n"
-    )
+    return f"Jacobian {mode}mismatch for output {output} with respect to input {place},\nnumerical:{want}\nanalytical:{have}\n"
 
 
 def _compare_forward(

@@ -43,11 +43,9 @@ def _merged(dicts: Sequence[Any]) -> dict[str, Any]:
     if not all(isinstance(one, dict) for one in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     names = [name for one in dicts for name in one]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
-        raise ValueError(
-            f"{repeated} appear in multiple dictionaries; behavior of functional call is ambiguous"
-        )
+        raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     return {name: value for one in dicts for name, value in one.items()}
 
 
@@ -62,7 +60,9 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     if not all(type(model) is type(models[0]) for model in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    params = {name: _stacked([dict(m.named_parameters())[name] for m in models]) for name, _ in models[0].named_parameters()}
+    params = {
+        name: _stacked([dict(m.named_parameters())[name] for m in models]) for name, _ in models[0].named_parameters()
+    }
     buffers = {name: _stacked([dict(m.named_buffers())[name] for m in models]) for name, _ in models[0].named_buffers()}
     return params, buffers
 

@@ -83,9 +83,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     flat, spec = tree_flatten(output)
     only_tensors(flat, _TENSORS_ONLY.format("vjp(f, *primals)") + "{}")
 
-    def pull_back(
-        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
-    ) -> Any:
+    def pull_back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """Return the products of `cotangents` (structured as the output) with the Jacobian."""
         given, given_spec = tree_flatten(cotangents)
         if given_spec != spec:
@@ -103,9 +101,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 def _checked_primals(primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(primals, tuple):
-        raise RuntimeError(
-            f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
-        )
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     flat, spec = tree_flatten(primals)
     given, given_spec = tree_flatten(tangents)
     if spec != given_spec:
@@ -126,9 +122,7 @@ def _checked_primals(primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]
     return flat, given
 
 
-def jvp(
-    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
-) -> Any:
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return (output of `func`, product of its Jacobian with `tangents`), then aux if any.
 
     Computed by reverse mode twice: the vector-Jacobian product is linear in a dummy cotangent. So `func` must be twice
@@ -140,7 +134,9 @@ def jvp(
         result = func(*level.stand_ins)
         output, aux = split_aux(result, has_aux, _JVP)
         flat, spec = tree_flatten(output)
-        only_tensors(flat, ("Expected tensors, got unsupported type " if has_aux else _TENSORS_ONLY.format(_JVP)) + "{}")
+        only_tensors(
+            flat, ("Expected tensors, got unsupported type " if has_aux else _TENSORS_ONLY.format(_JVP)) + "{}"
+        )
         products = pushed_forward(flat, level, given, strict)
     value = level.closed(output), level.closed(tree_unflatten(products, spec))
     return (*value, level.closed(aux)) if has_aux else value

@@ -16,7 +16,6 @@ from . import construction
 
 _select = method_of("select")
 _slice = method_of("slice")
-_FULL = slice(None)
 _MASKS = (dtypes.bool, dtypes.uint8)
 _TAKEN = object()
 """Marks a dimension that a mask of several dimensions before it covers."""
@@ -92,7 +91,8 @@ def _specified(items: tuple[Any, ...]) -> int:
     return count
 
 
-def _slice_at(result: Any, dim: int, item: slice) -> Any:
+def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
+    """Apply a slice; `among` other indices one that takes everything does nothing."""
     start, stop, step = item.start, item.stop, item.step
     if start is None and stop is None and step is None:
         if result._sig.spec.ndim == 0:
@@ -108,6 +108,8 @@ def _slice_at(result: Any, dim: int, item: slice) -> Any:
     limit = 2**63 - 1
     if (start is not None and abs(start) > limit) or (stop is not None and abs(stop) > limit):
         start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
+    if among and step == 1 and slice(start, stop).indices(extent := result._sig.spec.shape[dim])[:2] == (0, extent):
+        return result
     return _slice(result, dim, start, stop, step)
 
 
@@ -145,7 +147,7 @@ class _Walk:
     def take(self, item: Any, place: int) -> None:
         """Apply one index."""
         if type(item) is slice:
-            self.result = _slice_at(self.result, self.dim, item)
+            self.result = _slice_at(self.result, self.dim, item, True)
             self.dim += 1
         elif _is_int(item):
             self.result = _select_at(self.result, self.dim, int(item), place)
@@ -223,7 +225,7 @@ def getitem(self: Any, index: Any) -> Any:
             return aten.index.Tensor(result, tensors)
     if result is not self:
         return result
-    return _slice(self, 0, None, None, 1) if kind is slice else aten.alias(self)
+    return _slice(self, 0, None, None, 1) if type(index) is slice else aten.alias(self)
 
 
 def _value_tensor(self: Any, value: Any) -> Any:

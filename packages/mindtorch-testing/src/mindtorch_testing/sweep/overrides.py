@@ -65,5 +65,7 @@ small; ours agrees with float64 to the last bit."""
 
 def tolerances(name: str, *, backward: bool = False) -> dict[torch.dtype, tuple[float, float]]:
     """Return the tolerances of an entry's results by dtype; integers stay exact."""
-    single = OWN[name] if name in OWN else LOOSE if name.startswith(LOOSE_PREFIXES) else BACKWARD if backward else FORWARD
+    single = (
+        OWN[name] if name in OWN else LOOSE if name.startswith(LOOSE_PREFIXES) else BACKWARD if backward else FORWARD
+    )
     return {**TOLERANCES, torch.float32: single, torch.complex64: single}
