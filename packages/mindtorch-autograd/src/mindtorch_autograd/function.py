@@ -62,9 +62,9 @@ class BackwardCFunction(Node, FunctionCtx):
     __module__ = "torch.autograd.function"
     _forward_cls: Any = None
     materialize_grads = True
-    to_save: Sequence[Any] = ()
-    dirty_tensors: Sequence[Any] = ()
-    non_differentiable: Sequence[Any] = ()
+    to_save: tuple[Any, ...] = ()
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +96,8 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def keep(self, outputs: Sequence[Any]) -> None:
         """Pack what `save_for_backward` was given; outputs are kept without their history."""
-        self._saved = saved = []
+        saved: list[Any] = []
+        self._saved = saved
         for index, tensor in enumerate(self.to_save or ()):
             if tensor is None:
                 saved += (None, None)

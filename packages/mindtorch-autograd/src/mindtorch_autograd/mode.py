@@ -82,7 +82,7 @@ def _decorated_generator(context: ModeContext, fn: Any) -> Any:
                     with context.clone():
                         inner.close()
                     raise
-                except BaseException as error:  # handed into the generator, which decides
+                except BaseException as error:  # noqa: BLE001 (handed into the generator, which decides)
                     with context.clone():
                         response = inner.throw(error)
                 else:
@@ -103,7 +103,7 @@ class NoParamContext(ModeContext):
         return cls()(orig_func)
 
 
-class no_grad(NoParamContext):  # noqa: N801 (torch's name)
+class no_grad(NoParamContext):
     """Operations in the block are not recorded."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -112,7 +112,7 @@ class no_grad(NoParamContext):  # noqa: N801 (torch's name)
         self._switch(grad=False)
 
 
-class enable_grad(NoParamContext):  # noqa: N801
+class enable_grad(NoParamContext):
     """Operations in the block are recorded, whatever the mode outside is."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -121,7 +121,7 @@ class enable_grad(NoParamContext):  # noqa: N801
         self._switch(grad=True)
 
 
-class set_multithreading_enabled(ModeContext):  # noqa: N801
+class set_multithreading_enabled(ModeContext):
     """Accepted for torch's sake: backward always runs in the calling thread, so there is nothing to switch."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -149,7 +149,7 @@ class _Multithreading(threading.local):
 multithreading = _Multithreading()
 
 
-class set_grad_enabled(ModeContext):  # noqa: N801
+class set_grad_enabled(ModeContext):
     """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -183,7 +183,7 @@ class set_grad_enabled(ModeContext):  # noqa: N801
         return f"{self.__class__.__module__}.{self.__class__.__name__}(mode={self.mode})"
 
 
-class inference_mode(ModeContext):  # noqa: N801
+class inference_mode(ModeContext):
     """As `no_grad`, and tensors made in the block can never enter a graph."""
 
     __module__ = "torch.autograd.grad_mode"

@@ -149,7 +149,7 @@ class OpNode(Node):
     def release(self) -> None:
         """Drop the saved tensors; a second backward raises torch's error."""
         if self._recorder.saves_tensors:
-            self._saved = None
+            self._saved: list[Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):

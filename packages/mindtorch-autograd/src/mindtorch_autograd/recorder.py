@@ -30,7 +30,7 @@ def node_class(name: str) -> type[OpNode]:
     cls = _classes.get(name)
     if cls is None:
         short = name.rpartition("::")[2]
-        members = {"__slots__": (), "__module__": "builtins", "__qualname__": short}
+        members: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__qualname__": short}
         if short != name:
             members["name"] = lambda self: name
         made = type(short, (OpNode,), members)
@@ -134,7 +134,8 @@ class Recorder:
         if plain is None:
             node._saved = self._save(node, flat, result, None if before is None else before[1])
         else:
-            node._saved = saved = []
+            saved: list[Any] = []
+            node._saved = saved
             for place in plain:
                 item = flat[place]
                 if item._sig.inference:

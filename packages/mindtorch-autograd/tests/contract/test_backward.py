@@ -320,12 +320,12 @@ def nan_and_inf_flow(T):
 @scenarios
 def undefined_gradients_through_multi_output(T):
     x = leaf(T, 3.0, 1.0, 2.0)
-    values, indices = x.sort()
-    a, b = x.split([1, 2])
+    values, _indices = x.sort()
+    a, _b = x.split([1, 2])
     (a.sum() * 2).backward()
     first = x.grad.clone()
     values[0].backward()
-    m, i = T.ones(2, 3, requires_grad=True).max(1)
+    _m, i = T.ones(2, 3, requires_grad=True).max(1)
     return first, x.grad, caught(lambda: i.sum().backward())
 
 

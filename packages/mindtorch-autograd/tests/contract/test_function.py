@@ -52,7 +52,7 @@ def new_style(T):
         ctx.scale = scale
 
     def backward(ctx, grad):
-        x, out = ctx.saved_tensors
+        x, _out = ctx.saved_tensors
         return grad * 2 * x * ctx.scale, None
 
     x = leaf(T)
@@ -180,7 +180,7 @@ def unused_output_gradients(T):
     results = []
     for forward in (plain, unmaterialized):
         x = leaf(T)
-        a, b = function(T, forward, backward).apply(x)
+        a, _b = function(T, forward, backward).apply(x)
         a.sum().backward()
         results.append(x.grad)
     return seen, results
@@ -295,7 +295,7 @@ def saved_intermediate_and_modified(T):
         return middle.exp()
 
     def backward(ctx, g):
-        middle, x = ctx.saved_tensors
+        middle, _x = ctx.saved_tensors
         return g * middle.exp() * 2
 
     custom = function(T, forward, backward)
@@ -522,7 +522,7 @@ def inplace_after(T):
     y = function(T, lambda ctx, x: x * 2, lambda ctx, g: g * 2).apply(x)
     y.add_(1)
     y.mul_(3)
-    a, b = function(T, lambda ctx, x: (x * 2, x * 3), lambda ctx, g, h: g * 2 + h * 3).apply(x)
+    a, _b = function(T, lambda ctx, x: (x * 2, x * 3), lambda ctx, g, h: g * 2 + h * 3).apply(x)
     a.mul_(2)
     (y.sum() + a.sum()).backward()
     return x.grad, graph(y.grad_fn)

@@ -63,7 +63,7 @@ class AutogradHooks:
 
     def install(
         self,
-        recorder: Callable[[PlanRequest], Recorder | None],
+        recorder: Callable[[PlanRequest], Any],
         has_formula: Callable[[OpRow], bool],
         forward: Callable[[Any, Any], Any],
     ) -> None:

@@ -33,7 +33,7 @@ planned: dict[str, int] = {"count": 0}
 """How many plans were made in this process (a test counts that one geometry is planned once)."""
 
 
-class Unplannable(Exception):  # noqa: N818 (a control signal, not an error)
+class Unplannable(Exception):
     """An argument that cannot be part of a key: plan this call anew every time."""
 
 

@@ -66,7 +66,11 @@ class Plan:
         self.row = row
         self.run = run
         self.alloc: Callable[..., Any] = _empty
-        self.before = self.record = self.prepare = self.pack = self.kernel = None
+        self.kernel: Any = None
+        self.before: Any = None
+        self.prepare: Any = None
+        self.record: Any = None
+        self.pack: Any = None
         self.tensors: Sequence[tuple[int, int]] = ()
         self.scalars: Sequence[tuple[int, int]] = ()
         self.lists: Sequence[tuple[int, int]] = ()

@@ -99,7 +99,8 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
         ):
             scalars.append((index, source))
     plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
-    wrapped = answer.cast if isinstance(answer.cast, Dtype) else None
+    whole: Any = answer.cast
+    wrapped = whole if isinstance(whole, Dtype) else None
     plan.prepare = _preparation(scalars, lists, casts, wrapped, [i for i, v in enumerate(values) if _is_int(v)], values)
 
 

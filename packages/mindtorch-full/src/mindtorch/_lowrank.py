@@ -1,7 +1,5 @@
 """Randomised factorizations: a few singular vectors of a matrix from its action on random vectors."""
 
-from typing import Any
-
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor

@@ -151,7 +151,7 @@ PLACES: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("dtype, shape", TENSORS)
+@pytest.mark.parametrize(("dtype", "shape"), TENSORS)
 @pytest.mark.parametrize("place", PLACES)
 def test_assigned_tensors(place: Callable[[Any], Any], dtype: str, shape: tuple[int, ...]) -> None:
     def write(library: Any) -> Any:

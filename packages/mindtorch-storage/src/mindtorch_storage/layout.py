@@ -95,8 +95,10 @@ MEMORY_FORMATS: dict[str, memory_format] = {
 
 
 NAMED: dict[str, layout | memory_format] = {
-    repr(each).partition(".")[2]: each for each in (*LAYOUTS.values(), *MEMORY_FORMATS.values())
-} | {"legacy_contiguous_format": contiguous_format}
+    **{repr(each).partition(".")[2]: each for each in LAYOUTS.values()},
+    **{repr(each).partition(".")[2]: each for each in MEMORY_FORMATS.values()},
+    "legacy_contiguous_format": contiguous_format,
+}
 """Every layout and memory format by its name in `torch`."""
 
 

@@ -8,6 +8,7 @@ is full its older half is dropped, which costs later look-ups a new plan, never 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -91,7 +92,7 @@ class Spec:
         self.inference = Signature(self, False, True)
 
     @staticmethod
-    def of(dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...] | None = None) -> Spec:
+    def of(dtype: Dtype, device: Device, shape: Sequence[int], stride: tuple[int, ...] | None = None) -> Spec:
         """Return the interned spec of this geometry; `stride` defaults to the contiguous one."""
         key = (dtype, device, tuple(shape), stride)
         spec = _interned.get(key)

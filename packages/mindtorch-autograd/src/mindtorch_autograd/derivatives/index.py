@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_storage.strides import broadcast_shapes
 
 from ..derivative import derivative
 from .view import zeros_of
@@ -28,26 +27,10 @@ def index_dim_self(grad: Any, dim: int, index: Any) -> Any:
     return aten.index_fill(grad, dim, index, 0)
 
 
-def masked_select_grad(grad: Any, self_spec: Any, mask: Any) -> Any:
-    """The gradient back at the places the mask holds."""
-    zeros = zeros_of(grad, self_spec)
-    shape = list(broadcast_shapes(self_spec.shape, mask.shape))
-    return aten.masked_scatter(aten.expand(zeros, shape), mask, grad)
-
-
 def take_rows(grad: Any, dim: int, index: Any, source_spec: Any) -> Any:
     """The written rows' gradient, in the source's shape."""
     rows = aten.index_select(grad, dim, index)
     return rows if source_spec.ndim == grad.dim() else aten.reshape(rows, list(source_spec.shape))
-
-
-def masked_scatter_source(grad: Any, mask: Any, source_spec: Any) -> Any:
-    """The gradient at the places the mask holds, in the source's shape; unused elements get zero."""
-    chosen = aten.masked_select(grad, mask)
-    missing = source_spec.numel - chosen.numel()
-    if missing:
-        chosen = aten.cat([chosen, aten.zeros([missing], dtype=grad.dtype, device=grad.device)], 0)
-    return aten.reshape(chosen, list(source_spec.shape))
 
 
 def put_self(grad: Any, index: Any, accumulate: bool, source_spec: Any) -> Any:
@@ -79,19 +62,6 @@ derivative(
     self=index_dim_self,
     value=lambda grad, dim, index: aten.sum(aten.index_select(grad, dim, aten._unique(index, False)[0])),
     node="IndexFillBackward1",
-)
-derivative("masked_fill.Scalar", self=lambda grad, mask: aten.masked_fill(grad, mask, 0))
-derivative(
-    "masked_fill.Tensor",
-    self=lambda grad, mask: aten.masked_fill(grad, mask, 0),
-    value=lambda grad, mask: aten.sum(aten.where(mask, grad, 0)),
-    node="MaskedFillBackward1",
-)
-derivative("masked_select", self=masked_select_grad)
-derivative(
-    "masked_scatter",
-    self=lambda grad, mask: aten.masked_fill(grad, mask, 0),
-    source=lambda grad, mask, source_spec: masked_scatter_source(grad, mask, source_spec),
 )
 derivative("take", self=lambda grad, self_spec, index: aten.put(zeros_of(grad, self_spec), index, grad, True))
 derivative(

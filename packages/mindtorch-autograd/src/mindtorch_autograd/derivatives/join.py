@@ -27,7 +27,8 @@ def cat_grad(grad: Any, tensors_spec: Any, dim: int) -> Any:
 
 def repeat_grad(grad: Any, self_spec: Any, repeats: Any) -> Any:
     """The copies' gradients added up."""
-    shape, summed = [], []
+    shape: list[int] = []
+    summed: list[int] = []
     padded = (1,) * (len(repeats) - self_spec.ndim) + tuple(self_spec.shape)
     for times, extent in zip(repeats, padded, strict=True):
         if times != 1:

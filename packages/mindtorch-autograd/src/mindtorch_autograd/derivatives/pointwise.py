@@ -24,7 +24,7 @@ def pow_self(grad: Any, self: Any, exponent: Any) -> Any:
             return aten.zeros_like(self)
         return grad * conj(exponent * aten.pow(self, exponent - 1))
     zero = aten.eq(exponent, 0.0)
-    return aten.where(zero, 0.0, grad * conj(exponent * aten.pow(self, exponent - 1)))
+    return aten.where(zero, 0.0, grad * conj(exponent * aten.pow(self, aten.sub(exponent, 1))))
 
 
 def pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:

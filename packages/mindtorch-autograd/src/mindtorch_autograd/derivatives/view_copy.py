@@ -18,7 +18,7 @@ def _narrow_back(grad: Any, self_spec: Any, dim: int, start: int, length: int) -
 
 def _like_view(name: str, view: str, node: str) -> None:
     source = derivatives[view]
-    formulas = {formula.arguments[0]: formula.fn for formula in source.formulas}
+    formulas: dict[str, Any] = {formula.arguments[0]: formula.fn for formula in source.formulas}
     derivative(name, NON_DIFFERENTIABLE if source.non_differentiable else None, node=node, **formulas)
 
 

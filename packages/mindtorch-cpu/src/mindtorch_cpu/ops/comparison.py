@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..register import kernel, ufunc
 
+_function: Any
 for _name, _function in {
     "eq": np.equal,
     "ne": np.not_equal,

@@ -47,7 +47,8 @@ def padded(array: Any, padding: Sequence[int]) -> Any:
         return array
     shape = [*array.shape[:2], *(extent + 2 * pad for extent, pad in zip(array.shape[2:], padding, strict=True))]
     out = np.zeros(shape, array.dtype)
-    out[(..., *(slice(pad, pad + extent) for pad, extent in zip(padding, array.shape[2:], strict=True)))] = array
+    inner: list[Any] = [slice(pad, pad + extent) for pad, extent in zip(padding, array.shape[2:], strict=True)]
+    out[(..., *inner)] = array
     return out
 
 

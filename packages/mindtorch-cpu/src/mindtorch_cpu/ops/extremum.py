@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..register import kernel
 
+# numpy's stubs have no overload for `axis` and `out` given by place.
+_reduce_maximum: Callable[..., Any] = np.maximum.reduce
+_reduce_minimum: Callable[..., Any] = np.minimum.reduce
+
 
 @kernel("amax")
 def amax(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """Largest over dims."""
-    np.maximum.reduce(self, dims, None, out, keepdim)
+    _reduce_maximum(self, dims, None, out, keepdim)
 
 
 @kernel("amin")
 def amin(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """Smallest over dims."""
-    np.minimum.reduce(self, dims, None, out, keepdim)
+    _reduce_minimum(self, dims, None, out, keepdim)
 
 
 @kernel("max")
 def max_(out: Any, self: Any) -> None:
     """Largest of all."""
-    np.maximum.reduce(self, None, None, out)
+    _reduce_maximum(self, None, None, out)
 
 
 @kernel("min")
 def min_(out: Any, self: Any) -> None:
     """Smallest of all."""
-    np.minimum.reduce(self, None, None, out)
+    _reduce_minimum(self, None, None, out)
 
 
 @kernel("aminmax")

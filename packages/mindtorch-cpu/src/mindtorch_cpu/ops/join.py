@@ -39,13 +39,13 @@ def roll(out: Any, self: Any, shifts: Any, dims: Any) -> None:
 @kernel("tril", upcast=False)
 def tril(out: Any, self: Any, diagonal: int) -> None:
     """The lower triangle."""
-    _triangle(out, self, np.tri(*self.shape[-2:], k=diagonal, dtype=np.bool_))
+    _triangle(out, self, np.tri(self.shape[-2], self.shape[-1], diagonal, dtype=bool))
 
 
 @kernel("triu", upcast=False)
 def triu(out: Any, self: Any, diagonal: int) -> None:
     """The upper triangle."""
-    _triangle(out, self, ~np.tri(*self.shape[-2:], k=diagonal - 1, dtype=np.bool_))
+    _triangle(out, self, ~np.tri(self.shape[-2], self.shape[-1], diagonal - 1, dtype=bool))
 
 
 def _triangle(out: Any, self: Any, kept: Any) -> None:

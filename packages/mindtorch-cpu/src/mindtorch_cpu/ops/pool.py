@@ -21,7 +21,8 @@ def extended(x: Any, size: Sequence[int], kernel: Any, stride: Any, padding: Any
     if not any(padding) and all(reach[at] == x.shape[at - dims] for at in range(dims)):
         return x
     wide = np.full((*x.shape[:-dims], *reach), fill, x.dtype)
-    wide[(..., *(slice(padding[at], padding[at] + x.shape[at - dims]) for at in range(dims)))] = x
+    inner: list[Any] = [slice(padding[at], padding[at] + x.shape[at - dims]) for at in range(dims)]
+    wide[(..., *inner)] = x
     return wide
 
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..register import kernel
+
+# numpy's stubs have no overload for `axis` and `out` given by place.
+_reduce_add: Callable[..., Any] = np.add.reduce
+_reduce_bitwise_xor: Callable[..., Any] = np.bitwise_xor.reduce
+_reduce_logical_and: Callable[..., Any] = np.logical_and.reduce
+_reduce_logical_or: Callable[..., Any] = np.logical_or.reduce
+_reduce_maximum: Callable[..., Any] = np.maximum.reduce
+_reduce_minimum: Callable[..., Any] = np.minimum.reduce
+_reduce_multiply: Callable[..., Any] = np.multiply.reduce
 
 _PAIRWISE_LIMIT = 1024
 """Up to how many float32 terms may be added one after the other; numpy adds pairwise along the last axis only."""
@@ -22,9 +32,9 @@ def total(self: Any, dims: tuple[int, ...], dtype: Any, keepdim: bool, out: Any 
         outer = [dim for dim in dims if dim not in inner]
         if math.prod(self.shape[dim] for dim in outer) > _PAIRWISE_LIMIT:
             if inner:
-                self = np.add.reduce(self, inner, dtype, None, True)
+                self = _reduce_add(self, inner, dtype, None, True)
             return _stored(_long_sum(self, dims, keepdim), dtype, out)
-    return np.add.reduce(self, dims, dtype, out, keepdim)
+    return _reduce_add(self, dims, dtype, out, keepdim)
 
 
 def _stored(values: Any, dtype: Any, out: Any) -> Any:
@@ -48,14 +58,14 @@ def _long_sum(self: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     count = math.prod(self.shape[dim] for dim in dims)
     leading = tuple(range(len(dims)))
     if tuple(sorted(dims)) != leading or not self.flags.c_contiguous:
-        return np.add.reduce(self, dims, np.result_type(self.dtype, np.float64), None, keepdim)
+        return _reduce_add(self, dims, np.result_type(self.dtype, np.float64), None, keepdim)
     rows = self.reshape(count, -1)
     while rows.shape[0] > _BLOCK:
         whole = rows.shape[0] // _BLOCK * _BLOCK
-        summed = np.add.reduce(rows[:whole].reshape(whole // _BLOCK, _BLOCK, -1), 1)
-        summed[-1] += np.add.reduce(rows[whole:], 0)
+        summed = _reduce_add(rows[:whole].reshape(whole // _BLOCK, _BLOCK, -1), 1)
+        summed[-1] += _reduce_add(rows[whole:], 0)
         rows = summed
-    found = np.add.reduce(rows, 0)
+    found = _reduce_add(rows, 0)
     return found.reshape((1,) * (len(dims) if keepdim else 0) + self.shape[len(dims) :])
 
 
@@ -75,7 +85,7 @@ def mean(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
 @kernel("prod", "prod.dim_int")
 def prod(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """Products."""
-    np.multiply.reduce(self, dims, out.dtype, out, keepdim)
+    _reduce_multiply(self, dims, out.dtype, out, keepdim)
 
 
 @kernel("nansum")
@@ -93,19 +103,19 @@ def _truth(self: Any) -> Any:
 @kernel("all", "all.dims", "all.dim", upcast=False)
 def all_(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """True where every element is."""
-    out[...] = np.logical_and.reduce(_truth(self), dims, keepdims=keepdim)
+    out[...] = _reduce_logical_and(_truth(self), dims, keepdims=keepdim)
 
 
 @kernel("any", "any.dims", "any.dim", upcast=False)
 def any_(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """True where some element is."""
-    out[...] = np.logical_or.reduce(_truth(self), dims, keepdims=keepdim)
+    out[...] = _reduce_logical_or(_truth(self), dims, keepdims=keepdim)
 
 
 @kernel("count_nonzero", "count_nonzero.dim_IntList", upcast=False)
 def count_nonzero(out: Any, self: Any, dims: tuple[int, ...]) -> None:
     """How many elements are not zero."""
-    np.add.reduce(_truth(self), dims, np.int64, out)
+    _reduce_add(_truth(self), dims, np.int64, out)
 
 
 @kernel("linalg_vector_norm")
@@ -113,9 +123,9 @@ def vector_norm(out: Any, self: Any, order: float, dims: tuple[int, ...], keepdi
     """Norms of any order over dims."""
     magnitude = np.asarray(np.abs(self))
     if order == math.inf:
-        np.maximum.reduce(magnitude, dims, None, out, keepdim)
+        _reduce_maximum(magnitude, dims, None, out, keepdim)
     elif order == -math.inf:
-        np.minimum.reduce(magnitude, dims, None, out, keepdim)
+        _reduce_minimum(magnitude, dims, None, out, keepdim)
     elif order == 0:
         sum_(out, (magnitude != 0).astype(out.dtype), dims, keepdim)
     elif order == 1:
@@ -143,4 +153,4 @@ def hash_tensor(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> No
     """Exclusive or of the elements' bits as doubles, or of integers as they are."""
     exact = self.dtype.kind in "iub"
     words = self.astype(np.int64 if exact else np.float64).view(np.uint64)
-    np.bitwise_xor.reduce(words, dims, None, out, keepdim)
+    _reduce_bitwise_xor(words, dims, None, out, keepdim)

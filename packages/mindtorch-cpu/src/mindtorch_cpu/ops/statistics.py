@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..register import kernel
 from .reduce import total
+
+# numpy's stubs have no overload for `axis` and `out` given by place.
+_reduce_add: Callable[..., Any] = np.add.reduce
 
 
 def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> tuple[Any, Any]:
@@ -87,7 +91,7 @@ def _median_places(rows: Any, skip_nan: bool) -> Any:
     middle = np.full((*rows.shape[:-1], 1), (extent - 1) // 2)
     if rows.dtype.kind == "f":
         missing = np.isnan(rows)
-        count = np.add.reduce(missing, -1, np.int64, None, True)
+        count = _reduce_add(missing, -1, np.int64, None, True)
         middle = np.maximum(extent - count - 1, 0) // 2 if skip_nan else np.where(count > 0, extent - count, middle)
     return np.take_along_axis(order, middle, -1)
 

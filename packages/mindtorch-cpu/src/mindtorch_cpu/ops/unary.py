@@ -10,6 +10,7 @@ import numpy as np
 from ..lazy import special
 from ..register import kernel, ufunc
 
+_function: Any
 for _name, _function in {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,

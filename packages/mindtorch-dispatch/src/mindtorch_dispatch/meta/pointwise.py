@@ -31,7 +31,9 @@ SAME = "same"
 
 def promoted(values: Sequence[Any]) -> Dtype:
     """Return the dtype in which tensors (as specs) and Python numbers among `values` are computed together."""
-    dims, zero_dims, numbers = [], [], []
+    dims: list[Dtype] = []
+    zero_dims: list[Dtype] = []
+    numbers: list[Any] = []
     default = get_default_dtype()
     for value in values:
         if isinstance(value, Spec):

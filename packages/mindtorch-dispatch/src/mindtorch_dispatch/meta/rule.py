@@ -99,6 +99,6 @@ class MetaRule:
         return self.fn(*values)
 
 
-def meta_rule(**options: bool) -> Callable[[Callable[..., Any]], MetaRule]:
+def meta_rule(**options: Any) -> Callable[[Callable[..., Any]], MetaRule]:
     """Decorator: make a function a `MetaRule` with the given family defaults."""
     return lambda fn: MetaRule(fn, **options)

@@ -33,20 +33,9 @@ op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha
 op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", rules.index_copy)
 op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", rules.index_fill)
 op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", rules.index_fill)
-op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", rules.masked_fill, tags={CORE})
-op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", rules.masked_fill)
-op("masked_select(Tensor self, Tensor mask) -> Tensor", rules.masked_select, tags={CORE, DYNAMIC})
-op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", rules.masked_scatter)
-op("nonzero(Tensor self) -> Tensor", rules.nonzero, tags={CORE, DYNAMIC})
-# Python alone has this overload; its result is a tuple when `as_tuple` holds.
-op("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor", composite=composed.nonzero_as_tuple, out=True)
-op("nonzero_numpy(Tensor self) -> Tensor[]", composite=composed.where_positions, variants="")
-op("argwhere(Tensor self) -> Tensor", composite=composed.argwhere)
-op("where(Tensor condition) -> Tensor[]", composite=composed.where_positions)
 op("take(Tensor self, Tensor index) -> Tensor", rules.take)
 op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", rules.put)
 op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", composite=composed.take_along_dim, out=True)
-op("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", rules.nonzero_static, out=True)
 op(
     "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
     rules.fill_diagonal_,

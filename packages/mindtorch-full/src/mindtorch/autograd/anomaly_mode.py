@@ -22,7 +22,7 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     anomaly.set_settings(mode, check_nan)
 
 
-class detect_anomaly:  # noqa: N801 (torch's name)
+class detect_anomaly:
     """In the block, backward raises when a node gives nan (with `check_nan`)."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -36,7 +36,7 @@ class detect_anomaly:  # noqa: N801 (torch's name)
         anomaly.set_settings(*self._before)
 
 
-class set_detect_anomaly:  # noqa: N801
+class set_detect_anomaly:
     """Switch anomaly detection at once; as a context manager, back at the end of the block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

@@ -75,7 +75,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     return UnpackedDualTensor(primal, forward_mode.tangent_of(tensor))
 
 
-class dual_level:  # noqa: N801 (torch's name)
+class dual_level:
     """In the block, a level of dual numbers is open."""
 
     def __enter__(self) -> int:
@@ -86,7 +86,7 @@ class dual_level:  # noqa: N801 (torch's name)
         exit_dual_level(level=self._level)
 
 
-class _set_fwd_grad_enabled:  # noqa: N801 (torch's name)
+class _set_fwd_grad_enabled:
     """Switch the propagation of tangents on or off; back at the end of a `with` block."""
 
     def __init__(self, mode: bool) -> None:

@@ -9,7 +9,7 @@ from ..profiler.record import record_function
 __all__ = ["emit_nvtx", "profile", "record_function"]
 
 
-class profile:  # noqa: N801 (torch's name)
+class profile:
     """torch's profiler; switched off it does nothing, switched on it says that it is missing."""
 
     def __init__(self, enabled: bool = True, **options: Any) -> None:
@@ -24,7 +24,7 @@ class profile:  # noqa: N801 (torch's name)
         """Nothing was measured."""
 
 
-class emit_nvtx:  # noqa: N801
+class emit_nvtx:
     """Marks for NVIDIA's tools, which a build without CUDA has not."""
 
     def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:

@@ -51,7 +51,7 @@ def vmap(
         flat, dims, spec, size = _batched_inputs(in_dims, args, func)
         slices = _slices(flat, dims, size)
         state = get_rng_state() if randomness != "different" else None
-        results = []
+        results: list[Any] = []
         for row in slices:
             if randomness == "same" and results:
                 set_rng_state(state)

@@ -73,9 +73,10 @@ def _check_level(data: Any, shape: list[int], depth: int) -> None:
         if isinstance(data, str) or not hasattr(data, "__len__"):
             raise TypeError(f"not a sequence: {type(data).__name__}")
         return
-    if len(data) != shape[depth]:
-        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
-    for item in data:
+    level: Any = data
+    if len(level) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(level)})")
+    for item in level:
         _check_level(item, shape, depth + 1)
 
 
@@ -148,7 +149,8 @@ def _plain_nesting(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_plain_nesting(item) for item in data]
     if isinstance(data, (TensorBase, np.ndarray)):
-        return data.tolist()
+        array: Any = data
+        return array.tolist()
     return data
 
 

@@ -9,9 +9,7 @@ from mindtorch.ops_table import aten
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
-def _no_grad_embedding_renorm_(
-    weight: Tensor, input: Tensor, max_norm: float, norm_type: float
-) -> tuple[Tensor, Tensor]:
+def _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows of ``weight`` that ``input`` names down to ``max_norm``, in place."""
     with mindtorch.no_grad():
         aten.embedding_renorm_(weight, input, max_norm, norm_type)

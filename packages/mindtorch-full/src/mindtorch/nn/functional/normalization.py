@@ -1,5 +1,7 @@
 """Normalization by statistics of batch, sample, layer, group or neighbourhood."""
 
+from collections.abc import Sequence
+
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
 
@@ -61,7 +63,7 @@ def instance_norm(
 
 def layer_norm(
     input: Tensor,
-    normalized_shape: list[int],
+    normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-5,
@@ -71,7 +73,7 @@ def layer_norm(
 
 
 def rms_norm(
-    input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """Divide by the root mean square over the last dimensions, then scale."""
     return aten.rms_norm(input, normalized_shape, weight, eps)

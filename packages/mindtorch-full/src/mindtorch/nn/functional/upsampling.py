@@ -66,7 +66,7 @@ def _target(input: Tensor, size: Any, scale_factor: Any) -> tuple[list[int] | No
             f"dimensions of {list(input.shape[2:])} and scale_factor of shape {scale_factor}. Please provide input "
             "tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
         )
-    return None, scale_factor
+    return None, list(scale_factor)
 
 
 def _size_target(input: Tensor, size: Any, dim: int) -> list[int]:
@@ -83,7 +83,7 @@ def _size_target(input: Tensor, size: Any, dim: int) -> list[int]:
             "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
             f"with types {[type(extent) for extent in size]}"
         )
-    return size
+    return list(size)
 
 
 def _area_size(input: Tensor, output_size: Any, scale_factors: Any) -> list[int]:

@@ -249,7 +249,7 @@ class _ConvTransposeNd(_ConvNd):
         input: Tensor,
         output_size: Sequence[int] | None,
         stride: Sequence[int],
-        padding: Sequence[int],
+        padding: Any,
         kernel_size: Sequence[int],
         num_spatial_dims: int,
         dilation: Sequence[int] | None = None,

@@ -197,17 +197,18 @@ class ParameterDict(Module):
         else:
             self._update_from_pairs(parameters)
 
-    def _update_from_pairs(self, pairs: Iterable[Any]) -> None:
+    def _update_from_pairs(self, pairs: Any) -> None:
         for index, pair in enumerate(pairs):
             if not isinstance(pair, Iterable):
                 raise TypeError(
                     f"ParameterDict update sequence element #{index} should be Iterable; is{type(pair).__name__}"
                 )
-            if len(pair) != 2:
+            item: Any = pair
+            if len(item) != 2:
                 raise ValueError(
-                    f"ParameterDict update sequence element #{index} has length {len(pair)}; 2 is required"
+                    f"ParameterDict update sequence element #{index} has length {len(item)}; 2 is required"
                 )
-            self[pair[0]] = pair[1]
+            self[item[0]] = item[1]
 
     def extra_repr(self) -> str:
         """Return one line per entry."""

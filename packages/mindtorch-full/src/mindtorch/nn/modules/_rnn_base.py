@@ -99,7 +99,7 @@ class RNNBase(Module):
         gates = _GATES[self.mode] * self.hidden_size
         state = self.proj_size if self.proj_size > 0 else self.hidden_size
         inputs = self.input_size if layer == 0 else state * (2 if self.bidirectional else 1)
-        kinds = [("weight_ih", (gates, inputs)), ("weight_hh", (gates, state))]
+        kinds: list[tuple[str, tuple[int, ...]]] = [("weight_ih", (gates, inputs)), ("weight_hh", (gates, state))]
         if self.bias:
             kinds += [("bias_ih", (gates,)), ("bias_hh", (gates,))]
         if self.proj_size > 0:
@@ -236,11 +236,12 @@ class RNNBase(Module):
 
 
 def _check_options(rnn: RNNBase, dropout: Any) -> None:
-    if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+    number: Any = dropout
+    if not isinstance(dropout, numbers.Number) or not 0 <= number <= 1 or isinstance(dropout, bool):
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
-    if dropout > 0 and rnn.num_layers == 1:
+    if number > 0 and rnn.num_layers == 1:
         warnings.warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
             f"greater than 1, but got dropout={dropout} and num_layers={rnn.num_layers}",

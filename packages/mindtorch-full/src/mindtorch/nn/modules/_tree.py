@@ -123,7 +123,7 @@ class _TreeMixin:
         *path, name = target.split(".")
         if not isinstance(module, _TreeMixin):
             raise ValueError("`" + "module" + f"` is not an nn.Module, found {type(module)}")
-        parent = self.get_submodule(".".join(path)) if path else self
+        parent: Any = self.get_submodule(".".join(path)) if path else self
         if strict and not hasattr(parent, name):
             raise AttributeError(parent._get_name() + " has no attribute `" + name + "`")
         if hasattr(parent, name) and not isinstance(getattr(parent, name), _TreeMixin):

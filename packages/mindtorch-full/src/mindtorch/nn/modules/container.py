@@ -301,18 +301,20 @@ class ModuleDict(Module):
                 "ModuleDict.update should be called with an iterable of key/value pairs, but got "
                 + type(modules).__name__
             )
+        given: Any = modules
         if isinstance(modules, (OrderedDict, ModuleDict, Mapping)):
-            for key, module in modules.items():
+            for key, module in given.items():
                 self[key] = module
             return
-        for index, pair in enumerate(modules):
+        for index, pair in enumerate(given):
             if not isinstance(pair, Iterable):
                 raise TypeError(
                     f"ModuleDict update sequence element #{index} should be Iterable; is{type(pair).__name__}"
                 )
-            if len(pair) != 2:
-                raise ValueError(f"ModuleDict update sequence element #{index} has length {len(pair)}; 2 is required")
-            self[pair[0]] = pair[1]
+            item: Any = pair
+            if len(item) != 2:
+                raise ValueError(f"ModuleDict update sequence element #{index} has length {len(item)}; 2 is required")
+            self[item[0]] = item[1]
 
 
 adopt(globals())

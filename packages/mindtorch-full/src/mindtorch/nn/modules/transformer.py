@@ -88,9 +88,9 @@ class Transformer(Module):
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
-            layer = TransformerDecoderLayer(*sizes, **made)
+            decoding = TransformerDecoderLayer(*sizes, **made)
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+            self.decoder = TransformerDecoder(decoding, num_decoder_layers, norm)
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead
