@@ -21,7 +21,9 @@ print(json.dumps(dict(cpu=cpu, wall=wall, rss=pages * resource.getpagesize())))
 
 
 def _run(interpreter: str, module: str) -> dict:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MINDTORCH")}
+    # Installed packages have their bytecode compiled, so a process that must not write any would measure the compiler.
+    dropped = ("MINDTORCH", "PYTHONDONTWRITEBYTECODE")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     command = [interpreter, "-c", _PROGRAM.format(module=module)]
     done = subprocess.run(command, capture_output=True, text=True, env={**environment, "OMP_NUM_THREADS": "1"})
     if done.returncode != 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import special
 
+from ..lazy import special
 from ..register import kernel, ufunc
 
 for _name, _function in {

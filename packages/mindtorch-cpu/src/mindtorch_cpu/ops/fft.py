@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import fft
 
+from ..lazy import fft
 from ..register import kernel
 
 

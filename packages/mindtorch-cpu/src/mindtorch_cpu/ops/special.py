@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special
 
+from ..lazy import special
 from ..register import kernel, ufunc
 
 for _name, _function in {
