@@ -68,12 +68,17 @@ def statuses(results: dict[str, dict[str, Any]]) -> Entries:
     }
 
 
-def regressions(old: Entries, new: Entries) -> list[str]:
-    """List "entry field: was pass, now …" for everything in `new` that used to pass and does not."""
+def regressions(old: Entries, new: Entries, fewer_samples: bool = False) -> list[str]:
+    """List "entry field: was pass, now …" for everything in `new` that used to pass and does not.
+
+    A run of fewer samples than the scoreboard was made from may have none for a field; that loses nothing.
+    """
     lost = []
     for name, fields in sorted(new.items()):
         for field, was in old.get(name, {}).items():
             now = fields.get(field, "absent")
+            if fewer_samples and field not in fields:
+                continue
             if was == PASS and now != PASS:
                 lost.append(f"{name} {field}: was pass, now {now}")
     return lost
