@@ -29,6 +29,7 @@ NESTING = 15
 """Re-entrant backward passes on one Python stack; the next one runs in a thread of its own."""
 
 _local = threading.local()
+_anomaly = anomaly._settings
 
 
 def running_tasks() -> list[GraphTask]:
@@ -92,15 +93,18 @@ class GraphTask:
             self._arrive(buffers, node, number, grad)
             del grad
         order = itertools.count()
-        heap = [(-node._seq, next(order), node) for node in starts if not waiting.get(node)]
+        heap = [(-node._seq, next(order), node) for node in starts if not waiting[node]]
         heapq.heapify(heap)
-        queued = {entry[2] for entry in heap}
         tasks = running_tasks()
         tasks.append(self)
         try:
             while heap:
                 node = heapq.heappop(heap)[2]
-                answers = self._evaluate(node, buffers.pop(node, None) or [None] * max(1, len(node._outputs)))
+                grads = buffers.pop(node, None) or [None] * max(1, len(node._outputs))
+                if node._hooks is None and self.needed is None and node.__class__ is not AccumulateGrad:
+                    answers = self._run_node(node, grads)
+                else:
+                    answers = self._evaluate(node, grads)
                 if not answers:
                     continue
                 for index, (child, number) in enumerate(node._edges):
@@ -109,9 +113,8 @@ class GraphTask:
                     if answers[index] is not None:
                         self._arrive(buffers, child, number, answers[index])
                         answers[index] = None
-                    waiting[child] -= 1
-                    if not waiting[child] and child not in queued:
-                        queued.add(child)
+                    left = waiting[child] = waiting[child] - 1
+                    if not left:
                         heapq.heappush(heap, (-child._seq, next(order), child))
             for callback in self.callbacks:
                 callback()
@@ -120,34 +123,36 @@ class GraphTask:
 
     def _count_dependencies(self, roots: Sequence[Node]) -> dict[Node, int]:
         """Return for each node that will run how many gradients it waits for."""
-        waiting: dict[Node, int] = {}
-        seen = set(roots)
-        stack = list(seen)
+        waiting: dict[Node, int] = dict.fromkeys(roots, 0)
+        stack = list(roots)
+        everything = self.needed is None
         while stack:
             for child, _ in stack.pop()._edges:
-                if child is None or not self.wants(child):
+                if child is None:
                     continue
-                waiting[child] = waiting.get(child, 0) + 1
-                if child not in seen:
-                    seen.add(child)
+                if child in waiting:
+                    waiting[child] += 1
+                elif everything or self.wants(child):
+                    waiting[child] = 1
                     stack.append(child)
         self.seen = waiting
-        for root in roots:
-            waiting.setdefault(root, 0)
         return waiting
 
     @staticmethod
     def _arrive(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Any) -> None:
         slots = buffers.get(node)
         if slots is None:
-            slots = buffers[node] = [None] * max(len(node._outputs), number + 1)
+            count = len(node._outputs)
+            if count < 2 and not number:
+                buffers[node] = [grad]
+                return
+            slots = buffers[node] = [None] * max(count, number + 1)
         have = slots[number]
         slots[number] = grad if have is None or grad is None else aten.add(have, grad)
 
     def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run hooks, captures and the node itself, in torch's order; return one gradient per edge."""
         hooks = node._hooks
-        self.node = node
         needed = self.needed is None or node in self.needed
         if not needed:
             self._run_tensor_hooks(node, grads)
@@ -160,18 +165,34 @@ class GraphTask:
             self._run_tensor_hooks(node, grads)
         if hooks is not None and hooks.pre:
             grads = run_pre_hooks(hooks.pre, grads)
-        given = list(grads) if hooks is not None and hooks.post else None
-        if anomaly.enabled():
-            answers = anomaly.run(node, grads)
-        else:
-            answers = node.apply(grads)
+        if hooks is None or not hooks.post:
+            return self._run_node(node, grads)
+        given = list(grads)
+        return list(run_post_hooks(hooks.post, self._run_node(node, grads), given))
+
+    def _run_node(self, node: Node, grads: list[Any]) -> list[Any]:
+        """Run the node on `grads`, which is emptied; return its gradients with the geometry of the inputs."""
+        self.node = node
+        answers = anomaly.run(node, grads) if _anomaly["enabled"] else node.apply(grads)
         grads.clear()
-        answers = self._fitted(node, answers)
+        edges = node._edges
+        if len(answers) != len(edges):
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid number of gradients - expected {len(edges)}, but got "
+                f"{len(answers)}"
+            )
+        fitted = answers if answers.__class__ is list else list(answers)
+        for index, (child, number) in enumerate(edges):
+            grad = fitted[index]
+            if grad is None or child is None:
+                continue
+            outputs = child._outputs
+            spec = outputs[number] if number < len(outputs) else None
+            if grad._sig.spec is not spec and spec is not None:
+                fitted[index] = fit(grad, spec, node, index)
         if not self.keep_graph:
             node.release()
-        if given is not None:
-            answers = list(run_post_hooks(hooks.post, answers, given))
-        return answers
+        return fitted
 
     @staticmethod
     def _run_tensor_hooks(node: Node, grads: list[Any]) -> None:
@@ -185,26 +206,6 @@ class GraphTask:
                 run_tensor_hooks(hooks.tensor, grads)
             if hooks.retain:
                 run_retain_hooks(hooks.retain, grads)
-
-    @staticmethod
-    def _fitted(node: Node, answers: Sequence[Any]) -> list[Any]:
-        """Return the node's gradients with the geometry of the inputs they belong to."""
-        edges = node._edges
-        if len(answers) != len(edges):
-            raise RuntimeError(
-                f"Function {node.name()} returned an invalid number of gradients - expected {len(edges)}, but got "
-                f"{len(answers)}"
-            )
-        fitted = answers if answers.__class__ is list else list(answers)
-        for index, (child, number) in enumerate(edges):
-            grad = fitted[index]
-            if child is None or grad is None:
-                continue
-            outputs = child._outputs
-            spec = outputs[number] if number < len(outputs) else None
-            if spec is not None and grad._sig.spec is not spec:
-                fitted[index] = fit(grad, spec, node, index)
-        return fitted
 
 
 def nodes_between(roots: Sequence[Node], targets: set[Node]) -> set[Node]:

@@ -138,10 +138,6 @@ class OpNode(Node):
 
     __slots__ = ("_recorder", "_saved")
 
-    @property
-    def _outputs(self) -> Sequence[Spec | None]:  # type: ignore[override]
-        return self._recorder.outputs
-
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Run the formulas; see `recorder`."""
         return self._recorder.backward(self, grads)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from mindtorch_dispatch.autograd_interface import PlanRequest
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.rule import View
+from mindtorch_dispatch.routing import tensor_leaves
 from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -16,7 +18,7 @@ from .derivative import Derivative, Formula
 from .engine import current_task
 from .inplace import check_inplace, rebase_history
 from .node import OpNode, sequence
-from .saved import SavedTensor, freed_error, pack, unpack
+from .saved import Packed, SavedTensor, freed_error, pack, unpack
 from .views import gradient_edge
 
 _new = object.__new__
@@ -90,6 +92,7 @@ class Recorder:
         self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
         self.needs_self_copy = wanted.written and ("tensor", wanted.sources[0]) in [save[:2] for save in self.saves]
         plain = kinds <= {"tensor"} and not wanted.written and wanted.mode.saved_hooks is not True
+        plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
         self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain else None
 
     check = staticmethod(check_inplace)
@@ -109,18 +112,15 @@ class Recorder:
                 edges.append(NOWHERE)
                 continue
             tensor = flat[place] if place.__class__ is int else flat[place[0]][place[1]]
+            if tensor._view is not None:
+                edges.append(gradient_edge(tensor))
+                continue
             made = tensor._grad_fn
-            if tensor._view is None:
-                if made is not None:
-                    edges.append((made, tensor._output_nr))
-                    continue
-                meta = tensor._meta
-                if meta is not None:
-                    made = meta.accumulator()
-                    if made is not None:
-                        edges.append((made, 0))
-                        continue
-            edges.append(gradient_edge(tensor))
+            if made is not None:
+                edges.append((made, tensor._output_nr))
+                continue
+            made = tensor._meta.accumulator() if tensor._meta is not None else None
+            edges.append(gradient_edge(tensor) if made is None else (made, 0))
         return edges
 
     def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
@@ -129,6 +129,7 @@ class Recorder:
         node._recorder = self
         node._hooks = None
         node._seq = next(sequence)
+        node._outputs = self.outputs
         node._edges = self._edges_of(flat) if before is None else before[0]
         plain = self.plain_saves
         if plain is None:
@@ -138,8 +139,6 @@ class Recorder:
             node._saved = saved
             for place in plain:
                 item = flat[place]
-                if item._sig.inference:
-                    pack(item, None)
                 saved += (item, item._counter[0])
         if _anomaly["enabled"]:
             note(node)
@@ -148,6 +147,7 @@ class Recorder:
         elif result.__class__ is tuple or result.__class__ is list:
             if len(self.outputs) < len(result):  # a composed op's outputs are known when it has run
                 self.outputs = tuple(None if output is None else output._sig.spec for output in result)
+                node._outputs = self.outputs
             for number, output in enumerate(result):
                 if output is not None and output._sig.requires_grad:
                     output._grad_fn = node
@@ -185,6 +185,14 @@ class Recorder:
             raise freed_error()
         environment = self.environment.copy()
         index = 0
+        if self.plain_saves is not None:
+            for _, _, place in self.saves:
+                item = saved[index]
+                if item.__class__ is Packed or item._counter[0] != saved[index + 1]:
+                    item = unpack(node, item, saved[index + 1])
+                environment[place] = item
+                index += 2
+            return environment
         for _, _, place in self.saves:
             item, version = saved[index], saved[index + 1]
             index += 2
@@ -205,13 +213,17 @@ class Recorder:
             return [None] * len(self.edges)
         environment = self._unpacked(node)
         environment[0], environment[1] = grads, grad
-        answers: list[Any] = [None] * len(self.edges)
-        for fn, places, targets, as_list in self.formulas:
-            if grad is None and 1 in places:
+        edges = self.edges
+        answers: list[Any] = [None] * len(edges)
+        for fn, select, targets, as_list, wants_first in self.formulas:
+            if grad is None and wants_first:
                 continue
-            given = fn(*[environment[place] for place in places])
-            for target, answer in zip(targets, given if as_list else (given,), strict=True):
-                if self.edges[target] is not None:
+            given = fn(*select(environment))
+            if not as_list:
+                answers[targets[0]] = given
+                continue
+            for target, answer in zip(targets, given, strict=True):
+                if edges[target] is not None:
                     answers[target] = answer
         return answers
 
@@ -280,7 +292,7 @@ class _Layout:
         self.environment: list[Any] = [None, None]
         self.places: dict[str, int] = {}
         self.saves: list[tuple[str, Any, int]] = []
-        self.formulas: list[tuple[Callable[..., Any], tuple[int, ...], list[int], bool]] = []
+        self.formulas: list[tuple[Callable[..., Any], Callable[..., Any], list[int], bool, bool]] = []
         differentiable = {name for formula in entry.formulas for name in formula.arguments}
         for name, index in self.arguments.items():
             if name in differentiable:
@@ -316,7 +328,7 @@ class _Layout:
         targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
         first = self.wanted.values[self.arguments[formula.arguments[0]]]
         as_list = formula.joint or isinstance(first, (list, tuple))
-        self.formulas.append((formula.fn, tuple(places), targets, as_list))
+        self.formulas.append((formula.fn, _selection(places), targets, as_list, 1 in places))
 
     def _save(self, parameter: str, formula: Formula) -> Any:
         """Return the parameter's constant; note a save for what differs from call to call."""
@@ -343,6 +355,13 @@ class _Layout:
         if isinstance(value, (list, tuple)):
             return [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
         return value._sig.spec if isinstance(value, TensorBase) else value
+
+
+def _selection(places: list[int]) -> Callable[..., Any]:
+    """Return the function that takes the items at `places` out of a list."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
 
 
 def _kind(value: Any, source: int | None) -> str | None:
