@@ -111,7 +111,10 @@ class GraphTask:
                     if child is None or child not in waiting:
                         continue
                     if answers[index] is not None:
-                        self._arrive(buffers, child, number, answers[index])
+                        if child in buffers or number or len(child._outputs) > 1:
+                            self._arrive(buffers, child, number, answers[index])
+                        else:
+                            buffers[child] = [answers[index]]
                         answers[index] = None
                     left = waiting[child] = waiting[child] - 1
                     if not left:
@@ -142,11 +145,7 @@ class GraphTask:
     def _arrive(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Any) -> None:
         slots = buffers.get(node)
         if slots is None:
-            count = len(node._outputs)
-            if count < 2 and not number:
-                buffers[node] = [grad]
-                return
-            slots = buffers[node] = [None] * max(count, number + 1)
+            slots = buffers[node] = [None] * max(len(node._outputs), number + 1)
         have = slots[number]
         slots[number] = grad if have is None or grad is None else aten.add(have, grad)
 

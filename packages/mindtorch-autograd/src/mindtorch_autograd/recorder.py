@@ -178,43 +178,31 @@ class Recorder:
                 saved += (flat[payload] if kind == "scalar" else flat[payload]._offset, None)
         return saved
 
-    def _unpacked(self, node: OpNode) -> list[Any]:
-        """Return the environment of the formulas; torch's error when saved values were freed or written into."""
+    def backward(self, node: OpNode, grads: list[Any]) -> list[Any]:
+        """Run the formulas on the gradients of the outputs; one gradient per edge.
+
+        Raises torch's errors when saved values were freed or written into.
+        """
+        grad = grads[0] if grads else None
+        edges = self.edges
+        answers: list[Any] = [None] * len(edges)
+        if grad is None and len(grads) == 1:
+            return answers
         saved = node._saved
         if saved is None:
             raise freed_error()
         environment = self.environment.copy()
-        index = 0
-        if self.plain_saves is not None:
+        if self.plain_saves is None:
+            self._unpack(node, saved, environment)
+        else:
+            index = 0
             for _, _, place in self.saves:
                 item = saved[index]
                 if item.__class__ is Packed or item._counter[0] != saved[index + 1]:
                     item = unpack(node, item, saved[index + 1])
                 environment[place] = item
                 index += 2
-            return environment
-        for _, _, place in self.saves:
-            item, version = saved[index], saved[index + 1]
-            index += 2
-            if version is None:
-                environment[place] = item
-            elif version.__class__ is list:
-                environment[place] = [
-                    None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True)
-                ]
-            else:
-                environment[place] = unpack(node, item, version)
-        return environment
-
-    def backward(self, node: OpNode, grads: list[Any]) -> list[Any]:
-        """Run the formulas on the gradients of the outputs; one gradient per edge."""
-        grad = grads[0] if grads else None
-        if grad is None and len(grads) == 1:
-            return [None] * len(self.edges)
-        environment = self._unpacked(node)
         environment[0], environment[1] = grads, grad
-        edges = self.edges
-        answers: list[Any] = [None] * len(edges)
         for fn, select, targets, as_list, wants_first in self.formulas:
             if grad is None and wants_first:
                 continue
@@ -226,6 +214,21 @@ class Recorder:
                 if edges[target] is not None:
                     answers[target] = answer
         return answers
+
+    def _unpack(self, node: OpNode, saved: list[Any], environment: list[Any]) -> None:
+        """Put what the node saved at its places."""
+        index = 0
+        for _, _, place in self.saves:
+            item, version = saved[index], saved[index + 1]
+            index += 2
+            if version is None:
+                environment[place] = item
+            elif version.__class__ is list:
+                environment[place] = [
+                    None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True)
+                ]
+            else:
+                environment[place] = unpack(node, item, version)
 
     def attribute_names(self) -> list[str]:
         """The names after `_saved_` that nodes of this recorder have."""

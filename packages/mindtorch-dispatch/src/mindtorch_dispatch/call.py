@@ -63,6 +63,12 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
     call_unplanned = partial(_call_operator, operator) if operator else _call_unplanned
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 2 and not kwargs:  # the commonest form, its key without the loop below
+            one, other = args
+            if type(one) in plain_types and type(other) in plain_types:
+                plan = packet.plans.get((state.mode, one._sig, other._sig))
+                if plan is not None:
+                    return plan.run(plan, args)
         key: list[Any] = [state.mode]
         if kwargs:
             names = tuple(kwargs)
