@@ -29,6 +29,8 @@ def _implicit_grad(output: Any) -> Any:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not spec.dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
+    if isinstance(output, TensorBase):
+        return aten.ones_like(output)
     return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
 
 

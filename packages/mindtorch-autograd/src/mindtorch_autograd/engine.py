@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.state import Mode, state
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import float32
@@ -50,7 +51,18 @@ class GraphTask:
     gradients to keep, by node and output number.
     """
 
-    __slots__ = ("callbacks", "captured", "captures", "create_graph", "keep_graph", "needed", "node", "number", "seen")
+    __slots__ = (
+        "callbacks",
+        "captured",
+        "captures",
+        "create_graph",
+        "keep_graph",
+        "needed",
+        "node",
+        "number",
+        "recording",
+        "seen",
+    )
 
     numbers = itertools.count()
 
@@ -64,6 +76,7 @@ class GraphTask:
         self.node: Node | None = None
         self.callbacks: list[Callable[[], None]] = []
         self.number = next(GraphTask.numbers)
+        self.recording = state.recording if state.mode.profiling else None
 
     def aim_at(self, roots: Sequence[Node], inputs: Sequence[tuple[Node, int]], capture: bool) -> None:
         """Restrict the pass to what leads to `inputs`; with `capture` their gradients are kept, not accumulated."""
@@ -95,15 +108,21 @@ class GraphTask:
         order = itertools.count()
         heap = [(-node._seq, next(order), node) for node in starts if not waiting[node]]
         heapq.heapify(heap)
+        recording = self.recording
+        plain = self.needed is None and recording is None
+        depth = 0 if recording is None else len(recording.open)
         tasks = running_tasks()
         tasks.append(self)
         try:
             while heap:
                 node = heapq.heappop(heap)[2]
                 grads = buffers.pop(node, None) or [None] * max(1, len(node._outputs))
-                if node._hooks is None and self.needed is None and node.__class__ is not AccumulateGrad:
+                if plain and node._hooks is None and node.__class__ is not AccumulateGrad:
                     answers = self._run_node(node, grads)
                 else:
+                    if recording is not None:
+                        recording.close(depth)
+                        self._open_event(node)
                     answers = self._evaluate(node, grads)
                 if not answers:
                     continue
@@ -119,10 +138,14 @@ class GraphTask:
                     left = waiting[child] = waiting[child] - 1
                     if not left:
                         heapq.heappush(heap, (-child._seq, next(order), child))
+            if recording is not None:
+                recording.close(depth)
             for callback in self.callbacks:
                 callback()
         finally:
             tasks.pop()
+            if recording is not None:
+                recording.close(depth)
 
     def _count_dependencies(self, roots: Sequence[Node]) -> dict[Node, int]:
         """Return for each node that will run how many gradients it waits for."""
@@ -169,10 +192,26 @@ class GraphTask:
         given = list(grads)
         return list(run_post_hooks(hooks.post, self._run_node(node, grads), given))
 
+    def _open_event(self, node: Node) -> None:
+        """Open the event of the profiler that a node's turn is, passing on its gradients included."""
+        sequence = -1 if node.__class__ is AccumulateGrad else node._seq
+        self.recording.begin(f"autograd::engine::evaluate_function: {node.name()}", FUNCTION, sequence)
+
+    def _apply_recorded(self, node: Node, grads: list[Any]) -> Sequence[Any]:
+        sequence = -1 if node.__class__ is AccumulateGrad else node._seq
+        event = self.recording.begin(node.name(), BACKWARD, sequence, grads)
+        try:
+            return anomaly.run(node, grads) if _anomaly["enabled"] else node.apply(grads)
+        finally:
+            self.recording.end(event)
+
     def _run_node(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run the node on `grads`, which is emptied; return its gradients with the geometry of the inputs."""
         self.node = node
-        answers = anomaly.run(node, grads) if _anomaly["enabled"] else node.apply(grads)
+        if self.recording is not None:
+            answers = self._apply_recorded(node, grads)
+        else:
+            answers = anomaly.run(node, grads) if _anomaly["enabled"] else node.apply(grads)
         grads.clear()
         edges = node._edges
         if len(answers) != len(edges):
@@ -285,6 +324,7 @@ def _in_thread(task: GraphTask, roots: list[tuple[Node, int, Any]], mode: Mode) 
     def work() -> None:
         running_tasks().extend(outer)
         state.mode = mode
+        state.recording = task.recording
         try:
             task.run(roots)
         except BaseException as error:  # noqa: BLE001 - handed to the waiting thread

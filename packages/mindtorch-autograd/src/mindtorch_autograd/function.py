@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.profiling import FUNCTION, next_sequence
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -235,6 +236,16 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, record a node when an input requires grad, and return the outputs."""
+        if not state.mode.profiling:
+            return cls._apply(*args, **kwargs)
+        event = state.recording.begin(cls.__name__, FUNCTION, next_sequence[0](), args)
+        try:
+            return cls._apply(*args, **kwargs)
+        finally:
+            state.recording.end(event)
+
+    @classmethod
+    def _apply(cls, *args: Any, **kwargs: Any) -> Any:
         node = cls._backward_cls()
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)

@@ -21,6 +21,7 @@ from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
 from .executor import opaque_types, plain_types
 from .planner import differentiable, plan_call
+from .profiling import plan_recorded
 from .schema import Schema
 from .state import state
 from .table import OpRow, Packet, find_packet, packets
@@ -174,6 +175,8 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
     plan = plan_call(bound)
     if state.mode.forward_ad:
         plan = hooks.forward(bound, plan)
+    if state.mode.profiling:
+        plan = plan_recorded(bound, plan)
     planned["count"] += 1
     if plans is not None and bound.cacheable and not state.mode.overriding:
         if len(plans) >= PLAN_LIMIT:

@@ -25,8 +25,9 @@ _FIELDS = (
     "dispatch_modes",
     "autocast",
     "forward_ad",
+    "profiling",
 )
-_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False)
+_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False, False)
 
 
 class Mode:
@@ -47,6 +48,7 @@ class Mode:
     dispatch_modes: tuple[Any, ...]
     autocast: Any
     forward_ad: bool
+    profiling: bool
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         for name, value in zip(_FIELDS, values, strict=True):
@@ -80,10 +82,12 @@ _modes: dict[tuple[Any, ...], Mode] = {_DEFAULTS: DEFAULT_MODE}
 class _State(threading.local):
     mode: Mode = DEFAULT_MODE
     keys: DispatchKeySet = DispatchKeySet()
+    recording: Any = None
 
 
 state = _State()
-"""The calling thread's state: `mode`, and `keys`, those by which the running registered kernel was reached."""
+"""The calling thread's state: `mode`; `keys`, those by which the running registered kernel was reached; and `recording`,
+the `profiling.Recording` that is running while `mode.profiling`."""
 
 
 @contextmanager
