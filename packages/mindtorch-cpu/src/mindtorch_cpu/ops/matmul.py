@@ -30,6 +30,12 @@ def mm(out: Any, self: Any, mat2: Any) -> None:
     np.matmul(blas_ready(self), blas_ready(mat2), out=out)
 
 
+@kernel("_int_mm", aliases_ok=False)
+def int_mm(out: Any, self: Any, mat2: Any) -> None:
+    """`self @ mat2` of bytes, exact in int32."""
+    np.matmul(self.astype(np.int32), mat2.astype(np.int32), out=out)
+
+
 @kernel("mv")
 def mv(out: Any, self: Any, vec: Any) -> None:
     """Matrix times vector."""

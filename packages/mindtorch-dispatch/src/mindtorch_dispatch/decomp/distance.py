@@ -71,3 +71,11 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
     )
     check(p >= 0, lambda: "cdist only supports non-negative p values")
     return _lengths(aten.unsqueeze(x1, -2) - aten.unsqueeze(x2, -3), p)
+
+
+def euclidean_dist(x1: Any, x2: Any) -> Any:
+    """Euclidean distances between the rows of two matrices, from one product of matrices."""
+    squares1, squares2 = (aten.sum(aten.pow(x, 2), [-1], True) for x in (x1, x2))
+    left = aten.cat([aten.mul(x1, -2), squares1, aten.ones_like(squares1)], -1)
+    right = aten.cat([x2, aten.ones_like(squares2), squares2], -1)
+    return aten.sqrt(aten.clamp_min(aten.matmul(left, aten.mT(right)), 0))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
+
 from ..call import aten
+from ..meta.checks import check
+from ..meta.softmax import check_floating
 
 
 def _converted(self: Any, dtype: Any) -> Any:
@@ -24,3 +28,31 @@ def log_softmax(self: Any, dim: int, dtype: Any) -> Any:
 def logsumexp(self: Any, dim: Any, keepdim: bool) -> Any:
     """`special_logsumexp`."""
     return aten.logsumexp(self, dim, keepdim)
+
+
+def _mask_like(self: Any, mask: Any, mask_type: int) -> Any:
+    """Return the mask in the shape of four-dimensional scores (batch, heads, length, length)."""
+    shape, given = list(self.shape), list(mask.shape)
+    if len(shape) == 4 and mask_type != 2:
+        length = shape[2]
+        check(
+            mask_type in (0, 1),
+            lambda: "Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask)",
+        )
+        if mask_type == 0:
+            check(given == [length, length], lambda: "For mask_type == 0 mask shape should be (L, L)")
+            return aten.expand(mask, shape)
+        check(given == [shape[0], length], lambda: "For mask_type == 1 mask shape should be (B, L)")
+        return aten.expand(aten.view(mask, [shape[0], 1, 1, length]), shape)
+    raise RuntimeError("For mask_type == 2 mask shape should match input shape")
+
+
+def masked_softmax(self: Any, mask: Any, dim: int | None, mask_type: int | None) -> Any:
+    """Softmax over the elements where the mask does not hold; the others are zero."""
+    check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
+    check(mask_type is not None, lambda: "Mask Type should be defined")
+    if mask.shape != self.shape:
+        mask = _mask_like(self, mask, mask_type)
+    if self.numel():
+        check_floating(self.dtype, "masked_softmax")
+    return aten._softmax(aten.masked_fill(self, mask, float("-inf")), -1 if dim is None else dim, False)

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
@@ -50,6 +51,28 @@ def mm(self: Spec, mat2: Spec) -> Spec:
     )
     check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, (self.shape[0], mat2.shape[1]))
+
+
+@meta_rule(
+    out=True,
+    exact=lambda spec, given: f"int_mm_out_cpu: Expected result dtype to be of type kInt but got {c_type(given)}",
+)
+def int_mm(self: Spec, mat2: Spec) -> Spec:
+    """`_int_mm`: bytes by bytes, summed in int32."""
+    name = "int_mm_out_cpu: Expected"
+    check(self.ndim == 2, lambda: f"{name} self to be of dimension 2 but got {self.ndim}")
+    wrap_dim(1, mat2.ndim)
+    check(mat2.ndim == 2, lambda: f"{name} mat2 to be of dimension 2 but got {mat2.ndim}")
+    check(
+        self.shape[1] == mat2.shape[0],
+        lambda: f"int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got {self.shape[1]} and {mat2.shape[0]}",
+    )
+    check(
+        self.dtype.name in ("int8", "uint8"),
+        lambda: f"{name} self dtype to be int8 or uint8 but got {c_type(self.dtype)}",
+    )
+    check(mat2.dtype.name == "int8", lambda: f"{name} mat2 dtype to be of type int8 but got {c_type(mat2.dtype)}")
+    return Spec.of(int32, self.device, (self.shape[0], mat2.shape[1]))
 
 
 def _batched(batch1: Spec, batch2: Spec) -> tuple[int, int, int]:

@@ -19,3 +19,4 @@ op(
     composite=composed.cdist,
     variants="function",
 )
+op("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", composite=composed.euclidean_dist, variants="function", out=True)

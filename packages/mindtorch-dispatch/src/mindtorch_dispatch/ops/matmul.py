@@ -74,3 +74,4 @@ op(
 )
 op("chain_matmul(Tensor[] matrices) -> Tensor", composite=composed.chain_matmul, variants="function", out=True)
 op("linalg_multi_dot(Tensor[] tensors) -> Tensor", composite=composed.multi_dot, variants="function", out=True)
+op("_int_mm(Tensor self, Tensor mat2) -> Tensor", rules.int_mm, variants="function")

@@ -53,3 +53,9 @@ op(
     variants="function",
     out=True,
 )
+op(
+    "_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
+    composite=composed.masked_softmax,
+    variants="function",
+    out=True,
+)

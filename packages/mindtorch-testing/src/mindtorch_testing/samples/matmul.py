@@ -68,3 +68,27 @@ def attention(make: Maker) -> Iterator[Call]:
     mask[..., 0] = True
     yield Call(query, key, value, attn_mask=mask)
     yield Wrong(query, make(2, 4, 5, 7), value)
+
+
+@sample("_int_mm", dtypes=("int8",))
+def int_mm(make: Maker) -> Iterator[Call]:
+    """Bytes of either sign, empty extents, wrong shapes and dtypes. torch leaves the result of expanded ones unwritten."""
+    for tensor in (make(3, 4), make.stepped(3, 4), make.transposed(3, 4)):
+        yield Call(tensor, make.transposed(4, 5))
+    yield Call(make(3, 4, dtype="uint8"), make(4, 2))
+    yield Call(make(3, 0), make(0, 2))
+    yield Wrong(make(3, 4), make(3, 4))
+    yield Wrong(make(3), make(3, 4))
+    yield Wrong(make(3, 4, dtype="float32"), make(4, 2))
+    yield Wrong(make(3, 4), make(4, 2, dtype="int32"))
+
+
+@sample("_euclidean_dist", dtypes=("float32", "float64"))
+def euclidean_dist(make: Maker) -> Iterator[Call]:
+    """Rows of matrices and of batches, every layout, rows that coincide, wrong shapes."""
+    for tensor in make.layouts(3, 4):
+        yield Call(tensor, make(5, 4))
+    yield Call(make(2, 3, 4), make(2, 5, 4))
+    yield Call(make(0, 4), make(5, 4))
+    yield Wrong(make(3, 4), make(5, 3))
+    yield Wrong(make(3), make(3))

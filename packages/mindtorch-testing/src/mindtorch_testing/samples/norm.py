@@ -29,3 +29,22 @@ def layer_norm(make: Maker) -> Iterator[Call]:
     yield Call(make(0, 4), [4], make(4), make(4))
     yield Wrong(make(2, 3), [4])
     yield Wrong(make(2, 3), [3], make(4))
+
+
+@sample("_masked_softmax", dtypes=("float32", "float64"))
+def masked_softmax(make: Maker) -> Iterator[Call]:
+    """Masks of the three kinds, every dimension, everything masked, masks that do not fit.
+
+    Contiguous ones only: torch pairs a transposed input with the mask in the order of memory.
+    """
+    yield Call(make(3, 4), make.mask(3, 4), 0, 2)
+    yield Call(make(3, 4), make.mask(3, 4), -1, 2)
+    scores = make(2, 3, 5, 5)
+    yield Call(scores, make.mask(5, 5), None, 0)
+    yield Call(scores, make.mask(2, 5), -1, 1)
+    yield Call(make(2, 2), make.of(((1.0, 1.0), (0.0, 1.0)), "bool"), 1, 2)
+    yield Wrong(scores, make(5, 5), -1, 0)
+    yield Wrong(scores, make.mask(5, 5), -1)
+    yield Wrong(scores, make.mask(2, 5), -1, 0)
+    yield Wrong(scores, make.mask(5, 5), -1, 1)
+    yield Wrong(scores, make.mask(5, 5), -1, 2)
