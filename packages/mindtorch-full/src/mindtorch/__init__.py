@@ -58,6 +58,7 @@ from .functions.shapes import (
     cartesian_prod,
     einsum,
     meshgrid,
+    resize_as_,
     split,
     tensordot,
     unravel_index,

@@ -329,3 +329,27 @@ def scatter_of(name: str) -> Callable[..., Any]:
         return made
 
     return scatter
+
+
+def chunk_cat(tensors: Any, dim: int, num_chunks: int) -> Any:
+    """`num_chunks` rows per tensor, filled up with zeros, side by side: the layout of sharded parameters."""
+    name = "_chunk_cat expects"
+    check(num_chunks >= 1, lambda: f"{name} positive num_chunks")
+    check(len(tensors) > 0, lambda: f"{name} a non-empty input tensor list")
+    check(
+        all(one.dtype is tensors[0].dtype for one in tensors), lambda: f"{name} all input tensors with the same dtype"
+    )
+    check(all(one.numel() for one in tensors), lambda: f"{name} non-empty tensor")
+    dim = wrap_dim(dim, tensors[0].dim())
+    check(all(dim < one.dim() for one in tensors), lambda: f"{name} dim < ndim for all input tensors")
+    lead = list(tensors[0].shape[:dim])
+    check(
+        all(list(one.shape[:dim]) == lead for one in tensors),
+        lambda: f"{name} same sizes of 0,...,dim-1 dimensions for all tensors",
+    )
+    rows = []
+    for one in tensors:
+        missing = -one.shape[dim] % num_chunks
+        whole = aten.constant_pad_nd(one, [0, 0] * (one.dim() - dim - 1) + [0, missing]) if missing else one
+        rows.append(aten.reshape(whole, [*lead, num_chunks, -1]))
+    return aten.cat(rows, dim + 1)

@@ -87,3 +87,9 @@ for _name, _arguments in (
         composite=composed.scatter_of(_name),
         out=True,
     )
+op(
+    "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+    composite=composed.chunk_cat,
+    variants="function",
+    out=True,
+)

@@ -15,6 +15,11 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..tensor.construction import tensor
 
 
+def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+    """Return `input`, resized in place to the template's shape; RuntimeError when it requires grad."""
+    return input.resize_as_(the_template, memory_format=memory_format)
+
+
 def _flattened(tensors: tuple[Any, ...]) -> list[Any]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         return list(tensors[0])
