@@ -164,7 +164,7 @@ def test_spawned_workers_see_the_proxy(run_python, tmp_path):
 
 def test_child_site_passes_on_to_the_shadowed_sitecustomize(run_python, tmp_path):
     (tmp_path / "site").mkdir()
-    write(tmp_path / "site" / "sitecustomize.py", "print('theirs ran')")
+    write(tmp_path / "site" / "sitecustomize.py", "print('theirs ran', flush=True)")
     code = (
         "import os, subprocess, sys; from mindtorch_proxy.environment import hand_on; hand_on(os.environ)\n"
         "subprocess.run([sys.executable, '-c', 'import torch, sys; print(torch.__name__, sys.path[1:2])'])"
