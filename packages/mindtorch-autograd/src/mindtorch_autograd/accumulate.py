@@ -37,7 +37,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
             elif sys.getrefcount(grad) <= unshared[0] and _takeable(grad, variable._sig.spec):
-                meta.grad = grad
+                meta.grad = grad if grad._view is None else _without_view(grad)
             else:
                 meta.grad = _without_history(obeying(grad, variable._sig.spec))
         elif state.mode.grad:
@@ -47,18 +47,24 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
 
 
 def _takeable(grad: TensorBase, spec: Spec) -> bool:
-    """True when the gradient is the only tensor over its memory and has the leaf's geometry."""
-    storage, array = grad._storage, grad._array
+    """True when the gradient is the only tensor over its memory and has the leaf's geometry.
+
+    A view is taken too, where nothing but the view itself refers to its base.
+    """
+    storage, array, view = grad._storage, grad._array, grad._view
     return (
         array is not None
-        and array.base is None
-        and (storage is None or sys.getrefcount(storage) <= 3)
-        and grad._view is None
+        and (array.base is None if view is None else sys.getrefcount(view.base) <= 2)
+        and (storage is None or sys.getrefcount(storage) <= (3 if view is None else 4))
         and grad._grad_fn is None
         and not grad._sig.requires_grad
         and type(grad) is tensor_class[0]
         and (grad._sig.spec is spec or _same_layout(grad._sig.spec, spec))
     )
+
+
+def _without_view(grad: TensorBase) -> TensorBase:
+    return make_tensor(tensor_class[0], grad._sig.spec.plain, grad._array, grad._storage, grad._offset, grad._counter)
 
 
 def _same_layout(one: Spec, other: Spec) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from .node import Node, hooks_of
 
 _settings = {"enabled": False, "check_nan": True}
 TRACEBACK = "traceback_"
+_OURS = ("mindtorch_dispatch", "mindtorch_autograd")
 PARENT = "parent_"
 
 
@@ -34,7 +36,10 @@ def set_settings(enabled: bool, check_nan: bool) -> None:
 def note_call(node: Node, parent: Node | None) -> None:
     """Remember on a new node where it was recorded, and during which node's backward."""
     metadata = hooks_of(node).metadata
-    metadata[TRACEBACK] = traceback.format_list(traceback.extract_stack()[:-2])
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
+        frame = frame.f_back
+    metadata[TRACEBACK] = traceback.format_list(traceback.extract_stack(frame))
     if parent is not None:
         metadata[PARENT] = parent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,7 +103,14 @@ def backward(
 
     Raises RuntimeError with torch's texts for non-scalar outputs without gradient, outputs without graph, freed graphs.
     """
-    grad_tensors = grad_variables if grad_tensors is None else grad_tensors
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
     if inputs is not None and len(_as_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _as_tuple(tensors)
@@ -121,6 +129,8 @@ def backward(
 def _input_edge(item: Any) -> tuple[Node, int]:
     if isinstance(item, GradientEdge):
         return item.node, item.output_nr
+    if not isinstance(item, TensorBase):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(item).__name__}")
     node, number = gradient_edge(item)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -133,6 +143,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -141,12 +152,21 @@ def grad(
 
     Raises RuntimeError with torch's texts when an input does not require grad or was not used.
     """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs) if inputs is not None else tuple(inputs)
+    if any(not isinstance(output, (TensorBase, GradientEdge)) for output in outputs):
+        raise AssertionError("Expected output to be a torch.Tensor")
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
@@ -189,7 +209,15 @@ def _batched(
     for index in range(count):
         sliced = tuple(None if one is None else aten.select(one, 0, index) for one in given)
         last = index == count - 1
-        rows.append(grad(outputs, inputs, sliced, keep or not last, create_graph, True, False, materialize))
+        rows.append(grad(
+            outputs,
+            inputs,
+            sliced,
+            keep or not last,
+            create_graph,
+            allow_unused=True,
+            materialize_grads=materialize,
+        ))
     columns = [
         None if all(one is None for one in column) else aten.stack([one for one in column if one is not None])
         for column in zip(*rows, strict=True)

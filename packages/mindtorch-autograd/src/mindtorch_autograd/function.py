@@ -12,10 +12,12 @@ from mindtorch_dispatch.profiling import FUNCTION, next_sequence
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import forward_mode
+from . import anomaly, forward_mode
+from .engine import current_task
 from .function_outputs import alias_without_history, connect_outputs
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
+from .views import gradient_edge
 
 _LEGACY_TEXT = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
@@ -63,9 +65,10 @@ class BackwardCFunction(Node, FunctionCtx):
     __module__ = "torch.autograd.function"
     _forward_cls: Any = None
     materialize_grads = True
-    to_save: tuple[Any, ...] = ()
-    dirty_tensors: tuple[Any, ...] = ()
-    non_differentiable: tuple[Any, ...] = ()
+    to_save: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] | None = None
+    non_differentiable: tuple[Any, ...] | None = None
+    saved_for_forward: tuple[Any, ...] | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,6 +96,7 @@ class BackwardCFunction(Node, FunctionCtx):
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """Older name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def keep(self, outputs: Sequence[Any]) -> None:
@@ -111,7 +115,12 @@ class BackwardCFunction(Node, FunctionCtx):
             if tensor._sig.requires_grad:
                 number = next((place for place, output in enumerate(outputs) if output is tensor), None)
             saved += (pack(tensor, number, self), tensor._counter[0])
-        self.to_save = ()
+        self.to_save = None
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Drop the saved tensors, if `clear_saved_tensors_on_access` asks for it."""
+        if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
+            self._saved = None
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:  # type: ignore[override]
         """Run the user's backward and check what it returns."""
@@ -249,6 +258,11 @@ class Function(metaclass=FunctionMeta):
         node = cls._backward_cls()
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)
+        if recording:
+            node._edges = tuple(gradient_edge(arg) for arg in args if isinstance(arg, TensorBase))
+            if anomaly.enabled():
+                task = current_task()
+                anomaly.note_call(node, task.node if task is not None else None)
         dual = state.mode.forward_ad and forward_mode.any_tangent(args)
         before = state.mode
         state.mode = before.replace(grad=False, forward_ad=False)

@@ -112,7 +112,6 @@ def connect_outputs(node: Any, args: Sequence[Any], output: Any, recording: bool
     if single and output is not None and not isinstance(output, TensorBase):
         return output
     if recording:
-        node._edges = tuple(gradient_edge(arg) for arg in args if isinstance(arg, TensorBase))
         node._input_specs = [arg._sig.spec if isinstance(arg, TensorBase) else None for arg in args]
     node._outputs = tuple(one._sig.spec if isinstance(one, TensorBase) else None for one in outputs)
     _Wrapping(node, args, outputs, recording).run()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import TensorBase
@@ -81,7 +82,9 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
-    """Count a write that no op made, so that saved tensors notice it."""
+    """Count a write that no op made, so that saved tensors notice it; RuntimeError for what is no tensor."""
+    if not isinstance(tensor, TensorBase | Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
         one._counter[0] += 1
 
@@ -160,15 +163,54 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
     return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
 
 
+class _Kept:
+    """A copy of a saved tensor; it goes with the node that saved it."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _AllowMutationOnSavedContext:
+    """The copies of one block, by the handles that the graph holds."""
+
+    def __init__(self) -> None:
+        self.cloned: WeakKeyDictionary[_Kept, Any] = WeakKeyDictionary()
+
+    def clear(self) -> None:
+        """Forget the copies."""
+        self.cloned.clear()
+
+
+_mutable = threading.local()
+
+
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[None]:
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     """In the block, tensors saved for backward may be written in place: what is saved is a copy.
 
-    torch copies at the first write instead; values and gradients are the same, the memory differs.
+    torch copies at the first write instead; values and gradients are the same, the memory differs. Raises RuntimeError
+    inside another such block; backward after the block raises AssertionError.
     """
+    context = _AllowMutationOnSavedContext()
 
-    def pack(tensor: Any) -> Any:
-        return tensor.detach().clone()
+    def pack(tensor: Any) -> _Kept:
+        kept = _Kept()
+        context.cloned[kept] = tensor.detach().clone()
+        return kept
 
-    with saved_tensors_hooks(pack, lambda copy: copy):
-        yield
+    def unpack(kept: _Kept) -> Any:
+        if kept not in context.cloned:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return context.cloned[kept]
+
+    with saved_tensors_hooks(pack, unpack):
+        if getattr(_mutable, "within", False):
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        _mutable.within = True
+        try:
+            yield context
+        finally:
+            context.clear()
+            _mutable.within = False

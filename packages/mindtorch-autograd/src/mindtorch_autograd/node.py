@@ -53,6 +53,21 @@ class InputMetadata:
         return self.spec.device
 
 
+_PUBLIC = {
+    "_input_metadata",
+    "_register_hook_dict",
+    "_sequence_nr",
+    "_set_sequence_nr",
+    "metadata",
+    "name",
+    "next_functions",
+    "register_hook",
+    "register_prehook",
+    "requires_grad",
+}
+"""What `dir` shows of a node."""
+
+
 class Node:
     """A function of the backward graph. `_edges` are (node, output number) pairs, (None, 0) where no gradient goes."""
 
@@ -80,8 +95,17 @@ class Node:
         return hooks_of(self).metadata
 
     @property
-    def _input_metadata(self) -> list[InputMetadata]:
-        return [InputMetadata(spec) for spec in self._outputs if spec is not None]
+    def requires_grad(self) -> bool:
+        """True: what needs no gradient has no node."""
+        return True
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
+        return tuple(InputMetadata(spec) for spec in self._outputs if spec is not None)
+
+    def _register_hook_dict(self, hooks: dict[int, Any]) -> None:
+        """Attach a dict of tensor hooks to this node's first output."""
+        hooks_of(self).tensor.append((0, hooks))
 
     def name(self) -> str:
         """The node's name, `AddBackward0`."""
@@ -112,6 +136,9 @@ class Node:
         """Run the node by hand on gradients of its outputs."""
         answers = tuple(self.apply(list(grads)))
         return answers[0] if len(answers) == 1 else answers
+
+    def __dir__(self) -> list[str]:
+        return sorted(_PUBLIC | {name for name in object.__dir__(self) if name.startswith("__")})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
@@ -156,7 +183,7 @@ class OpNode(Node):
 
     def __dir__(self) -> list[str]:
         saved = [f"_saved_{name}" for name in self._recorder.attribute_names()]
-        return sorted({*object.__dir__(self), *saved})
+        return sorted({*super().__dir__(), *saved})
 
 
 class NotImplementedNode(Node):
@@ -193,6 +220,9 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         """torch's C++ name of the node."""
         return "torch::autograd::AccumulateGrad"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), "variable"})
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Accumulate into `variable.grad`, then run its post-accumulate hooks."""

@@ -259,7 +259,7 @@ class Recorder:
         for suffix in ("_sym_sizes", "_sizes"):
             spec = f"{name.removesuffix(suffix)}_spec"
             if name.endswith(suffix) and spec in self.places:
-                return self.environment[self.places[spec]].shape
+                return tuple(self.environment[self.places[spec]].shape)
         found, index = self._find(node, name, "_saved_")
         if index is None:
             return tuple(found) if isinstance(found, list) else found
@@ -278,7 +278,7 @@ class Recorder:
         if index is None or kind not in ("tensor", "result", "list"):
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'")
         if node._saved is None:
-            raise freed_error()
+            return SavedTensor(node, ([None], 0))
         if kind == "list":
             return tuple(SavedTensor(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
         return SavedTensor(node, (node._saved, index))

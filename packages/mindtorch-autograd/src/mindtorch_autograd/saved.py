@@ -23,6 +23,13 @@ INFERENCE_TEXT = (
 )
 
 
+_FREED_HOOKS_TEXT = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed "
+    "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
+    "second time or if you need to access saved variables after calling backward."
+)
+
+
 class _HookStack(threading.local):
     def __init__(self) -> None:
         self.pairs: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = []
@@ -198,20 +205,19 @@ class SavedTensor:
     """`grad_fn._raw_saved_<name>`: a saved tensor on which pack and unpack hooks can be put before it is read."""
 
     __module__ = "torch._C._autograd"
-    __slots__ = ("_item", "_node", "_slot")
+    __slots__ = ("_node", "_slot")
 
-    def __init__(self, node: Any, slot: tuple[list[Any], int], item: int | None = None) -> None:
+    def __init__(self, node: Any = None, slot: Any = None) -> None:
+        if slot is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node = node
         self._slot = slot
-        self._item = item
-
-    def _place(self) -> tuple[list[Any], int]:
-        values, index = self._slot
-        return (values, index) if self._item is None else (values[index], self._item)
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack the value now, and unpack it whenever it is read; RuntimeError for a second pair or a freed value."""
-        values, index = self._place()
+        if self._node._saved is None:
+            raise RuntimeError(_FREED_HOOKS_TEXT)
+        values, index = self._slot
         item = values[index]
         if not callable(pack_hook) or not callable(unpack_hook):
             raise TypeError("Calling register_hooks with non-callable hooks")
@@ -230,8 +236,25 @@ class SavedTensor:
         values[index] = packed
 
     @property
+    def unpack_hook(self) -> Any:
+        """The unpack hook, None where there is none."""
+        values, index = self._slot
+        item = values[index]
+        return item.unpack if item.__class__ is Packed else None
+
+    def unpack(self) -> Any:
+        """Return the tensor, checked and unpacked as for backward."""
+        saved, (values, index) = self._node._saved, self._slot
+        if saved is None:
+            raise freed_error()
+        if values is saved:
+            return unpack(self._node, values[index], values[index + 1], True)
+        versions = next(saved[at + 1] for at, one in enumerate(saved) if one is values)
+        return unpack(self._node, values[index], versions[index], True)
+
+    @property
     def data(self) -> Any:
         """What the pack hook returned, or the tensor."""
-        values, index = self._place()
+        values, index = self._slot
         item = values[index]
         return item.packed if item.__class__ is Packed else item.alias if item.__class__ is SavedResult else item

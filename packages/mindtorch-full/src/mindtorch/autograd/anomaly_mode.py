@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from mindtorch_autograd import anomaly
@@ -28,6 +29,11 @@ class detect_anomaly:
     def __init__(self, check_nan: bool = True) -> None:
         self._before = anomaly.settings()
         self._wanted = (True, check_nan)
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
 
     def __enter__(self) -> None:
         anomaly.set_settings(*self._wanted)

@@ -102,10 +102,9 @@ class BackwardHook:
         """Call the user's hooks on the gradient of the inputs and return what they made of it."""
         changed = None
         for hook in self.user_hooks:
-            out = hook(self.module, grad_input, self.grad_outputs)
-            if out is None:
+            given = hook(self.module, grad_input, self.grad_outputs)
+            if given is None:
                 continue
-            given = (out,) if isinstance(out, torch.Tensor) else out
             if len(given) != len(grad_input):
                 raise RuntimeError(
                     "Backward hook returned an invalid number of grad_input, "
