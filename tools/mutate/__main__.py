@@ -82,7 +82,9 @@ def run_tests(root: Path, tests: list[str]) -> tuple[bool, str]:
     if done.returncode in (4, 5):
         raise SystemExit(f"pytest found no tests in {tests}:\n{done.stdout}{done.stderr}")
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    shown = failed[0].partition(" - ")[0].rpartition("/")[2] if failed else (done.stdout.splitlines() or ["crashed"])[-1]
+    shown = (
+        failed[0].partition(" - ")[0].rpartition("/")[2] if failed else (done.stdout.splitlines() or ["crashed"])[-1]
+    )
     return done.returncode == 0, shown
 
 
@@ -95,7 +97,9 @@ def run(mutations: list[Mutation]) -> int:
         root.mkdir()
         for name in COPIED:
             source, ignored = ROOT / name, shutil.ignore_patterns("__pycache__", ".pytest_cache")
-            shutil.copytree(source, root / name, ignore=ignored) if source.is_dir() else shutil.copy(source, root / name)
+            shutil.copytree(source, root / name, ignore=ignored) if source.is_dir() else shutil.copy(
+                source, root / name
+            )
         for one in mutations:
             reason = one.problem(root)
             if reason is not None:

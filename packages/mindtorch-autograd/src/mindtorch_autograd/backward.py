@@ -209,15 +209,17 @@ def _batched(
     for index in range(count):
         sliced = tuple(None if one is None else aten.select(one, 0, index) for one in given)
         last = index == count - 1
-        rows.append(grad(
-            outputs,
-            inputs,
-            sliced,
-            keep or not last,
-            create_graph,
-            allow_unused=True,
-            materialize_grads=materialize,
-        ))
+        rows.append(
+            grad(
+                outputs,
+                inputs,
+                sliced,
+                keep or not last,
+                create_graph,
+                allow_unused=True,
+                materialize_grads=materialize,
+            )
+        )
     columns = [
         None if all(one is None for one in column) else aten.stack([one for one in column if one is not None])
         for column in zip(*rows, strict=True)

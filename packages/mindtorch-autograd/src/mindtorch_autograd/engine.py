@@ -288,6 +288,14 @@ def will_execute(node: Node) -> bool:
     return True
 
 
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Call `callback` when the running backward pass is done; RuntimeError outside of one."""
+    task = current_task()
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.callbacks.append(callback)
+
+
 def run_backward(
     roots: Sequence[tuple[Node, int, Any]],
     *,

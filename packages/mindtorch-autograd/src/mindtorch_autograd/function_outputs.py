@@ -12,7 +12,7 @@ from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from .inplace import rebase_history
-from .views import grad_fn, gradient_edge, set_history
+from .views import grad_fn, set_history
 
 
 def alias_without_history(tensor: TensorBase) -> TensorBase:

@@ -11,7 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .node import Node
 from .saved import Packed, SavedResult, freed_error
-from .views import check_view, grad_fn, gradient_edge, set_history
+from .views import check_view, grad_fn, gradient_edge, region_of, set_history
 
 
 def check_inplace(target: TensorBase) -> None:
@@ -53,14 +53,13 @@ class CopySlices(Node):
         base = self.base_spec
         total = aten.empty_strided(list(base.shape), list(base.stride), dtype=grads[0].dtype, device=base.device)
         total.copy_(grads[0])
-        region = aten.as_strided(
-            total, list(self.spec.shape), list(self.spec.stride), total._offset + self.offset - self.base_offset
-        )
+        size, whole = self.spec.itemsize, base.itemsize
+        start = ((total._offset - self.base_offset) * whole + self.offset * size) // size
+        region = region_of(total, self.spec, start)
         inner = list(self.fn.apply([aten.clone(region)]))
-        if inner and inner[0] is not None:
-            region.copy_(inner[0])
-        else:
-            region.zero_()
+        if not inner or inner[0] is None:  # only a custom function leaves it out; torch then has no gradient at all
+            return [None, *inner[1:]]
+        region.copy_(inner[0])
         return [total, *inner[1:]]
 
     def release(self) -> None:

@@ -197,7 +197,7 @@ class NotImplementedNode(Node):
 
     def name(self) -> str:
         """torch's name of such nodes."""
-        return "NotImplemented"
+        return "torch::autograd::NotImplemented"
 
 
 class AccumulateGrad(Node):

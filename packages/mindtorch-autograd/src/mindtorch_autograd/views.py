@@ -73,10 +73,27 @@ def grad_fn(tensor: TensorBase) -> Any:
     check_view(tensor, view, indirect=True)
     spec = tensor._sig.spec
     with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
-        fresh = aten.as_strided(base, list(spec.shape), list(spec.stride), tensor._offset)
+        fresh = region_of(base, spec, tensor._offset)
     set_history(tensor, fresh._grad_fn, 0)
     view.attr_version = tensor._counter[0]
     return tensor._grad_fn
+
+
+def region_of(base: TensorBase, spec: Spec, offset: int) -> Any:
+    """Return the view of `base` with a geometry, `offset` elements from where the storage starts.
+
+    A real view of complex elements, or a complex view of pairs, is made as what it is.
+    """
+    have = base._sig.spec.dtype
+    if have.is_complex and not spec.dtype.is_complex:
+        pairs = aten.view_as_real(base)
+        if pairs._sig.spec is spec and pairs._offset == offset:
+            return pairs
+        base = pairs
+    elif spec.dtype.is_complex and not have.is_complex:
+        stride = [2 * step for step in spec.stride]
+        return aten.view_as_complex(aten.as_strided(base, [*spec.shape, 2], [*stride, 1], 2 * offset))
+    return aten.as_strided(base, list(spec.shape), list(spec.stride), offset)
 
 
 def _differentiable(spec: Spec) -> bool:

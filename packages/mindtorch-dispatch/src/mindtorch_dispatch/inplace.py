@@ -198,6 +198,7 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
     check_out_grad(row, targets, routing.tensor_leaves(bound.values))
     specs = [answer.specs] if isinstance(answer.specs, Spec) else list(answer.specs)
     for target, spec in zip(targets, specs, strict=True):
+        check_inference(target)
         check(
             target.device == spec.device,
             lambda target=target, spec=spec: (

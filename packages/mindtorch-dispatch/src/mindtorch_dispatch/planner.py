@@ -20,7 +20,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor, writing
 from .autograd_interface import PlanRequest, hooks
 from .executor import Plan
-from .inplace import adopt_options, plan_inplace, plan_out
+from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
 from .registry import registry
@@ -193,6 +193,7 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
 
 
 def _inplace_view(bound: Bound, answer: Outputs, wanted: PlanRequest | None) -> Plan:
+    check_inference(bound.values[0])
     plan = Plan(bound.row, executor.run_inplace_view)
     plan.source = bound.sources[0]
     fill_plan(plan, bound, Outputs(None, values=answer.values), None)

@@ -19,5 +19,5 @@ derivative(
     node="FillBackward1",
 )
 derivative("fill_.Scalar", self=ZERO, node="FillBackward0")
-derivative("fill_.Tensor", self=ZERO, value=lambda grad: grad.sum(), node="FillBackward1")
+derivative("fill_.Tensor", self=ZERO, value=lambda grad: grad.sum(), node="FillBackward3")
 derivative("zero_", self=ZERO)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_autograd.inplace import check_inplace
+from mindtorch_autograd.node import NotImplementedNode
+from mindtorch_autograd.views import gradient_edge, set_history
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.executor import rebind_geometry
+from mindtorch_dispatch.inplace import check_inference
+from mindtorch_dispatch.state import state
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage
@@ -250,8 +255,16 @@ class PropertiesMixin(TensorBase):
 
     def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
         spec = Spec.of(self.dtype, self.device, tuple(size), tuple(stride))
+        check_inference(self)
+        tracked = self._sig.requires_grad and state.mode.grad
+        if tracked:
+            check_inplace(self)
         rebind_geometry(self, spec, storage, offset)
         self._counter[0] += 1
+        if tracked:
+            node = NotImplementedNode((gradient_edge(self), (None, 0)), (spec,))
+            node.op_name = "set_"
+            set_history(self, node, 0)
         return self
 
     def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Any:
@@ -269,6 +282,7 @@ class PropertiesMixin(TensorBase):
     def resize_(self, *size: Any, memory_format: Any = None) -> Any:
         """Give this tensor another shape, growing its storage when needed; new elements are undefined."""
         shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        check_inference(self)
         if self._sig.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
         stride = contiguous_strides(shape)

@@ -166,13 +166,22 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
 
     @property
     def real(self) -> Any:
-        """The real part."""
+        """The real part; assigning writes it in place."""
         return aten.real(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real.copy_(value if isinstance(value, Tensor) else aten.scalar_tensor(value, dtype=self.real.dtype))
 
     @property
     def imag(self) -> Any:
-        """The imaginary part."""
+        """The imaginary part; assigning writes it in place."""
         return aten.imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        part = self.imag
+        part.copy_(value if isinstance(value, Tensor) else aten.scalar_tensor(value, dtype=part.dtype))
 
     def split(self, split_size: Any, dim: int = 0) -> Any:
         """Return pieces of the given length, or of the given lengths, along `dim`."""
@@ -209,8 +218,32 @@ def _as_class(result: Any, cls: type) -> Any:
     return result
 
 
+class _ReadOnly(property):
+    """A property whose assignment fails with torch's text."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.attribute = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{self.attribute}' of 'torch._C.TensorBase' objects is not writable")
+
+
+_WRITABLE = {"_spec", "is_hpu", "is_npu", "is_ort", "names"}
+"""Properties that are no attributes of torch's native class."""
+
+
+def _protect_attributes() -> None:
+    for owner in Tensor.__mro__[:-1]:
+        for name, value in list(vars(owner).items()):
+            if type(value) is property and value.fset is None and name not in _WRITABLE:
+                made = _ReadOnly(value.fget, doc=value.__doc__)
+                made.attribute = name
+                setattr(owner, name, made)
+
+
 def bind_operators() -> None:
     """Give `Tensor` its operators and every method of the op table."""
+    _protect_attributes()
     for dunder, name in OPERATORS.items():
         if find_packet(name) is not None:
             setattr(Tensor, dunder, operator_of(name, dunder))

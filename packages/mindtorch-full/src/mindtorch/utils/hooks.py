@@ -169,6 +169,12 @@ class BackwardHook:
             self.grad_outputs = given
         changed = self._unpack_none(self.output_tensors_index, self.grad_outputs)
         if self.input_tensors_index is None:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+                "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#"
+                "torch.nn.Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
             # No input needs a gradient, so no input node will run: the hooks run here with nothing to change.
             if self._run_user_hooks(self._pack_with_none([], [], self.n_inputs)) is not None:
                 raise RuntimeError(
