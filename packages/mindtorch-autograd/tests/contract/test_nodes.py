@@ -76,7 +76,9 @@ def holders_of_listed_tensors(T):
     x = leaf(T)
     held = T.stack([x.exp(), x]).grad_fn
     weights = T.einsum("i,i->i", x, x).grad_fn
-    return held.name(), [one.unpack() for one in (weights._raw_saved_other,)] if hasattr(weights, "_saved_other") else None
+    return held.name(), [one.unpack() for one in (weights._raw_saved_other,)] if hasattr(
+        weights, "_saved_other"
+    ) else None
 
 
 @scenarios
