@@ -7,9 +7,10 @@ layout, memory format, size, generator) go by name. The library under test is a 
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def is_namedtuple(value: Any) -> bool:
 
 def map_structure(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """Apply `leaf` to everything inside nested tuples, named tuples, lists and dicts, keeping the containers."""
-    if isinstance(value, torch.Size) or type(value).__name__ == "Size":
+    if isinstance(value, torch.Size) or type(value).__name__ in ("Size", "PackedSequence"):
         return leaf(value)
     if is_namedtuple(value) and hasattr(value, "_fields"):
         return type(value)(*(map_structure(item, leaf) for item in value))
@@ -83,15 +84,28 @@ class Converter:
             return generator
         if isinstance(value, torch.nn.Module):
             return self._module_to_target(value)
+        if isinstance(value, torch.nn.utils.rnn.PackedSequence):
+            return self.target.nn.utils.rnn.PackedSequence(*(self.to_target(part) for part in value))
+        if isinstance(value, FunctionType) and value.__module__.startswith("torch.nn."):
+            return self._by_place(value)
         return value
 
     def _module_to_target(self, module: torch.nn.Module) -> Any:
-        found = getattr(self.target.nn, type(module).__name__, None)
-        if found is None or any(True for _ in module.state_dict()) or list(module.children()):
-            raise Unconvertible(f"a module {type(module).__name__} with parts, or that the library lacks")
+        if self.target.nn.Module is torch.nn.Module:
+            return copy.deepcopy(module)
+        found = self._by_place(type(module))
         result = found.__new__(found)
-        result.__dict__.update(vars(module))
+        result.__dict__.update({name: self.to_target(value) for name, value in vars(module).items()})
         return result
+
+    def _by_place(self, value: Any) -> Any:
+        """Return the target's class or function of the same module and name."""
+        found: Any = self.target
+        for part in f"{value.__module__}.{value.__qualname__}".split(".")[1:]:
+            found = getattr(found, part, None)
+        if found is None:
+            raise Unconvertible(f"the library lacks {value.__module__}.{value.__qualname__}")
+        return found
 
     def _named(self, text: str) -> Any:
         name = text.removeprefix("torch.")

@@ -1,5 +1,6 @@
 """The sweep judges torch itself as faultless, tells the kinds of failure apart, and its scoreboard only improves."""
 
+import itertools
 import types
 
 import pytest
@@ -11,9 +12,11 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 from mindtorch_testing.sweep import board
 from mindtorch_testing.sweep.driver import select_names, sweep
-from mindtorch_testing.sweep.entry import EntryRunner, Limits, spread
+from mindtorch_testing.sweep.entry import EntryRunner
 from mindtorch_testing.sweep.outcome import reason_key
 from mindtorch_testing.sweep.rebind import MissingName, Rebinder
+from mindtorch_testing.sweep.runner import Limits, spread
+from mindtorch_testing.sweep.suites import SUITES
 
 ENTRIES = {info.full_name: info for info in op_db}
 SEEN = ("add", "max.reduction_with_dim", "nn.functional.dropout", "linalg.svd", "empty_like", "index_put", "T")
@@ -72,3 +75,39 @@ def test_names_and_reasons():
     assert select_names(["add", "addmm"], ["a*"]) == ["add", "addmm"]
     assert reason_key("shape: (2, 3) != (4,)") == reason_key("shape: () != (1, 2, 3)")
     assert spread(list(range(50)), 2) == spread(list(range(50)), 8)[:2]
+
+
+@pytest.mark.parametrize(
+    ("suite", "name"),
+    [("modules", "nn.Linear"), ("modules", "nn.GRU"), ("modules", "nn.LazyConv1d"), ("optimizers", "SGD")],
+)
+def test_torch_against_itself_passes_in_the_other_suites(suite, name):
+    runner = SUITES[suite].make_runner("torch", Limits(3, 2, 30.0))
+    fields = runner.run(SUITES[suite].entries()[name]).to_json()["fields"]
+    assert set(fields) >= set(SUITES[suite].fields) - {"errors", "schedulers"}
+    assert {name: found["status"] for name, found in fields.items()} == dict.fromkeys(fields, "pass")
+
+
+def test_a_wrong_module_and_a_wrong_optimizer_are_found(monkeypatch):
+    linear, sgd = (SUITES[s].make_runner("torch", Limits(2, 1, 30.0)) for s in ("modules", "optimizers"))
+
+    class Biased(torch.nn.Linear):
+        def forward(self, input):
+            return super().forward(input) * 2
+
+    monkeypatch.setattr(linear, "rebind", lambda value: Biased if value is torch.nn.Linear else value)
+    found = linear.run(SUITES["modules"].entries()["nn.Linear"]).outcomes
+    assert found["forward"].reason.startswith("value")
+    assert found["backward"].reason.startswith("value")
+    assert found["repr"].status == "fail"
+    entry = SUITES["optimizers"].entries()["SGD"]
+    theirs = entry.optim_cls
+
+    class Eager(theirs):
+        def step(self, closure=None):
+            super().step(closure)
+            return super().step(closure)
+
+    answers = itertools.cycle((theirs, Eager))
+    monkeypatch.setattr(sgd, "_class", lambda info, side: next(answers))
+    assert sgd.run(entry).outcomes["steps"].reason.startswith("value")

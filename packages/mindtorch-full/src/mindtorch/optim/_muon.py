@@ -8,7 +8,7 @@ from typing import Any
 import mindtorch as torch
 
 from ._per_parameter import PerParameterOptimizer
-from ._values import check_lr, is_tensor
+from ._values import check_lr, to_scalar
 
 __all__ = ["Muon"]
 
@@ -67,7 +67,7 @@ class Muon(PerParameterOptimizer):
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         buffer, momentum = state["momentum_buffer"], group["momentum"]
-        lr = group["lr"].item() if is_tensor(group["lr"]) else group["lr"]
+        lr = to_scalar(group["lr"])
         buffer.lerp_(grad, 1 - momentum)
         update = grad.lerp(buffer, momentum) if group["nesterov"] else buffer
         update = _orthogonalize(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
@@ -97,7 +97,7 @@ def _orthogonalize(grad: Any, coefficients: tuple[float, float, float], steps: i
     return result.T if tall else result
 
 
-def _adjusted_lr(lr: float, rule: str | None, shape: Any) -> float:
+def _adjusted_lr(lr: Any, rule: str | None, shape: Any) -> Any:
     """Scale the learning rate by the shape, so updates of all shapes have comparable size."""
     rows, columns = shape[:2]
     if rule == "match_rms_adamw":

@@ -47,6 +47,8 @@ class PerParameterOptimizer(Optimizer):
                     continue
                 self._check_gradient(param, grad, group)
                 due.append((param, grad, self._state_of(param, group)))
+            if due:
+                self._check_modes(group, due[0][0])
             for param, grad, state in due:
                 self._update(param, grad, state, group)
         return loss
@@ -62,6 +64,11 @@ class PerParameterOptimizer(Optimizer):
         """Refuse gradients the algorithm cannot use."""
         if grad.is_sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._sparse_hint}")
+
+    def _check_modes(self, group: dict[str, Any], param: Any) -> None:
+        """Refuse execution modes that exclude each other; ``param`` is the first that is due."""
+        if group.get("foreach") and group.get("differentiable"):
+            raise AssertionError("_foreach ops don't support autograd")
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Fill the state of a parameter that is updated for the first time."""

@@ -86,7 +86,7 @@ def check_capturable(group: dict[str, Any], param: Any, names: tuple[str, str], 
 
     ``names`` are what torch's text lists for the single-tensor and for the foreach path.
     """
-    if not group.get("capturable") or param.device.type in CAPTURABLE_DEVICES:
+    if not group.get("capturable") or group.get("fused") or param.device.type in CAPTURABLE_DEVICES:
         return
     foreach = bool(group.get("foreach"))
     devices = ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if xla in (True, "always") and not foreach else [])

@@ -89,6 +89,10 @@ class Adam(PerParameterOptimizer):
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_like_param(param)
 
+    def _check_modes(self, group: dict[str, Any], param: Any) -> None:
+        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        super()._check_modes(group, param)
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         _update_adam(self._count, param, ascent(grad, group), state, group)

@@ -93,6 +93,8 @@ class LBFGS(Optimizer):
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Run up to ``max_iter`` iterations; ``closure`` recomputes the loss and its gradients."""
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         closure = torch.enable_grad()(closure)
         group = self.param_groups[0]
         # One state for the whole vector, filed under the first parameter.

@@ -66,6 +66,9 @@ class SGD(PerParameterOptimizer):
         """Only momentum needs any; without it nothing is kept, and nothing is saved."""
         return self.state[param] if group["momentum"] != 0 else {}
 
+    def _check_modes(self, group: dict[str, Any], param: Any) -> None:
+        """Refuse nothing: torch's SGD leaves ``differentiable`` with ``foreach`` to autograd's own errors."""
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         buffer = _update_sgd(param, ascent(grad, group), state.get("momentum_buffer"), group)
         if group["momentum"] != 0:

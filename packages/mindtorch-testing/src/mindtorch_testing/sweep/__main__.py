@@ -1,4 +1,4 @@
-"""`python -m mindtorch_testing.sweep`: run the op sweep, read its reasons, keep its scoreboard."""
+"""`python -m mindtorch_testing.sweep`: run a sweep over torch's databases, read its reasons, keep its scoreboard."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from typing import Any
 
 from mindtorch_testing.sweep import board, report
 from mindtorch_testing.sweep.driver import select_names, sweep
-from mindtorch_testing.sweep.entry import Limits
-from mindtorch_testing.sweep.outcome import FIELDS, PASS
+from mindtorch_testing.sweep.outcome import PASS
+from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.suites import SUITES, Suite
 
 QUICK_SAMPLES = 2
+ANY_FIELD = tuple(dict.fromkeys(field for suite in SUITES.values() for field in suite.fields))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mindtorch_testing.sweep", description=__doc__)
+    parser.add_argument("--suite", choices=SUITES, default="ops", help="the database: op_db, module_db or optim_db")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (
         ("run", "run entries and print what fails"),
@@ -32,17 +35,17 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--seconds", type=float, default=60.0, help="time limit per entry")
         command.add_argument("--target", default="mindtorch", help="module under test; torch checks the harness")
         command.add_argument("--log", type=Path, help="file for what the worker prints")
-        command.add_argument("--field", choices=FIELDS, help="show only this field's failures")
+        command.add_argument("--field", choices=ANY_FIELD, help="show only this field's failures")
         if name == "update":
             command.add_argument("--allow-regressions", metavar="REASON", help="lower the scoreboard, saying why")
     command = commands.add_parser("reasons", help="the most frequent failure reasons of the runs so far")
-    command.add_argument("--field", choices=FIELDS, action="append")
+    command.add_argument("--field", choices=ANY_FIELD, action="append")
     command.add_argument("--op", action="append", default=[])
     command.add_argument("--limit", type=int, default=25)
     command.add_argument("--names", type=int, default=8, help="entries named per reason")
     command = commands.add_parser("show", help="everything known about the entries from the runs so far")
     command.add_argument("op", nargs="+")
-    commands.add_parser("docs", help="write docs/status/ops.md from the scoreboard")
+    commands.add_parser("docs", help="write the page of docs/status from the scoreboard")
     return parser
 
 
@@ -52,17 +55,21 @@ def _progress(position: int, total: int, found: dict[str, Any]) -> None:
         sys.stderr.flush()
 
 
+def _suite(args: argparse.Namespace) -> Suite:
+    return SUITES[args.suite]
+
+
 def _run(args: argparse.Namespace, patterns: list[str]) -> dict[str, dict[str, Any]]:
     samples = QUICK_SAMPLES if args.quick else args.samples
     limits = Limits(samples, min(3, samples), args.seconds)
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(args.log.open("w")) if args.log else None
-        results = sweep(args.target, limits, patterns, log=log, progress=_progress)
+        results = sweep(args.target, limits, patterns, suite=_suite(args), log=log, progress=_progress)
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if args.target == "mindtorch":
-        board.save_results(results)
+        board.save_results(results, args.suite)
     print(f"{len(results)} entries in {time.monotonic() - started:.0f} s")
     return results
 
@@ -72,14 +79,14 @@ def _command_run(args: argparse.Namespace) -> int:
     if len(results) <= 12:
         print("\n".join(map(report.details, results.values())))
     else:
-        for field in [args.field] if args.field else FIELDS:
+        for field in [args.field] if args.field else _suite(args).fields:
             print(report.reasons(results, field, 12))
-    print(report.summary(board.statuses(results)))
+    print(report.summary(board.statuses(results), _suite(args).fields))
     return 0
 
 
 def _command_update(args: argparse.Namespace) -> int:
-    known = board.load_board()
+    known = board.load_board(_suite(args).board)
     fresh = board.statuses(_run(args, args.op))
     lost = board.regressions(known["entries"], fresh)
     if lost and not args.allow_regressions:
@@ -88,13 +95,13 @@ def _command_update(args: argparse.Namespace) -> int:
     if lost:
         known["lowered"].append({"reason": args.allow_regressions, "entries": lost})
     known["entries"].update(fresh)
-    board.save_board(known)
-    print(report.summary(known["entries"]))
+    board.save_board(known, _suite(args).board)
+    print(report.summary(known["entries"], _suite(args).fields))
     return 0
 
 
 def _command_check(args: argparse.Namespace) -> int:
-    entries = board.load_board()["entries"]
+    entries = board.load_board(_suite(args).board)["entries"]
     passing = [name for name, fields in entries.items() if PASS in fields.values()]
     names = select_names(passing, args.op)
     lost = board.regressions(entries, board.statuses(_run(args, names))) if names else []
@@ -103,22 +110,23 @@ def _command_check(args: argparse.Namespace) -> int:
 
 
 def _command_reasons(args: argparse.Namespace) -> int:
-    results = board.load_results()
+    results = board.load_results(args.suite)
     chosen = {name: results[name] for name in select_names(results, args.op)}
-    for field in args.field or ("forward", "backward", "errors"):
+    for field in args.field or _suite(args).fields:
         print(report.reasons(chosen, field, args.limit, args.names), end="\n\n")
     return 0
 
 
 def _command_show(args: argparse.Namespace) -> int:
-    results = board.load_results()
+    results = board.load_results(args.suite)
     print("\n".join(report.details(results[name]) for name in select_names(results, args.op)))
     return 0
 
 
 def _command_docs(args: argparse.Namespace) -> int:
-    path = board.repository_root() / "docs" / "status" / "ops.md"
-    board.write_atomically(path, report.status_page(board.load_board()))
+    page = _suite(args).page
+    path = board.repository_root() / "docs" / "status" / page
+    board.write_atomically(path, report.status_page([suite for suite in SUITES.values() if suite.page == page]))
     print(path)
     return 0
 

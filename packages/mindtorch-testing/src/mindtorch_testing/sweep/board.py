@@ -7,10 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mindtorch_testing.sweep.outcome import FIELDS, PASS
+from mindtorch_testing.sweep.outcome import PASS
 
-BOARD = Path(__file__).resolve().parents[1] / "scoreboard" / "ops.json"
-"""Where the scoreboard is committed."""
+BOARDS = Path(__file__).resolve().parents[1] / "scoreboard"
+"""Where the scoreboards are committed."""
+
+BOARD = BOARDS / "ops.json"
+"""The scoreboard of the ops."""
 
 Entries = dict[str, dict[str, str]]
 
@@ -23,10 +26,11 @@ def repository_root() -> Path:
     return Path.cwd()
 
 
-def results_path() -> Path:
-    """Return the file that keeps the reasons of the last run; it is not committed."""
+def results_path(suite: str = "ops") -> Path:
+    """Return the file that keeps the reasons of a suite's last runs; it is not committed."""
     given = os.environ.get("MINDTORCH_SWEEP_RESULTS")
-    return Path(given) if given else repository_root() / ".hatch" / "sweep" / "results.json"
+    path = Path(given) if given else repository_root() / ".hatch" / "sweep" / "results.json"
+    return path if suite == "ops" else path.with_name(f"{path.stem}-{suite}{path.suffix}")
 
 
 def load_board(path: Path = BOARD) -> dict[str, Any]:
@@ -62,7 +66,7 @@ def write_atomically(path: Path, text: str) -> None:
 def statuses(results: dict[str, dict[str, Any]]) -> Entries:
     """Reduce a run's results to the statuses that the scoreboard keeps."""
     return {
-        name: {field: found["fields"][field]["status"] for field in FIELDS if field in found["fields"]}
+        name: {field: outcome["status"] for field, outcome in found["fields"].items()}
         for name, found in results.items()
         if found["fields"]
     }
@@ -84,24 +88,24 @@ def regressions(old: Entries, new: Entries, fewer_samples: bool = False) -> list
     return lost
 
 
-def totals(entries: Entries) -> dict[str, tuple[int, int]]:
+def totals(entries: Entries, fields: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     """Return per field how many entries pass and how many have it."""
     counts = {}
-    for field in FIELDS:
-        seen = [fields[field] for fields in entries.values() if field in fields]
+    for field in fields:
+        seen = [entry[field] for entry in entries.values() if field in entry]
         counts[field] = (sum(status == PASS for status in seen), len(seen))
     return counts
 
 
-def save_results(results: dict[str, dict[str, Any]]) -> None:
-    """Merge a run's results, with reasons, into the results file."""
-    path = results_path()
-    known = load_results()
+def save_results(results: dict[str, dict[str, Any]], suite: str = "ops") -> None:
+    """Merge a run's results, with reasons, into the suite's results file."""
+    path = results_path(suite)
+    known = load_results(suite)
     known.update(results)
     write_atomically(path, json.dumps(known, indent=0, sort_keys=True) + "\n")
 
 
-def load_results() -> dict[str, dict[str, Any]]:
+def load_results(suite: str = "ops") -> dict[str, dict[str, Any]]:
     """Read the results of earlier runs; empty when there are none."""
-    path = results_path()
+    path = results_path(suite)
     return json.loads(path.read_text()) if path.exists() else {}

@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
-from mindtorch_testing.sweep.entry import Limits
 from mindtorch_testing.sweep.outcome import EntryResult
+from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.suites import OPS, Suite
 
 GRACE = 20.0
 """Seconds beyond an entry's own limit after which the worker counts as hanging in native code."""
@@ -23,8 +24,8 @@ GRACE = 20.0
 class Worker:
     """One worker process and the pipe to it."""
 
-    def __init__(self, target: str, limits: Limits, log: TextIO | None) -> None:
-        settings = json.dumps({"target": target, "limits": dataclasses.asdict(limits)})
+    def __init__(self, target: str, limits: Limits, log: TextIO | None, suite: Suite = OPS) -> None:
+        settings = json.dumps({"target": target, "limits": dataclasses.asdict(limits), "suite": suite.name})
         self._limits = limits
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mindtorch_testing.sweep.worker", settings],
@@ -85,22 +86,23 @@ def sweep(
     limits: Limits,
     patterns: Iterable[str] = (),
     *,
+    suite: Suite = OPS,
     log: TextIO | None = None,
     progress: Callable[[int, int, dict[str, Any]], None] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Run the matching entries and return their results by name."""
-    worker = Worker(target, limits, log)
+    worker = Worker(target, limits, log, suite)
     names = select_names(worker.names, patterns)
     results: dict[str, dict[str, Any]] = {}
     for position, name in enumerate(names, 1):
         found = worker.run(name)
         if found is None:
-            lost = EntryResult(name)
+            lost = EntryResult(name, fields=suite.fields)
             reason = worker.reason()
-            for field in ("forward", "strides"):
+            for field in suite.headline:
                 lost.outcome(field).bad(reason)
             found = lost.to_json()
-            worker = Worker(target, limits, log)
+            worker = Worker(target, limits, log, suite)
         results[name] = found
         if progress is not None:
             progress(position, len(names), found)

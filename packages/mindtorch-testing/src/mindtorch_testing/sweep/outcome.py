@@ -1,4 +1,4 @@
-"""What one op_db entry gave, field by field."""
+"""What one entry gave, field by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 FIELDS = ("forward", "strides", "backward", "errors", "method", "inplace", "out")
-"""What is judged per entry, in the order in which it is shown."""
+"""What is judged per entry of op_db, in the order in which it is shown."""
 
 PASS, FAIL, MISSING = "pass", "fail", "missing"
 
@@ -48,6 +48,7 @@ class EntryResult:
     name: str
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     seconds: float = 0.0
+    fields: tuple[str, ...] = FIELDS
 
     def outcome(self, name: str) -> Outcome:
         """Return the outcome of a field, made on first use."""
@@ -56,7 +57,7 @@ class EntryResult:
     def to_json(self) -> dict[str, Any]:
         """Return plain data for the results file."""
         fields = {}
-        for name in FIELDS:
+        for name in self.fields:
             outcome = self.outcomes.get(name)
             if outcome is None or outcome.total == 0:
                 continue

@@ -1,19 +1,20 @@
-"""What people read: the totals, the most frequent reasons, and docs/status/ops.md."""
+"""What people read: the totals, the most frequent reasons, and the pages of docs/status."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import Any
 
-from mindtorch_testing.sweep.board import Entries, totals
-from mindtorch_testing.sweep.outcome import FIELDS, PASS, reason_key
+from mindtorch_testing.sweep.board import Entries, load_board, totals
+from mindtorch_testing.sweep.outcome import PASS, reason_key
+from mindtorch_testing.sweep.suites import Suite
 
 MARKS = {"pass": "✓", "fail": "✗", "missing": "-"}
 
 
-def summary(entries: Entries) -> str:
+def summary(entries: Entries, fields: tuple[str, ...]) -> str:
     """Return one line per field: how many entries pass."""
-    return "\n".join(f"{field:9} {ok:4} of {total:4}" for field, (ok, total) in totals(entries).items())
+    return "\n".join(f"{field:10} {ok:4} of {total:4}" for field, (ok, total) in totals(entries, fields).items())
 
 
 def reasons(results: dict[str, dict[str, Any]], field: str, limit: int, names: int = 8) -> str:
@@ -55,29 +56,29 @@ def details(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def status_page(board: dict[str, Any]) -> str:
-    """Return docs/status/ops.md."""
-    entries: Entries = board["entries"]
-    counted = totals(entries)
+def status_page(suites: list[Suite]) -> str:
+    """Return the page of docs/status that shows these suites."""
+    return "\n".join("\n".join(_section(suite)) for suite in suites) + "\n"
+
+
+def _section(suite: Suite) -> list[str]:
+    entries: Entries = load_board(suite.board)["entries"]
+    option = "" if suite.name == "ops" else f"--suite {suite.name} "
     lines = [
-        "# Ops against torch 2.13.0",
+        f"# {suite.name.capitalize()} against torch 2.13.0",
         "",
-        "Written by `python -m mindtorch_testing.sweep docs` from the scoreboard; do not edit. Every entry of",
-        "torch's own `op_db` runs on torch and on MindTorch with the same samples and the same seed. `forward`",
-        "compares values, dtypes and shapes, `strides` the memory layout of the results, `backward` the gradients",
-        "for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are",
-        "the other ways to call it.",
+        f"Written by `python -m mindtorch_testing.sweep {option}docs` from the scoreboard; do not edit. {suite.text}",
         "",
         "| field | entries that pass | of |",
         "| --- | ---: | ---: |",
-        *(f"| {field} | {ok} | {total} |" for field, (ok, total) in counted.items()),
+        *(f"| {field} | {ok} | {total} |" for field, (ok, total) in totals(entries, suite.fields).items()),
         "",
         "✓ passes, ✗ differs, - is missing; an empty cell does not apply.",
         "",
-        "| entry | " + " | ".join(FIELDS) + " |",
-        "| --- |" + " :-: |" * len(FIELDS),
+        "| entry | " + " | ".join(suite.fields) + " |",
+        "| --- |" + " :-: |" * len(suite.fields),
     ]
     for name in sorted(entries):
-        cells = " | ".join(MARKS.get(entries[name].get(field, ""), "") for field in FIELDS)
+        cells = " | ".join(MARKS.get(entries[name].get(field, ""), "") for field in suite.fields)
         lines.append(f"| `{name}` | {cells} |")
-    return "\n".join(lines) + "\n"
+    return lines

@@ -7,16 +7,15 @@ before stdout itself is pointed at stderr, so that nothing an op prints can be t
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import json
 import os
 import sys
 import warnings
 
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 
-from mindtorch_testing.sweep.entry import EntryRunner, Limits
+from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.suites import SUITES
 
 
 def main() -> None:
@@ -27,8 +26,9 @@ def main() -> None:
     os.dup2(2, 1)
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(1)
-    runner = EntryRunner(importlib.import_module(settings["target"]), Limits(**settings["limits"]))
-    entries = {info.full_name: info for info in op_db}
+    suite = SUITES[settings["suite"]]
+    entries = suite.entries()
+    runner = suite.make_runner(settings["target"], Limits(**settings["limits"]))
     results.write(json.dumps({"ready": sorted(entries)}) + "\n")
     for line in sys.stdin:
         name = line.strip()

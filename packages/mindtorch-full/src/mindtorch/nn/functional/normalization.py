@@ -33,6 +33,8 @@ def batch_norm(
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         _verify_batch_size(input.size())
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, _CUDNN)
 
 

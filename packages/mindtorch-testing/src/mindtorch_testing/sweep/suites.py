@@ -1,0 +1,100 @@
+"""The databases of torch that a sweep runs over: their entries, their runner, their scoreboard, their page."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mindtorch_testing.sweep import outcome
+from mindtorch_testing.sweep.board import BOARDS
+from mindtorch_testing.sweep.runner import Limits, Runner
+
+MODULE_FIELDS = ("init", "forward", "strides", "backward", "state", "repr", "copies", "errors")
+"""What is judged per module, in the order in which it is shown."""
+
+OPTIMIZER_FIELDS = ("steps", "flags", "state", "groups", "schedulers", "errors")
+"""What is judged per optimizer, in the order in which it is shown."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One database. Databases and runners are named, not held: importing torch's takes seconds."""
+
+    name: str
+    fields: tuple[str, ...]
+    database: str
+    runner: str
+    key: str
+    page: str
+    text: str
+
+    @property
+    def board(self) -> Path:
+        """Return the path of the committed scoreboard."""
+        return BOARDS / f"{self.name}.json"
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """Return the fields that an entry which crashed fails."""
+        return self.fields[:2]
+
+    def entries(self) -> dict[str, Any]:
+        """Return the database's entries by name."""
+        return {getattr(info, self.key): info for info in _named(self.database)}
+
+    def make_runner(self, target: str, limits: Limits) -> Runner:
+        """Return the runner of the entries against a target module."""
+        return _named(self.runner)(importlib.import_module(target), limits)
+
+
+def _named(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+OPS = Suite(
+    "ops",
+    outcome.FIELDS,
+    "torch.testing._internal.common_methods_invocations:op_db",
+    "mindtorch_testing.sweep.entry:EntryRunner",
+    "full_name",
+    "ops.md",
+    """Every entry of
+torch's own `op_db` runs on torch and on MindTorch with the same samples and the same seed. `forward`
+compares values, dtypes and shapes, `strides` the memory layout of the results, `backward` the gradients
+for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are
+the other ways to call it.""",
+)
+
+MODULES = Suite(
+    "modules",
+    MODULE_FIELDS,
+    "torch.testing._internal.common_modules:module_db",
+    "mindtorch_testing.sweep.modules:ModuleRunner",
+    "name",
+    "modules.md",
+    """Every entry of
+torch's own `module_db` is built on torch and on MindTorch under the same seed, in float32 and float64, in
+training and in evaluation. `init` compares the fresh parameters bit for bit, `forward` results and buffers,
+`strides` the memory layout of the results, `backward` the gradients of parameters and inputs, `state` the
+keys of `state_dict` and loading torch's, `repr` the text, `copies` deep copies and pickles, `errors` the
+exact type and text for wrong input.""",
+)
+
+OPTIMIZERS = Suite(
+    "optimizers",
+    OPTIMIZER_FIELDS,
+    "torch.testing._internal.common_optimizers:optim_db",
+    "mindtorch_testing.sweep.optimizers:OptimizerRunner",
+    "name",
+    "modules.md",
+    """Every configuration of
+torch's own `optim_db` makes ten steps on torch and on MindTorch. `steps` compares the parameters after each,
+`flags` does so (or compares the refusals) with `foreach`, `fused`, `capturable` and `differentiable`, `state`
+the state and what a loaded state goes on with, `groups` parameter groups with options of their own and the
+text, `schedulers` the learning rates and their state, `errors` the exact type and text for wrong input.""",
+)
+
+SUITES = {suite.name: suite for suite in (OPS, MODULES, OPTIMIZERS)}

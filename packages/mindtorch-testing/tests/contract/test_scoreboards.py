@@ -1,0 +1,32 @@
+"""The ratchet: whatever the scoreboards say passes against torch, passes."""
+
+import pytest
+
+pytest.importorskip("torch", reason="oracle")
+
+from mindtorch_testing.sweep import board
+from mindtorch_testing.sweep.driver import sweep
+from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.suites import SUITES
+
+QUICK = Limits(samples=2, form_samples=2, seconds=60.0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SUITES)
+def test_no_entry_got_worse(name):
+    suite = SUITES[name]
+    entries = board.load_board(suite.board)["entries"]
+    passing = [name for name, fields in entries.items() if "pass" in fields.values()]
+    assert passing, "the scoreboard is empty"
+    lost = board.regressions(entries, board.statuses(sweep("mindtorch", QUICK, passing, suite=suite)), fewer_samples=True)
+    assert not lost, "\n".join(lost)
+
+
+@pytest.mark.parametrize(("name", "entries"), [("modules", 114), ("optimizers", 15)])
+def test_every_entry_of_torch_has_its_row(name, entries):
+    suite = SUITES[name]
+    rows = board.load_board(suite.board)["entries"]
+    assert set(rows) == set(suite.entries())
+    assert len(rows) == entries
