@@ -20,7 +20,9 @@ def test_no_entry_got_worse(name):
     entries = board.load_board(suite.board)["entries"]
     passing = [name for name, fields in entries.items() if "pass" in fields.values()]
     assert passing, "the scoreboard is empty"
-    lost = board.regressions(entries, board.statuses(sweep("mindtorch", QUICK, passing, suite=suite)), fewer_samples=True)
+    lost = board.regressions(
+        entries, board.statuses(sweep("mindtorch", QUICK, passing, suite=suite)), fewer_samples=True
+    )
     assert not lost, "\n".join(lost)
 
 
