@@ -271,6 +271,9 @@ class OverloadCall:
         """The row's tags."""
         return sorted(self.row.tags)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> OverloadCall:
+        return self
+
     def name(self) -> str:
         """`aten::add.Tensor`; without the dot for the default overload."""
         return f"{self.namespace}::{self._opname}" + (f".{self.row.overload}" if self.row.overload else "")
@@ -293,6 +296,8 @@ class PacketCall:
         return self.function(*args, **kwargs)
 
     def __getattr__(self, overload: str) -> OverloadCall:
+        if overload == "packet":  # while a copy is being made
+            raise AttributeError(overload)
         try:
             row = self.packet.row("" if overload == "default" else overload)
         except KeyError:
@@ -300,6 +305,9 @@ class PacketCall:
         made = OverloadCall(self, row)
         self.__dict__[overload] = made
         return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PacketCall:
+        return self
 
     def overloads(self) -> list[str]:
         """The names of the overloads, "default" for the unnamed one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import importlib
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ import torch
 
 _RAW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 """Integer types (and one 16-byte stand-in) that carry the bytes of any element type of that size."""
+
+_NN = ("torch.nn.", "torch._C._nn")
+"""Where the functions come from that modules hold, activations for one."""
 
 
 class Unconvertible(Exception):
@@ -86,7 +89,7 @@ class Converter:
             return self._module_to_target(value)
         if isinstance(value, torch.nn.utils.rnn.PackedSequence):
             return self.target.nn.utils.rnn.PackedSequence(*(self.to_target(part) for part in value))
-        if isinstance(value, FunctionType) and value.__module__.startswith("torch.nn."):
+        if isinstance(value, (FunctionType, BuiltinFunctionType)) and (value.__module__ or "").startswith(_NN):
             return self._by_place(value)
         return value
 

@@ -4,6 +4,7 @@ import tomllib
 from importlib import resources
 
 from mindtorch_testing.sweep.board import load_board
+from mindtorch_testing.sweep.suites import SUITES
 
 LISTED = tomllib.loads(resources.files("mindtorch").joinpath("data/unsupported.toml").read_text())
 
@@ -11,6 +12,11 @@ LISTED = tomllib.loads(resources.files("mindtorch").joinpath("data/unsupported.t
 def test_entries_of_op_db_without_values_are_listed():
     missing = {name for name, fields in load_board()["entries"].items() if fields.get("forward", "pass") != "pass"}
     assert missing == set(LISTED["op_db"])
+
+
+def test_optimizers_without_steps_are_listed():
+    board = load_board(SUITES["optimizers"].board)["entries"]
+    assert {name for name, fields in board.items() if fields["steps"] != "pass"} == set(LISTED["optim_db"])
 
 
 def test_every_row_has_a_reason():

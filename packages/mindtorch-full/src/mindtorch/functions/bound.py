@@ -102,7 +102,15 @@ def bind_nn_functions(namespace: dict[str, Any]) -> list[str]:
     """Put every op of `torch._C._nn` into `namespace` and return the names."""
     names = [name for name, packet in packets.items() if packet.offers("nn")]
     for name in names:
-        namespace.setdefault(name, function_of(name))
+        _bind_nn(namespace, name)
         if any(row.inplace for row in packets[name].rows):
-            namespace.setdefault(f"{name}_", function_of(f"{name}_"))
+            _bind_nn(namespace, f"{name}_")
     return names
+
+
+def _bind_nn(namespace: dict[str, Any], name: str) -> None:
+    function = function_of(name)
+    if function is None:
+        raise KeyError(name)
+    function.__module__ = "torch._C._nn"  # where pickles look for it
+    namespace.setdefault(name, function)

@@ -1,10 +1,12 @@
 """Stateless forms of the layers, by family.
 
-Functions that are nothing but an op (``conv2d``, ``gelu``, ``linear``, ...) are the op itself, bound on first use.
+Functions that are nothing but an op (``conv2d``, ``gelu``, ``linear``, ...) are the same function as ``torch._C._nn`` or ``torch`` has, bound on first use.
 """
 
 from typing import Any
 
+import mindtorch as torch
+from mindtorch import _C
 from mindtorch._naming import adopt
 from mindtorch.nn.functional.activation import (
     _get_softmax_dim,
@@ -137,7 +139,6 @@ from mindtorch.nn.functional.vision import (
     affine_grid,
     grid_sample,
 )
-from mindtorch.ops_table import aten
 
 # Name here -> name of the op.
 _OPS = {
@@ -298,7 +299,7 @@ def __getattr__(name: str) -> Any:
     op = _OPS.get(name)
     if op is None:
         raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
-    value = getattr(aten, op)
+    value = vars(_C._nn).get(op) or getattr(torch, op)
     globals()[name] = value
     return value
 
