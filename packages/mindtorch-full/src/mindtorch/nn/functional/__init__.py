@@ -1,6 +1,7 @@
 """Stateless forms of the layers, by family.
 
-Functions that are nothing but an op (``conv2d``, ``gelu``, ``linear``, ...) are the same function as ``torch._C._nn`` or ``torch`` has, bound on first use.
+Functions that are nothing but an op (``conv2d``, ``gelu``, ``linear``, ...) are the function that ``torch._C._nn`` or
+``torch`` has, bound on first use.
 """
 
 from typing import Any
