@@ -83,3 +83,12 @@ def fake_acl(acl_folder: Path, monkeypatch: pytest.MonkeyPatch):
 
     yield acl
     sys.modules.pop("acl", None)
+
+
+@pytest.fixture
+def npu(monkeypatch: pytest.MonkeyPatch):
+    """A simulated host with two devices of 1 GiB; the value is its machine."""
+    from .simulated import simulated
+
+    with simulated(monkeypatch) as machine:
+        yield machine

@@ -6,9 +6,10 @@ Queries never raise and never initialise, so that a program may ask and then for
 import atexit
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
+from threading import RLock, local
 from types import ModuleType
 
 from mindtorch_npu.acl import codes, loader
@@ -24,6 +25,9 @@ _acl: ModuleType | None = None
 _owner = False
 _bad_fork = False
 _fork_hook_set = False
+_thread = local()
+_at_init: list[Callable[[], None]] = []
+_at_exit: list[Callable[[], None]] = []
 
 
 class NpuUnavailableError(RuntimeError):
@@ -47,6 +51,8 @@ def device_nodes(folder: Path = DEVICES) -> list[DeviceNode]:
 
 def unavailable_reason(folder: Path = DEVICES) -> str | None:
     """Return why no device can be used, None when one may. Loads no vendor library."""
+    if loader.simulated():
+        return None
     nodes = device_nodes(folder)
     if not nodes:
         return f"no Ascend device: no {folder}/davinci<number>"
@@ -57,6 +63,8 @@ def unavailable_reason(folder: Path = DEVICES) -> str | None:
 
 def describe() -> str:
     """Return one line on the devices of this host. Loads no vendor library."""
+    if loader.simulated():
+        return f"{device_count()} simulated device(s): {os.environ[loader.SIMULATOR]}"
     nodes = device_nodes()
     reason = unavailable_reason()
     return f"{len(nodes)} device(s)" if reason is None else f"not available: {reason}"
@@ -117,7 +125,40 @@ def init() -> ModuleType:
             raise NpuUnavailableError("No NPUs are available")
         _acl, _owner = acl, code == codes.SUCCESS
         _watch_process()
+        for call in _at_init:
+            call()
         return acl
+
+
+def at_init(call: Callable[[], None]) -> None:
+    """Run `call` when the runtime is initialised, now when it is; calls run in the order they came."""
+    with _lock:
+        if _acl is None:
+            _at_init.append(call)
+            return
+    call()
+
+
+def at_exit(call: Callable[[], None]) -> None:
+    """Run `call` before the runtime is given back, the last registered first."""
+    _at_exit.append(call)
+
+
+def on(device: int) -> ModuleType:
+    """Return pyACL with `device` current in the calling thread, initialising the runtime where needed.
+
+    Raises AclError for a device that is not there, and whatever `init` raises.
+    """
+    acl = _acl if _acl is not None and not _bad_fork else init()
+    if getattr(_thread, "device", None) != device:
+        check(acl.rt.set_device(device), f"acl.rt.set_device({device})", acl)
+        _thread.device = device
+    return acl
+
+
+def in_bad_fork() -> bool:
+    """Return whether this process was forked from one that had initialised the runtime."""
+    return _bad_fork
 
 
 def _watch_process() -> None:
@@ -140,8 +181,13 @@ def _mark_fork() -> None:
 def _finalize() -> None:
     """Give the runtime back when this process took it; a forked child has nothing to give back."""
     global _acl
-    acl, _acl = _acl, None
-    if acl is not None and _owner and not _bad_fork:
+    acl = _acl
+    if acl is None or _bad_fork:
+        return
+    for call in reversed(_at_exit):
+        call()
+    _acl = None
+    if _owner:
         acl.finalize()
 
 
@@ -149,11 +195,15 @@ __all__ = [
     "AclError",
     "DeviceNode",
     "NpuUnavailableError",
+    "at_exit",
+    "at_init",
     "describe",
     "device_count",
     "device_nodes",
+    "in_bad_fork",
     "init",
     "is_available",
     "is_initialized",
+    "on",
     "unavailable_reason",
 ]

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
+SIMULATOR = "MINDTORCH_NPU_SIMULATOR"
 INSTALL_FOLDER = Path("/usr/local/Ascend")
 
 NOT_INSTALLED = "not installed"  # no CANN toolkit on this host
@@ -58,7 +60,7 @@ def cann_roots(environment: Mapping[str, str] = os.environ, folder: Path = INSTA
 
 def absence(environment: Mapping[str, str] = os.environ, folder: Path = INSTALL_FOLDER) -> Absence | None:
     """Return why pyACL cannot be imported, None when it is on the path. Imports and initialises nothing."""
-    if "acl" in sys.modules or importlib.util.find_spec("acl") is not None:
+    if simulated() or "acl" in sys.modules or importlib.util.find_spec("acl") is not None:
         return None
     root = next(cann_roots(environment, folder), None)
     if root is None:
@@ -80,7 +82,12 @@ def why_not(environment: Mapping[str, str] = os.environ, folder: Path = INSTALL_
 
 
 def load() -> ModuleType:
-    """Import pyACL. Raises AclNotFoundError where it is missing, incomplete, or its libraries do not load."""
+    """Return pyACL, or the simulated one where the environment asks for that.
+
+    Raises AclNotFoundError where it is missing, incomplete, or its libraries do not load.
+    """
+    if simulated():
+        return _simulator().load()  # type: ignore[no-any-return]
     found = absence()
     if found is not None:
         raise AclNotFoundError(found)
@@ -93,6 +100,15 @@ def load() -> ModuleType:
         where = getattr(module, "__file__", None) or "an unknown place"
         raise AclNotFoundError(Absence(FOREIGN, f"the module `acl` at {where} is not Ascend's: it has no `rt`"))
     return module
+
+
+def simulated() -> bool:
+    """Return whether the environment asks for the simulator in place of the vendor's libraries."""
+    return bool(os.environ.get(SIMULATOR))
+
+
+def _simulator() -> Any:
+    return importlib.import_module("mindtorch_npu.simulator")  # which a host with devices never loads
 
 
 def classify_import_error(text: str) -> Absence:

@@ -1,0 +1,59 @@
+"""Caching allocators, one per device."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.allocator.caching import NpuAllocator
+from mindtorch_npu.allocator.config import Config, parse
+from mindtorch_npu.allocator.oom import OutOfMemoryError, format_size, set_error_class
+
+_allocators: dict[int, NpuAllocator] = {}
+_lock = threading.Lock()
+
+
+def _get_allocator(device: int) -> NpuAllocator:
+    """Return the allocator of a device, made at its first use."""
+    found = _allocators.get(device)
+    if found is None:
+        with _lock:
+            found = _allocators.get(device)
+            if found is None:
+                found = _allocators[device] = NpuAllocator(device)
+    return found
+
+
+def allocators() -> dict[int, NpuAllocator]:
+    """Return the allocators there are, by device."""
+    return dict(_allocators)
+
+
+def _forget() -> None:
+    _allocators.clear()  # the device takes its memory back with the runtime
+
+
+runtime.at_exit(_forget)
+
+
+def configure(text: str) -> None:
+    """Change the options of every allocator. Raises ValueError with torch's texts."""
+    for allocator in allocators().values():
+        changed = parse(text, allocator.config)
+        allocator.config = changed
+        if "per_process_memory_fraction" in text:
+            allocator.set_fraction(changed.per_process_memory_fraction)
+    parse(text)
+
+
+__all__: list[Any] = [
+    "Config",
+    "NpuAllocator",
+    "OutOfMemoryError",
+    "allocators",
+    "configure",
+    "format_size",
+    "parse",
+    "set_error_class",
+]

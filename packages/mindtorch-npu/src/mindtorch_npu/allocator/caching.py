@@ -1,0 +1,432 @@
+"""The caching allocator: device memory in segments, cut into blocks that are used again by the stream they came from.
+
+A block that other streams used returns when the events recorded in them at its release have been passed. The rules,
+sizes and counters are those of torch's allocator; 32 bytes are added to every request, as on Ascend devices kernels may
+read past the end.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_npu.allocator import oom
+from mindtorch_npu.allocator.blocks import Block, BlockPool
+from mindtorch_npu.allocator.config import MIB, UNLIMITED, Config, from_environment
+from mindtorch_npu.allocator.driver import AclDriver, Driver
+from mindtorch_npu.allocator.history import History
+from mindtorch_npu.allocator.snapshot import segments_of
+from mindtorch_npu.allocator.statistics import Statistics
+
+MIN_BLOCK = 512
+SMALL = MIB
+SMALL_SEGMENT = 2 * MIB
+MIN_LARGE = 10 * MIB
+ROUND_LARGE = 2 * MIB
+PADDING = 32
+LARGEST = 1 << 60
+
+
+def round_size(size: int, config: Config) -> int:
+    """Return how many bytes a block for a request of `size` bytes has."""
+    size += PADDING
+    if size < MIN_BLOCK:
+        return MIN_BLOCK
+    parts = config.divisions(size)
+    if parts > 1 and size > MIN_BLOCK * parts:
+        power = 1 << (size.bit_length() - 1)
+        if size & (size - 1) == 0:
+            return size
+        step = power // parts
+        return power + (size - power + step - 1) // step * step
+    return (size + MIN_BLOCK - 1) // MIN_BLOCK * MIN_BLOCK
+
+
+def segment_size(size: int, config: Config) -> int:
+    """Return how many bytes are asked of the device for a block of `size` bytes."""
+    if size <= SMALL:
+        return SMALL_SEGMENT
+    if size < MIN_LARGE:
+        return config.large_segment_size
+    return (size + ROUND_LARGE - 1) // ROUND_LARGE * ROUND_LARGE
+
+
+class NpuAllocator:
+    """The caching allocator of one device. Thread safe."""
+
+    def __init__(self, device_id: int, driver: Driver | None = None, config: Config | None = None) -> None:
+        self.device_id = device_id
+        self.driver = driver if driver is not None else AclDriver(device_id)
+        self.config = from_environment() if config is None else config
+        self.stats = Statistics()
+        self.history = History()
+        self.observers: list[Callable[[int, int, int, int], None]] = []
+        self._lock = threading.RLock()
+        self._pools: dict[tuple[int, int], tuple[BlockPool, BlockPool]] = {}
+        self._pools[0, 0] = (BlockPool(True), BlockPool(False))
+        self._routes: list[tuple[tuple[int, int], Callable[[int], bool]]] = []
+        self._active: dict[int, Block] = {}
+        self._segments: dict[int, tuple[Block, int]] = {}
+        self._pending: dict[int, deque[tuple[Any, Block]]] = {}
+        self._reserved = 0
+        self._total = 0
+        self._allowed: int | None = None
+        if self.config.per_process_memory_fraction < 1.0:
+            self.set_fraction(self.config.per_process_memory_fraction)
+
+    # -- requests -------------------------------------------------------------------------------------------------
+
+    def malloc(self, size: int, stream: int = 0) -> int:
+        """Return the address of `size` bytes for use on a stream, 0 for no bytes.
+
+        Raises the out-of-memory error, or AclError when the device fails otherwise.
+        """
+        if size >= LARGEST:
+            raise oom.too_large()
+        if size <= 0:
+            return 0
+        frames = self.history.frames("alloc") if self.history.enabled else []
+        with self._lock:
+            self._process_events()
+            rounded = round_size(size, self.config)
+            owner = next((pool for pool, wanted in self._routes if wanted(stream)), (0, 0))
+            pool = self._pools[owner][0 if rounded <= SMALL else 1]
+            block = self._find(pool, rounded, stream) or self._grow(pool, rounded, stream, frames)
+            return self._take(block, rounded, size, frames).address
+
+    def _find(self, pool: BlockPool, size: int, stream: int) -> Block | None:
+        collecting = self._allowed is not None and self.config.garbage_collection_threshold > 0
+        if collecting:
+            for block in pool:
+                block.age += 1
+        block = pool.at_least(stream, size)
+        if block is None:
+            return None
+        limit = self.config.max_split_size
+        if size < limit <= block.size:
+            return None
+        if size >= limit and block.size >= size + self.config.max_non_split_rounding:
+            return None
+        block.age = 0
+        pool.remove(block)
+        return block
+
+    def _grow(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block:
+        wanted = segment_size(size, self.config)
+        if self._allowed is not None and self.config.garbage_collection_threshold > 0:
+            self._collect_garbage()
+        block = self._allocate_segment(pool, wanted, stream, frames)
+        if block is None and self.config.max_split_size < UNLIMITED and self._release_oversize(pool, wanted, stream):
+            block = self._allocate_segment(pool, wanted, stream, frames)
+        if block is None:
+            self.stats.counters["num_alloc_retries"] += 1
+            self.driver.synchronize()
+            self._release_cached()
+            block = self._allocate_segment(pool, wanted, stream, frames)
+        if block is None:
+            raise self._out_of_memory(wanted, size, stream, frames)
+        return block
+
+    def _allocate_segment(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
+        if self._allowed is not None and self._reserved + size > self._allowed:
+            return None
+        if self.config.throw_on_npumalloc_oom and self._allowed is None:
+            total = self._device_total()
+            if self._reserved + size > total:
+                self.stats.counters["num_oom_rejections"] += 1
+                raise oom.rejected(self.device_id, size, self._reserved, total)
+        address = self.driver.malloc(size)
+        if address is None:
+            return None
+        block = Block(address, size, stream, pool)
+        self._segments[address] = (block, size)
+        self._reserved += size
+        self.stats.rise("segment", pool.small, 1)
+        self.stats.rise("reserved_bytes", pool.small, size)
+        self.stats.counters["num_device_alloc"] += 1
+        if size >= self.config.max_split_size:
+            self.stats.single["oversize_segments"].rise(1)
+        self.history.add("segment_alloc", address, size, stream, frames, pool.owner)
+        return block
+
+    def _take(self, block: Block, size: int, requested: int, frames: list[dict[str, Any]]) -> Block:
+        small = block.pool.small
+        was_split = block.is_split
+        remaining = block.size - size
+        fits = remaining >= MIN_BLOCK if small else size < self.config.max_split_size and remaining > SMALL
+        if fits:
+            rest = Block(block.address + size, remaining, block.stream, block.pool)
+            rest.prev, rest.next = block, block.next
+            if rest.next is not None:
+                rest.next.prev = rest
+            block.next, block.size = rest, size
+            block.pool.insert(rest)
+            if was_split:
+                self.stats.fall("inactive_split_bytes", small, size)
+            else:
+                self.stats.rise("inactive_split_bytes", small, remaining)
+                self.stats.rise("inactive_split", small, 1)
+        elif was_split:
+            self.stats.fall("inactive_split_bytes", small, block.size)
+            self.stats.fall("inactive_split", small, 1)
+        block.allocated, block.requested, block.frames = True, requested, frames
+        self._active[block.address] = block
+        for name, amount in self._amounts(block):
+            self.stats.rise(name, small, amount)
+        if block.size >= self.config.max_split_size:
+            self.stats.single["oversize_allocations"].rise(1)
+        self.history.add("alloc", block.address, requested, block.stream, frames, block.pool.owner)
+        return block
+
+    @staticmethod
+    def _amounts(block: Block) -> list[tuple[str, int]]:
+        return [
+            ("allocation", 1),
+            ("allocated_bytes", block.size),
+            ("active", 1),
+            ("active_bytes", block.size),
+            ("requested_bytes", block.requested),
+        ]
+
+    # -- releases -------------------------------------------------------------------------------------------------
+
+    def free(self, address: int) -> None:
+        """Take a block back, when streams that used it have done so far what they were told. 0 is ignored.
+
+        Raises RuntimeError for an address that was not given out.
+        """
+        if address == 0:
+            return
+        frames = self.history.frames("free") if self.history.enabled else []
+        with self._lock:
+            block = self._active.get(address)
+            if block is None or not block.allocated:
+                raise RuntimeError(f"invalid device pointer: {address:#x}")
+            block.allocated = False
+            self.stats.fall("allocation", block.pool.small, 1)
+            self.stats.fall("allocated_bytes", block.pool.small, block.size)
+            if block.size >= self.config.max_split_size:
+                self.stats.single["oversize_allocations"].fall(1)
+            self.history.add("free_requested", address, block.requested, block.stream, frames, block.pool.owner)
+            if block.uses:
+                uses, block.uses = block.uses, set()
+                for stream in sorted(uses):
+                    block.events += 1
+                    self._pending.setdefault(stream, deque()).append((self.driver.record(stream), block))
+            else:
+                self._release(block, frames)
+
+    def record_stream(self, address: int, stream: int) -> None:
+        """Remember that a stream uses the block in which `address` lies. Raises RuntimeError for a foreign address."""
+        if address == 0:
+            return
+        with self._lock:
+            self.block_of(address).uses.add(stream)
+
+    def block_of(self, address: int) -> Block:
+        """Return the block in use in which `address` lies; RuntimeError when there is none."""
+        block = self._active.get(address)
+        if block is None:
+            found = (b for b in self._active.values() if b.address <= address < b.address + b.size)
+            block = next(found, None)
+        if block is None or not block.allocated:
+            raise RuntimeError(f"invalid device pointer: {address:#x}")
+        return block
+
+    def _release(self, block: Block, frames: list[dict[str, Any]]) -> None:
+        small, pool = block.pool.small, block.pool
+        self.history.add("free_completed", block.address, block.requested, block.stream, frames, pool.owner)
+        self.stats.fall("active", small, 1)
+        self.stats.fall("active_bytes", small, block.size)
+        self.stats.fall("requested_bytes", small, block.requested)
+        del self._active[block.address]
+        block.requested = 0
+        block.frames = []
+        for other in (block.prev, block.next):
+            if other is not None and other.free:
+                self.stats.fall("inactive_split", small, 1)
+                self.stats.fall("inactive_split_bytes", small, other.size)
+                pool.remove(other)
+                block = self._merge(block, other)
+        pool.insert(block)
+        if block.is_split:
+            self.stats.rise("inactive_split", small, 1)
+            self.stats.rise("inactive_split_bytes", small, block.size)
+
+    def _merge(self, block: Block, other: Block) -> Block:
+        """Join a free neighbour to a block and return the block that stands for both."""
+        front, back = (other, block) if other is block.prev else (block, other)
+        front.size += back.size
+        front.next = back.next
+        if front.next is not None:
+            front.next.prev = front
+        return front
+
+    def _process_events(self) -> None:
+        for stream in list(self._pending):
+            queue = self._pending[stream]
+            while queue and self.driver.complete(queue[0][0]):
+                self._event_passed(queue.popleft()[1])
+            if not queue:
+                del self._pending[stream]
+
+    def _event_passed(self, block: Block) -> None:
+        block.events -= 1
+        if block.events == 0:
+            self._release(block, [])
+
+    def _synchronize_events(self) -> None:
+        self.stats.counters["num_sync_all_streams"] += 1
+        pending, self._pending = self._pending, {}
+        for queue in pending.values():
+            for event, block in queue:
+                self.driver.wait(event)
+                self._event_passed(block)
+
+    # -- giving memory back to the device ---------------------------------------------------------------------------
+
+    def empty_cache(self) -> None:
+        """Give every segment back of which nothing is in use."""
+        with self._lock:
+            self._release_cached()
+
+    def _release_cached(self) -> None:
+        self._synchronize_events()
+        for pools in self._pools.values():
+            for pool in pools:
+                for block in pool:
+                    if not block.is_split:
+                        self._free_segment(block)
+        used = {route[0] for route in self._routes} | {block.pool.owner for block, _ in self._segments.values()}
+        for owner in [owner for owner in self._pools if owner != (0, 0) and owner not in used]:
+            del self._pools[owner]
+
+    def _free_segment(self, block: Block) -> None:
+        block.pool.remove(block)
+        del self._segments[block.address]
+        self.driver.free(block.address)
+        self._reserved -= block.size
+        self.stats.fall("segment", block.pool.small, 1)
+        self.stats.fall("reserved_bytes", block.pool.small, block.size)
+        self.stats.counters["num_device_free"] += 1
+        if block.size >= self.config.max_split_size:
+            self.stats.single["oversize_segments"].fall(1)
+        frames = self.history.frames("free") if self.history.enabled else []
+        self.history.add("segment_free", block.address, block.size, block.stream, frames, block.pool.owner)
+
+    def _release_oversize(self, pool: BlockPool, wanted: int, stream: int) -> bool:
+        wanted = max(wanted, self.config.max_split_size)
+        own = [block for block in pool if block.stream == stream and not block.is_split]
+        enough = next((block for block in own if block.size >= wanted), None)
+        if enough is not None:
+            self._free_segment(enough)
+            return True
+        freed = 0
+        for block in reversed(own):
+            if block.size < self.config.max_split_size or freed >= wanted:
+                break
+            freed += block.size
+            self._free_segment(block)
+        return freed >= wanted
+
+    def _collect_garbage(self) -> None:
+        allowed = self._allowed or 0
+        threshold = int(self.config.garbage_collection_threshold * allowed)
+        if self._reserved <= threshold:
+            return
+        self.driver.synchronize()
+        target, reclaimed, freed = self._reserved - threshold, 0, True
+        large = self._pools[0, 0][1]
+        while reclaimed < target and freed:
+            candidates = [block for block in large if not block.is_split]
+            if not candidates:
+                return
+            limit = sum(block.age for block in candidates) / len(candidates)
+            freed = False
+            for block in candidates:
+                if block.age >= limit and block.age > 0:
+                    reclaimed += block.size
+                    freed = True
+                    self._free_segment(block)
+
+    # -- limits and reports -----------------------------------------------------------------------------------------
+
+    def _device_total(self) -> int:
+        if not self._total:
+            self._total = self._mem_get_info()[1]
+        return self._total
+
+    def _mem_get_info(self) -> tuple[int, int]:
+        """Return free and total bytes of the device; a place to put other numbers in."""
+        return self.driver.mem_get_info()
+
+    def _enforce_memory_fraction(self, fraction: float) -> None:
+        self._allowed = None if fraction >= 1.0 else int(fraction * self._device_total())
+
+    def set_fraction(self, fraction: float) -> None:
+        """Let this process take no more than a share of the device's memory; 1.0 takes the limit away."""
+        with self._lock:
+            self._enforce_memory_fraction(fraction)
+
+    def fraction(self) -> float:
+        """Return the share set, 1.0 without a limit."""
+        return 1.0 if self._allowed is None else self._allowed / self._device_total()
+
+    def _out_of_memory(self, segment: int, size: int, stream: int, frames: list[dict[str, Any]]) -> RuntimeError:
+        self.stats.counters["num_ooms"] += 1
+        free, total = self._mem_get_info()
+        self.history.add("oom", free, size, stream, frames, (0, 0))
+        for observe in list(self.observers):
+            observe(self.device_id, segment, self._allowed if self._allowed is not None else total, free)
+        allocated = self.stats.by_pool["allocated_bytes"]["all"].current
+        private = sum(b.size for b in self._active.values() if b.allocated and b.pool.owner != (0, 0))
+        return oom.out_of_memory(
+            self.device_id, segment, total, free, self._allowed, allocated, self._reserved, private
+        )
+
+    def _stats(self) -> dict[str, Any]:
+        """Return the nested counters; a place to put other numbers in."""
+        limit = self.config.max_split_size
+        nested = self.stats.nested(-1 if limit >= UNLIMITED else limit)
+        private = {key for key in self._pools if key != (0, 0)}
+        if private:
+            nested["reserved_bytes_by_private_pools"] = {
+                f"{a}_{b}": {"current": sum(s for k, s in self._segments.values() if k.pool.owner == (a, b))}
+                for a, b in sorted(private)
+            }
+        return nested
+
+    def memory_stats(self) -> dict[str, Any]:
+        """Return the counters as a nested dictionary."""
+        with self._lock:
+            return self._stats()
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """Return the segments with their blocks, by address."""
+        with self._lock:
+            return segments_of(self.device_id, self._segments)
+
+    # -- private pools ----------------------------------------------------------------------------------------------
+
+    def begin_pool(self, pool: tuple[int, int], wanted: Callable[[int], bool]) -> None:
+        """Serve requests for streams that `wanted` accepts from a pool of their own."""
+        with self._lock:
+            self._pools.setdefault(pool, (BlockPool(True, pool), BlockPool(False, pool)))
+            self._routes.insert(0, (pool, wanted))
+
+    def end_pool(self, pool: tuple[int, int]) -> None:
+        """Serve no more requests from a pool; its blocks stay. Raises RuntimeError for a pool not begun."""
+        with self._lock:
+            for place, (owner, _) in enumerate(self._routes):
+                if owner == pool:
+                    del self._routes[place]
+                    return
+        raise RuntimeError(f"no pool {pool} is in use")
+
+    def warn_leaks(self) -> None:
+        """Warn of blocks that are still in use."""
+        if self._active:
+            warnings.warn(f"{len(self._active)} blocks of NPU {self.device_id} are in use", stacklevel=2)

@@ -1,0 +1,104 @@
+"""What the allocator asks of the device: memory, events, waiting. Another driver makes it testable without a device."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from mindtorch_npu import runtime
+from mindtorch_npu.acl.errors import AclError, check
+from mindtorch_npu.properties import mem_get_info
+
+HUGE_FIRST = 0
+OUT_OF_MEMORY = (207001, 207018)
+SYNC = 1
+
+
+class Driver(Protocol):
+    """The device under an allocator."""
+
+    def malloc(self, size: int) -> int | None:
+        """Return the address of `size` bytes, None when there is no memory left."""
+        ...
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        ...
+
+    def mem_get_info(self) -> tuple[int, int]:
+        """Return free and total bytes."""
+        ...
+
+    def record(self, stream: int) -> Any:
+        """Return an event that marks the present end of a stream."""
+        ...
+
+    def complete(self, event: Any) -> bool:
+        """Return whether the event has been passed, and if so forget it."""
+        ...
+
+    def wait(self, event: Any) -> None:
+        """Wait until the event has been passed, and forget it."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait for the whole device."""
+        ...
+
+
+class AclDriver:
+    """The driver of a real or simulated device."""
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+
+    def malloc(self, size: int) -> int | None:
+        """Return the address of `size` bytes, None when there is no memory left; AclError for other failures."""
+        acl = runtime.on(self.device)
+        allocate = getattr(acl.rt, "malloc_align32", None) or acl.rt.malloc
+        address, code = allocate(size, HUGE_FIRST)
+        if code in OUT_OF_MEMORY:
+            acl.get_recent_err_msg()  # the allocator has its own text for this
+            return None
+        check(code, f"acl.rt.{allocate.__name__}({size}, {HUGE_FIRST})", acl)
+        return int(address)
+
+    def free(self, address: int) -> None:
+        """Give memory back. Raises AclError."""
+        acl = runtime.on(self.device)
+        check(acl.rt.free(address), f"acl.rt.free({address:#x})", acl)
+
+    def mem_get_info(self) -> tuple[int, int]:
+        """Return free and total bytes."""
+        return mem_get_info(self.device)
+
+    def record(self, stream: int) -> int:
+        """Return an event that marks the present end of a stream."""
+        acl = runtime.on(self.device)
+        event, code = acl.rt.create_event_ex_with_flag(SYNC)
+        check(code, "acl.rt.create_event_ex_with_flag(1)", acl)
+        check(acl.rt.record_event(event, stream), "acl.rt.record_event", acl)
+        return int(event)
+
+    def complete(self, event: int) -> bool:
+        """Return whether the event has been passed, and if so destroy it."""
+        acl = runtime.on(self.device)
+        status, code = acl.rt.query_event_status(event)
+        check(code, "acl.rt.query_event_status", acl)
+        if status:
+            acl.rt.destroy_event(event)
+        return bool(status)
+
+    def wait(self, event: int) -> None:
+        """Wait until the event has been passed, and destroy it."""
+        acl = runtime.on(self.device)
+        code = acl.rt.synchronize_event(event)
+        acl.rt.destroy_event(event)
+        check(code, "acl.rt.synchronize_event", acl)
+
+    def synchronize(self) -> None:
+        """Wait for the whole device."""
+        acl = runtime.on(self.device)
+        check(acl.rt.synchronize_device(), "acl.rt.synchronize_device()", acl)
+
+
+__all__ = ["AclDriver", "AclError", "Driver"]

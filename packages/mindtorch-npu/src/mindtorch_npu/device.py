@@ -1,0 +1,134 @@
+"""Which device is current in a thread, and what a device is asked."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.acl.errors import check
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device by type and index, where no tensor library brings a class of its own."""
+
+    type: str
+    index: int | None = None
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+class _Thread(threading.local):
+    device = 0
+
+
+_thread = _Thread()
+_make: list[Callable[[str, int], Any]] = [Device]
+
+
+def set_device_class(make: Callable[[str, int], Any]) -> None:
+    """Let the `device` of streams and events be what `make("npu", index)` returns."""
+    _make[0] = make
+
+
+def make_device(index: int) -> Any:
+    """Return the device of an index, of the class that is installed."""
+    return _make[0]("npu", index)
+
+
+def device_index(device: Any = None, optional: bool = True) -> int:
+    """Return the index that `device` names: an int, a string, a device, or None for the current one.
+
+    Raises ValueError with torch's texts for another device type, and where an index must be given but is not.
+    """
+    if isinstance(device, int) and not isinstance(device, bool):
+        return device
+    kind, index = _parts(device)
+    if device is not None and kind != "npu":
+        raise ValueError(f"Expected a npu device, but got: {device}")
+    if index is None:
+        if not optional:
+            raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+        return current_device() if device is None or optional else 0
+    return int(index)
+
+
+def _parts(device: Any) -> tuple[str | None, int | None]:
+    if device is None:
+        return None, None
+    if isinstance(device, str):
+        match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device)
+        if match is None:
+            raise RuntimeError(f"Invalid device string: '{device}'")
+        return match.group(1), int(match.group(2)) if match.group(2) else None
+    return getattr(device, "type", None), getattr(device, "index", None)
+
+
+def current_device() -> int:
+    """Return the index of the thread's current device, initialising the runtime."""
+    runtime.init()
+    return _thread.device
+
+
+def set_device(device: Any) -> None:
+    """Make a device the thread's current one; a negative index changes nothing.
+
+    Raises AclError for a device that is not there.
+    """
+    index = device_index(device)
+    if index >= 0:
+        runtime.on(index)
+        _thread.device = index
+
+
+def exchange(index: int) -> int:
+    """Make `index` current unless it is negative, and return which was before, or -1."""
+    if index < 0:
+        return -1
+    runtime.init()
+    before = _thread.device
+    if before != index:
+        set_device(index)
+    return before
+
+
+class device:
+    """Context manager: another current device within the block; None or a negative index changes nothing."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None else device_index(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = exchange(self.idx)
+
+    def __exit__(self, *error: object) -> None:
+        self.idx = exchange(self.prev_idx)
+
+
+class device_of(device):
+    """Context manager: the current device is that of a tensor or storage; others change nothing."""
+
+    def __init__(self, obj: Any) -> None:
+        place = getattr(obj, "device", None)
+        super().__init__(place.index if getattr(place, "type", None) == "npu" else -1)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait for all streams of a device. Raises AclError for what failed on them."""
+    index = device_index(device)
+    acl = runtime.on(index)
+    try:
+        check(acl.rt.synchronize_device(), "acl.rt.synchronize_device()", acl)
+    finally:
+        restore(acl)
+
+
+def restore(acl: Any) -> None:
+    """Make the thread's current device ACL's current one again, after `runtime.on` of another."""
+    runtime.on(_thread.device)

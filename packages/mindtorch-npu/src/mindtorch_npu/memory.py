@@ -1,0 +1,330 @@
+"""The memory functions of `torch.npu`: counters, summary, limits, raw allocation, snapshots."""
+
+from __future__ import annotations
+
+import collections
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.allocator import _get_allocator, allocators, configure
+from mindtorch_npu.device import current_device, device_index
+from mindtorch_npu.properties import mem_get_info
+from mindtorch_npu.stream import Stream, current_stream
+
+UNBOUNDED = 2**63 - 1
+
+
+def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -> int:
+    """Return the address of `size` bytes for a stream, by default the current one of the device."""
+    index = device_index(device)
+    if stream is None:
+        stream = current_stream(index)
+    if isinstance(stream, Stream):
+        stream = stream.npu_stream
+    if not isinstance(stream, int):
+        raise TypeError(
+            "Invalid type for stream argument, must be `torch.npu.Stream` or `int` representing a pointer to a "
+            "existing stream"
+        )
+    runtime.on(index)
+    return _get_allocator(index).malloc(size, stream)
+
+
+def caching_allocator_delete(mem_ptr: int) -> None:
+    """Give memory back that `caching_allocator_alloc` returned. Raises RuntimeError for another address."""
+    for allocator in allocators().values():
+        if mem_ptr in allocator._active:
+            allocator.free(mem_ptr)
+            return
+    raise RuntimeError(f"invalid device pointer: {mem_ptr:#x}")
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """Let this process take no more than a share of a device's memory."""
+    runtime.init()
+    index = device_index(device)
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if fraction < 0 or fraction > 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    _get_allocator(index).set_fraction(fraction)
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """Return the share that this process may take."""
+    runtime.init()
+    return _get_allocator(device_index(device)).fraction()
+
+
+def empty_cache() -> None:
+    """Give unused cached memory back to the devices; nothing happens before the runtime is initialised."""
+    if runtime.is_initialized():
+        for allocator in allocators().values():
+            allocator.empty_cache()
+
+
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """Return the counters by name and pool, {} before the runtime is initialised."""
+    if not runtime.is_initialized():
+        return {}
+    return _get_allocator(device_index(device)).memory_stats()
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """Return the counters under dotted names, sorted."""
+    found: list[tuple[str, Any]] = []
+
+    def flatten(prefix: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                flatten(f"{prefix}.{key}" if prefix else key, inner)
+        else:
+            found.append((prefix, value))
+
+    flatten("", memory_stats_as_nested_dict(device))
+    return collections.OrderedDict(sorted(found))
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Let the sums of the counters begin anew."""
+    _get_allocator(device_index(device)).stats.reset_accumulated()
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Let the peaks be the present values."""
+    _get_allocator(device_index(device)).stats.reset_peak()
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """Deprecated: as `reset_peak_memory_stats`."""
+    _deprecated_reset("reset_max_memory_allocated")
+    reset_peak_memory_stats(device)
+
+
+def reset_max_memory_cached(device: Any = None) -> None:
+    """Deprecated: as `reset_peak_memory_stats`."""
+    _deprecated_reset("reset_max_memory_cached")
+    reset_peak_memory_stats(device)
+
+
+def _deprecated_reset(name: str) -> None:
+    warnings.warn(
+        f"torch.npu.{name} now calls torch.npu.reset_peak_memory_stats, which resets /all/ peak memory stats.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes of blocks in use."""
+    return int(memory_stats(device).get("allocated_bytes.all.current", 0))
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """Return the most bytes of blocks that were in use."""
+    return int(memory_stats(device).get("allocated_bytes.all.peak", 0))
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Return the bytes taken from the device."""
+    return int(memory_stats(device).get("reserved_bytes.all.current", 0))
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """Return the most bytes that were taken from the device."""
+    return int(memory_stats(device).get("reserved_bytes.all.peak", 0))
+
+
+def memory_cached(device: Any = None) -> int:
+    """Deprecated: as `memory_reserved`."""
+    warnings.warn("`torch.npu.memory_cached` has been renamed to `torch.npu.memory_reserved`", FutureWarning, 2)
+    return memory_reserved(device)
+
+
+def max_memory_cached(device: Any = None) -> int:
+    """Deprecated: as `max_memory_reserved`."""
+    warnings.warn("`torch.npu.max_memory_cached` has been renamed to `torch.npu.max_memory_reserved`", FutureWarning, 2)
+    return max_memory_reserved(device)
+
+
+def get_allocator_backend() -> str:
+    """Return "native": the caching allocator."""
+    return "native"
+
+
+def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: bool = True) -> list[dict[str, Any]]:
+    """Return the segments of every device with their blocks, those of one private pool when it is named."""
+    segments = [segment for allocator in allocators().values() for segment in allocator.snapshot()]
+    if mempool_id is None:
+        return segments
+    return [segment for segment in segments if segment["segment_pool_id"] == tuple(mempool_id)]
+
+
+def _snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+    """Return segments, the recorded history by device, and the allocator's settings."""
+    found = allocators()
+    count = max(runtime.device_count(), 1 + max(found, default=-1))
+    traces = [list(found[i].history.entries) if i in found else [] for i in range(count)]
+    config = next(iter(found.values())).config if found else None
+    settings = {}
+    if config is not None:
+        settings = {
+            "garbage_collection_threshold": config.garbage_collection_threshold,
+            "max_split_size": -1 if config.max_split_size == UNBOUNDED else config.max_split_size,
+            "expandable_segments": config.expandable_segments,
+            "last_allocator_settings": config.text,
+            "roundup_power2_divisions": {str(k): v for k, v in config.roundup_power2_divisions},
+        }
+    return {
+        "segments": memory_snapshot(),
+        "device_traces": traces,
+        "allocator_settings": settings,
+        "external_annotations": [],
+    }
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    """Write `_snapshot()` to a file, which torch's memory viewer opens."""
+    Path(filename).write_bytes(pickle.dumps(_snapshot()))
+
+
+def _record_memory_history(
+    enabled: str | None = "all",
+    context: str | None = "all",
+    stacks: str = "all",
+    max_entries: int = UNBOUNDED,
+    device: Any = None,
+    clear_history: bool = False,
+    compile_context: bool = False,
+    global_record_annotations: bool = False,
+    skip_actions: list[str] | None = None,
+) -> None:
+    """Record what the allocators do from now on; None ends it.
+
+    Raises ValueError with torch's texts for other words.
+    """
+    if enabled not in ("state", "all", None):
+        raise RuntimeError("expected state to be 'state', 'all', or None")
+    if context not in ("state", "alloc", "all", None):
+        raise RuntimeError("expected context to be 'state', 'alloc', 'all', or None")
+    if stacks not in ("python", "all"):
+        raise RuntimeError("expected stacks to be 'python', or 'all'")
+    runtime.init()
+    indices = range(runtime.device_count()) if device is None else [device_index(device)]
+    for index in indices:
+        most = max_entries if enabled == "all" else 0
+        _get_allocator(index).history.configure(
+            enabled is not None, context or "none", most, clear_history, frozenset(skip_actions or ())
+        )
+
+
+def _set_memory_metadata(metadata: str) -> None:
+    """Attach a text to the entries recorded from now on."""
+    for allocator in allocators().values():
+        allocator.history.metadata = metadata
+
+
+def _get_memory_metadata() -> str:
+    """Return the text that is attached to entries."""
+    return next((allocator.history.metadata for allocator in allocators().values()), "")
+
+
+def _set_allocator_settings(env: str) -> None:
+    """Change the allocators' options."""
+    configure(env)
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """Return a table of the counters. Raises KeyError before the runtime is initialised, as torch does."""
+    index = device_index(device) if device is not None or runtime.is_initialized() else 0
+    stats = memory_stats(index)
+    lines = [
+        "=" * 75,
+        f"                  PyTorch NPU memory summary, device ID {index:<18d} ",
+        "-" * 75,
+        f"            NPU OOMs: {stats['num_ooms']:<13d}|        npuMalloc retries: {stats['num_alloc_retries']:<9d}   ",
+        "=" * 75,
+        "        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  ",
+    ]
+    for key, name, format_cell in _METRICS:
+        lines.append("-" * 75)
+        lines += _rows(stats, key, name, format_cell, (*_BY_POOL[:1], *(() if abbreviated else _BY_POOL[1:])))
+    for key, name in (("oversize_allocations", "Oversize allocations"), ("oversize_segments", "Oversize NPU segments")):
+        lines.append("-" * 75)
+        cells = [stats[f"{key}.{column}"] for column in _COLUMNS]
+        lines.append(f" {name:<21} | " + " | ".join(_count(cell, cell) for cell in cells) + " ")
+    lines.append("=" * 75)
+    return "|" + "|\n|".join(lines) + "|\n"
+
+
+_COLUMNS = ("current", "peak", "allocated", "freed")
+_BY_POOL = (("all", None), ("large_pool", "      from large pool"), ("small_pool", "      from small pool"))
+
+
+def _rows(stats: dict[str, Any], key: str, name: str, cell: Any, pools: Any) -> list[str]:
+    rows = []
+    for pool, label in pools:
+        values = [(stats[f"{key}.{pool}.{column}"], stats[f"{key}.all.{column}"]) for column in _COLUMNS]
+        rows.append(f" {label or name:<21} | " + " | ".join(cell(value, unit) for value, unit in values) + " ")
+    return rows
+
+
+def _size(value: int, unit_of: int) -> str:
+    units = ("B  ", "KiB", "MiB", "GiB", "TiB", "PiB")
+    place = 0
+    while unit_of >= 768 * 1024 and place < len(units) - 1:
+        unit_of //= 1024
+        value //= 1024
+        place += 1
+    return f"{value:6d} {units[place]}"
+
+
+def _count(value: int, unit_of: int) -> str:
+    units = (" ", "K", "M")
+    place = 0
+    while unit_of >= 750 * 1000 and place < len(units) - 1:
+        unit_of //= 1000
+        value //= 1000
+        place += 1
+    return f"{value:7d} {units[place]} "
+
+
+_METRICS = (
+    ("allocated_bytes", "Allocated memory", _size),
+    ("active_bytes", "Active memory", _size),
+    ("requested_bytes", "Requested memory", _size),
+    ("reserved_bytes", "NPU reserved memory", _size),
+    ("inactive_split_bytes", "Non-releasable memory", _size),
+    ("allocation", "Allocations", _count),
+    ("active", "Active allocs", _count),
+    ("segment", "NPU reserved segments", _count),
+    ("inactive_split", "Non-releasable allocs", _count),
+)
+
+__all__ = [
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "current_device",
+    "empty_cache",
+    "get_allocator_backend",
+    "get_per_process_memory_fraction",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_memory_stats",
+    "set_per_process_memory_fraction",
+]

@@ -1,0 +1,55 @@
+"""A simulated Ascend host: the vendor's Python module `acl` and its operator libraries, over host memory.
+
+It stands in for the vendor's libraries, never for code of this package, and only when the environment asks for it:
+`MINDTORCH_NPU_SIMULATOR="Ascend910B3:2,memory=1GiB"`. Streams run on threads of their own; device addresses are no host
+addresses; memory that was not written or has been freed is poison; errors and limits are the chip's.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+from typing import Any
+
+from mindtorch_npu.simulator.acl import make_module
+from mindtorch_npu.simulator.machine import Machine
+from mindtorch_npu.simulator.settings import VARIABLE, parse, wanted
+
+_current: dict[str, Any] = {}
+
+
+def machine() -> Machine:
+    """Return the simulated host of this process, made at the first call from the environment's settings."""
+    if "machine" not in _current:
+        _current["machine"] = Machine(parse(os.environ[VARIABLE]))
+        _current["acl"] = make_module(_current["machine"])
+    made: Machine = _current["machine"]
+    return made
+
+
+def load() -> ModuleType:
+    """Return the simulated `acl`. Raises ValueError when the settings are wrong."""
+    machine()
+    module: ModuleType = _current["acl"]
+    return module
+
+
+def replace(settings: str) -> Machine:
+    """Simulate another host from now on, forgetting the one before; for tests."""
+    _current["machine"] = Machine(parse(settings))
+    _current["acl"] = make_module(_current["machine"])
+    _current.pop("library", None)
+    return machine()
+
+
+def library() -> Any:
+    """Return the simulated operator libraries; needs numpy."""
+    if "library" not in _current:
+        # Imported late: it needs numpy, which the core must not.
+        module = importlib.import_module("mindtorch_npu.simulator.library")
+        _current["library"] = module.Library(machine())
+    return _current["library"]
+
+
+__all__ = ["VARIABLE", "library", "load", "machine", "replace", "wanted"]

@@ -1,0 +1,192 @@
+"""The simulated host: its devices, contexts, streams and events, and what each thread has current."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import threading
+from typing import Any
+
+from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan
+from mindtorch_npu.simulator.memory import DeviceMemory
+from mindtorch_npu.simulator.settings import Settings
+from mindtorch_npu.simulator.stream import Event, Stream
+
+PARAMETER, UNINITIALIZED = 100000, 100001
+BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
+
+
+class Context:
+    """A context of a device, with its default stream."""
+
+    def __init__(self, handle: int, device: int, default_stream: Stream) -> None:
+        self.handle = handle
+        self.device = device
+        self.default_stream = default_stream
+
+
+class _Thread(threading.local):
+    context: Context | None = None
+    message: str | None = None
+
+
+class Machine:
+    """Everything the vendor's libraries and the device keep; one per process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.faults = FaultPlan(settings.faults)
+        self.pid = os.getpid()
+        self.initialized = 0
+        self.finalized = False
+        self.lost: set[int] = set()
+        self.thread = _Thread()
+        self.lock = threading.RLock()
+        self.set_counts: dict[int, int] = {}
+        self.contexts: dict[int, Context] = {}
+        self.streams: dict[int, Stream] = {}
+        self.events: dict[int, Event] = {}
+        self.pinned: dict[int, tuple[int, Any]] = {}
+        self.peers: set[tuple[int, int]] = set()
+        self.options: dict[int, int] = {}
+        self._primary: dict[int, Context] = {}
+        self._handles = itertools.count(0x7F00_0000_1000, 0x40)
+        padding = settings.facts["padding"]
+        self.memories = [DeviceMemory(i, settings.memory, padding) for i in range(settings.devices)]
+
+    def call(self, name: str) -> None:
+        """Check what every call needs: initialised, not forked, no fault wanted."""
+        if os.getpid() != self.pid:
+            raise DeviceFault(507000, "EZ9999: the runtime of a forked process's parent must not be used")
+        if not self.initialized:
+            raise DeviceFault(UNINITIALIZED, f"EE1001: {name} before acl.init")
+        self.faults.check(name)
+
+    def context(self) -> Context:
+        """Return the thread's context; DeviceFault when it has none or its device is lost."""
+        found = self.thread.context
+        if found is None:
+            raise DeviceFault(NO_CONTEXT, "EE1001: this thread has no context: call set_device first")
+        if found.device in self.lost:
+            raise DeviceFault(507010, f"EE1001: device {found.device} has stopped answering")
+        return found
+
+    def set_device(self, device: int) -> None:
+        """Make a device's default context current, making it when it is the first use."""
+        if not 0 <= device < self.settings.devices:
+            raise DeviceFault(BAD_DEVICE, f"EE1001: device {device} is not one of {self.settings.devices}")
+        with self.lock:
+            if device in self.lost:
+                raise DeviceFault(507033, f"EE1001: device {device} cannot be opened")
+            primary = self._primary.get(device)
+            if primary is None:
+                primary = self._primary[device] = self.create_context(device)
+            self.set_counts[device] = self.set_counts.get(device, 0) + 1
+            self.thread.context = primary
+
+    def reset_device(self, device: int, force: bool) -> None:
+        """Undo one `set_device`, all with `force`; with the last the device's streams and errors go."""
+        with self.lock:
+            count = self.set_counts.get(device, 0)
+            if not count:
+                raise DeviceFault(BAD_VALUE, f"EE1001: device {device} is not set")
+            self.set_counts[device] = 0 if force else count - 1
+            if self.set_counts[device]:
+                return
+            gone = [stream for stream in self.streams.values() if stream.device == device]
+            self._primary.pop(device, None)
+            self.lost.discard(device)
+            for stream in gone:
+                self.streams.pop(stream.handle, None)
+            for context in [c for c in self.contexts.values() if c.device == device]:
+                self.contexts.pop(context.handle, None)
+        for stream in gone:
+            stream.close(force=True)
+        if self.thread.context is not None and self.thread.context.device == device:
+            self.thread.context = None
+
+    def create_context(self, device: int) -> Context:
+        """Return a new context of a device."""
+        with self.lock:
+            handle = next(self._handles)
+            stream = Stream(next(self._handles), handle, device, self.settings.delay)
+            self.streams[stream.handle] = stream
+            context = self.contexts[handle] = Context(handle, device, stream)
+        return context
+
+    def create_stream(self) -> Stream:
+        """Return a new stream of the current context; DeviceFault past the chip's limit."""
+        context = self.context()
+        with self.lock:
+            if sum(s.device == context.device for s in self.streams.values()) >= self.settings.facts["streams"]:
+                raise DeviceFault(207008, "EE1001: the device has no stream left")
+            stream = Stream(next(self._handles), context.handle, context.device, self.settings.delay)
+            self.streams[stream.handle] = stream
+        return stream
+
+    def stream(self, handle: int) -> Stream:
+        """Return the stream of a handle, 0 for the context's default; DeviceFault for a foreign or unknown one."""
+        context = self.context()
+        if handle == 0:
+            return context.default_stream
+        stream = self.streams.get(handle)
+        if stream is None:
+            raise DeviceFault(PARAMETER, f"EL0003: {handle:#x} is no stream")
+        if stream.context != context.handle:
+            raise DeviceFault(WRONG_CONTEXT, "EE1001: the stream belongs to another context")
+        return stream
+
+    def create_event(self, flags: int, recordable_anew: bool) -> Event:
+        """Return a new event; DeviceFault past the chip's limit."""
+        self.context()
+        with self.lock:
+            if not recordable_anew and len(self.events) >= self.settings.facts["events"]:
+                raise DeviceFault(207007, "EE1001: the device has no event left")
+            event = Event(next(self._handles), flags, recordable_anew)
+            self.events[event.handle] = event
+        return event
+
+    def event(self, handle: int) -> Event:
+        """Return the event of a handle; DeviceFault for an unknown one."""
+        event = self.events.get(handle)
+        if event is None:
+            raise DeviceFault(PARAMETER, f"EL0003: {handle:#x} is no event")
+        return event
+
+    def device_streams(self, device: int) -> list[Stream]:
+        """Return the streams of a device."""
+        with self.lock:
+            return [stream for stream in self.streams.values() if stream.device == device]
+
+    def check_stream(self, stream: Stream) -> None:
+        """Raise what a task of the stream, or any exception on its device, left behind."""
+        for other in (stream, *self.device_streams(stream.device)):
+            if other.error is not None and (other is stream or other.error.code >= 507000):
+                raise other.error
+        if stream.device in self.lost:
+            raise DeviceFault(507010, f"EE1001: device {stream.device} has stopped answering")
+
+    def memory_of(self, address: int) -> DeviceMemory | None:
+        """Return the device memory an address belongs to, None for host addresses."""
+        return next((memory for memory in self.memories if memory.owns(address)), None)
+
+    def host_address(self, address: int, size: int) -> int:
+        """Return where the bytes at `address` are in this process; DeviceFault for memory that is not live."""
+        memory = self.memory_of(address)
+        if memory is None:
+            return address
+        block, offset = memory.find(address, size)
+        return block.host + offset
+
+    def buffer(self, address: int, size: int) -> Any:
+        """Return a writable buffer over device bytes; DeviceFault for memory that is not live or not a device's."""
+        memory = self.memory_of(address)
+        if memory is None:
+            raise DeviceFault(507015, f"EZ9999: the kernel was given {address:#x}, which is no device address")
+        block, offset = memory.find(address, size)
+        return memoryview(block.data)[offset : offset + size]
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        """Copy bytes between any two places, as the stream or a synchronous copy does."""
+        ctypes.memmove(self.host_address(target, size), self.host_address(source, size), size)

@@ -1,0 +1,129 @@
+"""pyACL's functions for memory: device blocks, pinned host memory, copies and fills."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from mindtorch_npu.simulator.faults import DeviceFault
+from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
+
+H2H, H2D, D2H, D2D, DEFAULT = range(5)
+HBM_ATTRIBUTES = (1, 4, 5)
+
+
+def _malloc(machine: Machine, size: int, policy: int) -> int:
+    return machine.memories[machine.context().device].malloc(size)
+
+
+def _free(machine: Machine, address: int) -> None:
+    machine.context()
+    memory = machine.memory_of(address)
+    if memory is None:
+        raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no device memory")
+    memory.free(address)
+
+
+def _malloc_host(machine: Machine, size: int) -> int:
+    machine.context()
+    if size <= 0:
+        raise DeviceFault(PARAMETER, f"EL0003: the size {size} of an allocation is not positive")
+    block = (ctypes.c_char * (size + 64))()
+    address = (ctypes.addressof(block) + 63) // 64 * 64
+    machine.pinned[address] = (size, block)
+    return address
+
+
+def _free_host(machine: Machine, address: int) -> None:
+    if machine.pinned.pop(address, None) is None:
+        raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no pinned memory")
+
+
+def _is_pinned(machine: Machine, address: int, size: int) -> bool:
+    return any(start <= address and address + size <= start + length for start, (length, _) in machine.pinned.items())
+
+
+def _check_range(machine: Machine, target: int, limit: int, source: int, size: int) -> None:
+    if not target or not source:
+        raise DeviceFault(PARAMETER, "EL0003: a copy from or to address 0")
+    if size > limit:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {size} bytes do not fit in {limit}")
+    device = machine.context().device
+    for address in (target, source):
+        memory = machine.memory_of(address)
+        if memory is None:
+            continue
+        memory.find(address, size)
+        owner = machine.memories.index(memory)
+        other = machine.memory_of(source if address == target else target)
+        if other is not None and other is not memory:
+            peers = (owner, machine.memories.index(other))
+            if peers not in machine.peers or peers[::-1] not in machine.peers:
+                raise DeviceFault(BAD_VALUE, f"EE1001: no peer access between devices {peers[0]} and {peers[1]}")
+        elif owner != device:
+            raise DeviceFault(BAD_VALUE, f"EE1001: {address:#x} is memory of device {owner}, current is {device}")
+
+
+def _memcpy(machine: Machine, target: int, limit: int, source: int, size: int, kind: int) -> None:
+    if size:
+        _check_range(machine, target, limit, source, size)
+        machine.copy(target, source, size)
+
+
+def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: int, kind: int, stream: int) -> None:
+    found = machine.stream(stream)
+    if not size:
+        return
+    _check_range(machine, target, limit, source, size)
+    on_device = (machine.memory_of(source) is not None, machine.memory_of(target) is not None)
+    expected = {(False, False): H2H, (False, True): H2D, (True, False): D2H, (True, True): D2D}[on_device]
+    if kind not in (expected, DEFAULT):
+        raise DeviceFault(BAD_VALUE, f"EL0003: the copy is of kind {expected}, not {kind}")
+    found.enqueue(lambda: machine.copy(target, source, size))
+    hosts = [address for address, there in zip((source, target), on_device, strict=True) if not there]
+    if not all(_is_pinned(machine, address, size) for address in hosts):
+        found.wait()  # memory the system may move: the call returns when the copy is done
+        machine.check_stream(found)
+
+
+def _memset(machine: Machine, address: int, limit: int, value: int, size: int) -> None:
+    if size > limit:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {size} bytes do not fit in {limit}")
+    ctypes.memset(machine.host_address(address, size), value & 0xFF, size)
+
+
+def _memset_async(machine: Machine, address: int, limit: int, value: int, size: int, stream: int) -> None:
+    found = machine.stream(stream)
+    machine.host_address(address, size)
+    found.enqueue(lambda: _memset(machine, address, limit, value, size))
+
+
+def _mem_info(machine: Machine, attribute: int) -> tuple[int, int]:
+    memory = machine.memories[machine.context().device]
+    if attribute not in HBM_ATTRIBUTES:
+        return 0, 0
+    return memory.free_bytes, memory.capacity
+
+
+def _attributes(machine: Machine, address: int) -> dict[str, Any]:
+    memory = machine.memory_of(address)
+    if memory is not None:
+        return {"location": {"id": machine.memories.index(memory), "type": 1}, "page_size": 2 << 20, "rsv": []}
+    kind = 0 if _is_pinned(machine, address, 1) else 2
+    return {"location": {"id": 0, "type": kind}, "page_size": 4096, "rsv": []}
+
+
+CALLS: dict[str, tuple[int, int, int, Any]] = {
+    "rt.malloc": (2, 2, 1, _malloc),
+    "rt.malloc_align32": (2, 2, 1, _malloc),
+    "rt.malloc_cached": (2, 2, 1, _malloc),
+    "rt.free": (1, 1, 0, _free),
+    "rt.malloc_host": (1, 1, 1, _malloc_host),
+    "rt.free_host": (1, 1, 0, _free_host),
+    "rt.memcpy": (5, 5, 0, _memcpy),
+    "rt.memcpy_async": (6, 6, 0, _memcpy_async),
+    "rt.memset": (4, 4, 0, _memset),
+    "rt.memset_async": (5, 5, 0, _memset_async),
+    "rt.get_mem_info": (1, 1, 2, _mem_info),
+    "rt.pointer_get_attributes": (1, 1, 1, _attributes),
+}

@@ -1,0 +1,144 @@
+"""Streams that run their tasks in order on a thread of their own, and events that mark places in them."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from mindtorch_npu.simulator.faults import DeviceFault
+
+AICORE_EXCEPTION = 507015
+KERNEL_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+class Mark:
+    """One recording of an event: done when the stream has passed it."""
+
+    __slots__ = ("done", "time_us")
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.time_us = 0
+
+    def reach(self) -> None:
+        """The stream is here."""
+        self.time_us = time.monotonic_ns() // 1000
+        self.done.set()
+
+
+class Event:
+    """A re-recordable event; waits refer to the recording that was current when they were issued."""
+
+    def __init__(self, handle: int, flags: int, recordable_anew: bool) -> None:
+        self.handle = handle
+        self.flags = flags
+        self.recordable_anew = recordable_anew
+        self.mark: Mark | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True when the stream has passed the last recording, or there is none."""
+        return self.mark is None or self.mark.done.is_set()
+
+
+class Stream:
+    """A queue of tasks and the thread that runs them, which starts with the first task and ends when idle for long."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, handle: int, context: int, device: int, delay: float = 0.0) -> None:
+        self.handle = handle
+        self.context = context
+        self.device = device
+        self.delay = delay
+        self.number = next(self._numbers)
+        self.error: DeviceFault | None = None
+        self.stop_on_failure = False
+        self.closed = False
+        self._tasks: deque[tuple[Callable[[], None], bool]] = deque()
+        self._changed = threading.Condition()
+        self._busy = False
+        self._thread: threading.Thread | None = None
+
+    def enqueue(self, task: Callable[[], None], always: bool = False) -> None:
+        """Run `task` after all that was enqueued before, `always` also after a failure; returns at once."""
+        with self._changed:
+            if self.closed:
+                raise DeviceFault(107003, "EE1001: the stream has been destroyed")
+            self._tasks.append((task, always))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=f"npu-stream-{self.number}", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._tasks:
+                    if (self.closed or not self._changed.wait(timeout=2.0)) and not self._tasks:
+                        self._thread = None
+                        return
+                task, always = self._tasks.popleft()
+                self._busy = True
+            try:
+                if self.delay:
+                    time.sleep(self.delay)
+                if self.error is None or not self.stop_on_failure or always:
+                    task()
+            except DeviceFault as fault:
+                self.error = self.error or fault
+            except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
+                self.error = self.error or DeviceFault(AICORE_EXCEPTION, f"EZ9999: {type(error).__name__}: {error}")
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+
+    @property
+    def idle(self) -> bool:
+        """True when every task has run."""
+        with self._changed:
+            return not self._tasks and not self._busy
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until every task has run; False when the time is over first."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._tasks and not self._busy, timeout_s)
+
+    def record(self, event: Event) -> None:
+        """Mark this place in the stream as the event's recording."""
+        mark = Mark()
+        event.mark = mark
+        self.enqueue(mark.reach, always=True)
+
+    def wait_event(self, event: Event) -> None:
+        """Let later tasks wait for the event's present recording."""
+        mark = event.mark
+        if mark is not None:
+            self.enqueue(lambda: _wait(mark))
+
+    def close(self, force: bool = False) -> None:
+        """Refuse further tasks; run those that wait, unless `force` drops them."""
+        with self._changed:
+            self.closed = True
+            if force:
+                self._tasks.clear()
+            self._changed.notify_all()
+        self.wait()
+
+
+def _wait(mark: Mark) -> None:
+    mark.done.wait()

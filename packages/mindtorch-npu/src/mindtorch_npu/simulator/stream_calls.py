@@ -1,0 +1,131 @@
+"""pyACL's functions for streams, events and synchronising."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_npu.simulator.faults import DeviceFault
+from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
+from mindtorch_npu.simulator.stream import Event
+
+SYNC, TIME_LINE = 1, 8
+TIMESTAMP_INVALID, TIMESTAMP_REVERSED, NOT_SUPPORTED, INTERNAL = 107006, 107007, 207000, 507000
+STREAM_TIMEOUT, EVENT_TIMEOUT = 507046, 507047
+
+
+def _create_with_config(machine: Machine, priority: int, flags: int) -> int:
+    if not 0 <= priority <= (7 if machine.settings.priorities else 0):
+        raise DeviceFault(BAD_VALUE, f"EL0003: the priority {priority} of a stream is not supported")
+    return machine.create_stream().handle
+
+
+def _destroy(machine: Machine, handle: int, force: bool = False) -> None:
+    stream = machine.stream(handle)
+    if stream is machine.context().default_stream:
+        raise DeviceFault(PARAMETER, "EL0003: the default stream cannot be destroyed")
+    machine.streams.pop(stream.handle, None)
+    stream.close(force)
+
+
+def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
+    stream = machine.stream(handle)
+    if not stream.wait(None if milliseconds < 0 else milliseconds / 1000):
+        raise DeviceFault(STREAM_TIMEOUT, f"EE1002: the stream did not finish in {milliseconds} ms")
+    machine.check_stream(stream)
+
+
+def _synchronize_device(machine: Machine) -> None:
+    for stream in machine.device_streams(machine.context().device):
+        stream.wait()
+        machine.check_stream(stream)
+
+
+def _query(machine: Machine, handle: int) -> int:
+    stream = machine.stream(handle)
+    machine.check_stream(stream)
+    return 0 if stream.idle else 1
+
+
+def _wait_event(machine: Machine, stream: int, event: int) -> None:
+    found = machine.event(event)
+    if not found.flags & SYNC:
+        raise DeviceFault(NOT_SUPPORTED, "EE1001: the event was not made to be waited for")
+    machine.stream(stream).wait_event(found)
+
+
+def _record(machine: Machine, event: int, stream: int) -> None:
+    machine.stream(stream).record(machine.event(event))
+
+
+def _synchronize_event(machine: Machine, handle: int, milliseconds: int = -1) -> None:
+    mark = machine.event(handle).mark
+    machine.context()
+    if mark is not None and not mark.done.wait(None if milliseconds < 0 else milliseconds / 1000):
+        raise DeviceFault(EVENT_TIMEOUT, f"EE1002: the event was not reached in {milliseconds} ms")
+
+
+def _plain(machine: Machine, handle: int) -> Event:
+    event = machine.event(handle)
+    if event.recordable_anew:
+        raise DeviceFault(NOT_SUPPORTED, "EE1001: not for an event of create_event_ex_with_flag")
+    return event
+
+
+def _reset(machine: Machine, event: int, stream: int) -> None:
+    machine.stream(stream)
+    _plain(machine, event).mark = None
+
+
+def _elapsed(machine: Machine, start: int, end: int) -> float:
+    marks = []
+    for event in (machine.event(start), machine.event(end)):
+        if event.mark is None:
+            raise DeviceFault(INTERNAL, "EE1001: the event has not been recorded")
+        if not event.flags & TIME_LINE or not event.complete:
+            raise DeviceFault(TIMESTAMP_INVALID, "EE1001: the event has no time, or has not been reached")
+        marks.append(event.mark)
+    if marks[1].time_us < marks[0].time_us:
+        raise DeviceFault(TIMESTAMP_REVERSED, "EE1001: the end lies before the start")
+    return (marks[1].time_us - marks[0].time_us) / 1000
+
+
+def _destroy_event(machine: Machine, handle: int) -> None:
+    machine.event(handle)
+    machine.events.pop(handle, None)
+
+
+def _failure_mode(machine: Machine, handle: int, mode: int) -> None:
+    machine.stream(handle).stop_on_failure = mode == 1
+
+
+def _abort(machine: Machine, handle: int) -> None:
+    stream = machine.stream(handle)
+    stream.error = stream.error or DeviceFault(107023, "EE1001: the stream was aborted")
+
+
+CALLS: dict[str, tuple[int, int, int, Any]] = {
+    "rt.create_stream": (0, 0, 1, lambda m: m.create_stream().handle),
+    "rt.create_stream_with_config": (2, 2, 1, _create_with_config),
+    "rt.destroy_stream": (1, 1, 0, _destroy),
+    "rt.destroy_stream_force": (1, 1, 0, lambda m, s: _destroy(m, s, True)),
+    "rt.synchronize_stream": (1, 1, 0, _synchronize),
+    "rt.synchronize_stream_with_timeout": (2, 2, 0, _synchronize),
+    "rt.stream_query": (1, 1, 1, _query),
+    "rt.stream_abort": (1, 1, 0, _abort),
+    "rt.stream_get_id": (1, 1, 1, lambda m, s: m.stream(s).number),
+    "rt.stream_wait_event": (2, 2, 0, _wait_event),
+    "rt.set_stream_failure_mode": (2, 2, 0, _failure_mode),
+    "rt.synchronize_device": (0, 0, 0, _synchronize_device),
+    "rt.device_get_stream_priority_range": (0, 0, 2, lambda m: (7, 0)),
+    "rt.create_event": (0, 0, 1, lambda m: m.create_event(SYNC | TIME_LINE, False).handle),
+    "rt.create_event_with_flag": (1, 1, 1, lambda m, flags: m.create_event(flags, False).handle),
+    "rt.create_event_ex_with_flag": (1, 1, 1, lambda m, flags: m.create_event(flags, True).handle),
+    "rt.destroy_event": (1, 1, 0, _destroy_event),
+    "rt.record_event": (2, 2, 0, _record),
+    "rt.reset_event": (2, 2, 0, _reset),
+    "rt.synchronize_event": (1, 1, 0, _synchronize_event),
+    "rt.synchronize_event_with_timeout": (2, 2, 0, _synchronize_event),
+    "rt.query_event": (1, 1, 1, lambda m, event: 0 if _plain(m, event).complete else 1),
+    "rt.query_event_status": (1, 1, 1, lambda m, event: int(m.event(event).complete)),
+    "rt.event_elapsed_time": (2, 2, 1, _elapsed),
+}

@@ -1,0 +1,317 @@
+"""Streams, events, and which stream is current in a thread."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from contextlib import suppress
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.acl.errors import AclError, check
+from mindtorch_npu.device import current_device, device_index, exchange, make_device
+
+FAST_LAUNCH, FAST_SYNC = 1, 2
+SYNC, TIME_LINE, IPC = 1, 8, 0x40
+POOL = 32
+"""How many streams a device has at most for `Stream()`, which hands them out in turn."""
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.current: dict[int, Stream] = {}
+
+
+_thread = _Thread()
+_lock = threading.Lock()
+_pools: dict[int, tuple[list[int], Any]] = {}
+_defaults: dict[int, Stream] = {}
+
+
+def priority_range() -> tuple[int, int]:
+    """Return the least and the greatest priority of streams: (0, 0), ACL's streams have one priority."""
+    return 0, 0
+
+
+def _pooled(index: int) -> int:
+    acl = runtime.on(index)
+    with _lock:
+        handles, turn = _pools.setdefault(index, ([], itertools.count()))
+        number = next(turn) % POOL
+        if number < len(handles):
+            return handles[number]
+        handle, code = acl.rt.create_stream_with_config(0, FAST_LAUNCH | FAST_SYNC)
+        check(code, "acl.rt.create_stream_with_config(0, 3)", acl)
+        handles.append(handle)
+        return int(handle)
+
+
+def _destroy_pools() -> None:
+    pools = dict(_pools)
+    _pools.clear()
+    _defaults.clear()
+    for index, (handles, _) in pools.items():
+        acl = runtime.on(index)
+        for handle in handles:
+            acl.rt.destroy_stream(handle)
+
+
+runtime.at_exit(_destroy_pools)
+
+
+class Stream:
+    """An order of execution on a device. Streams run beside each other; `wait_*` puts them in order.
+
+    As a context manager it is current within the block. Raises AclError for a device that is not there.
+    """
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        handle = kwargs.pop("npu_stream", kwargs.pop("stream_id", None))
+        kwargs.pop("device_index", None), kwargs.pop("device_type", None)
+        if kwargs:
+            raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for Stream()")
+        self._index = device_index(device)
+        before = exchange(self._index)
+        try:
+            self._handle: int = _pooled(self._index) if handle is None else handle
+        finally:
+            exchange(before)
+        self._entered: list[StreamContext] = []
+
+    @property
+    def npu_stream(self) -> int:
+        """ACL's handle; 0 is the default stream."""
+        return self._handle
+
+    stream_id = npu_stream
+
+    @property
+    def device_index(self) -> int:
+        """The index of the stream's device."""
+        return self._index
+
+    @property
+    def device(self) -> Any:
+        """The stream's device."""
+        return make_device(self._index)
+
+    @property
+    def priority(self) -> int:
+        """0."""
+        return 0
+
+    @classmethod
+    def priority_range(cls) -> tuple[int, int]:
+        """Return the least and the greatest priority."""
+        return priority_range()
+
+    def _acl(self) -> Any:
+        return runtime.on(self._index)
+
+    def query(self) -> bool:
+        """Return whether all that was enqueued has been done. Raises AclError for what failed."""
+        before = exchange(self._index)
+        try:
+            acl = self._acl()
+            status, code = acl.rt.stream_query(self._handle)
+            check(code, f"acl.rt.stream_query({self._handle:#x})", acl)
+            return bool(status == 0)
+        finally:
+            exchange(before)
+
+    def synchronize(self) -> None:
+        """Wait until all that was enqueued has been done. Raises AclError for what failed."""
+        before = exchange(self._index)
+        try:
+            acl = self._acl()
+            check(acl.rt.synchronize_stream(self._handle), f"acl.rt.synchronize_stream({self._handle:#x})", acl)
+        finally:
+            exchange(before)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Mark this place in the stream and return the event."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let what is enqueued from now on wait for the event."""
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let what is enqueued from now on wait for what has been enqueued to `stream`."""
+        self.wait_event(stream.record_event())
+
+    def __enter__(self) -> Stream:
+        context = StreamContext(self)
+        context.__enter__()
+        self._entered.append(context)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._entered.pop().__exit__(*error)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and (self._handle, self._index) == (other._handle, other._index)
+
+    def __hash__(self) -> int:
+        return hash((self._handle, self._index))
+
+    def __repr__(self) -> str:
+        return f"<torch.npu.Stream device=npu:{self._index} npu_stream={self._handle:#x}>"
+
+
+class ExternalStream(Stream):
+    """A stream that another library made and will destroy."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        super().__init__(device, npu_stream=stream_ptr, **kwargs)
+
+
+class Event:
+    """A mark in a stream: to wait for, to ask for, to measure time with. ACL's event is made at the first `record`."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        self.enable_timing = bool(enable_timing)
+        self.blocking, self.interprocess, self.external = bool(blocking), bool(interprocess), bool(external)
+        self._handle = 0
+        self._index: int | None = None
+
+    @property
+    def npu_event(self) -> int:
+        """ACL's handle; 0 before the first `record`."""
+        return self._handle
+
+    @property
+    def device(self) -> Any:
+        """The device of the stream in which the event was recorded, None before."""
+        return None if self._index is None else make_device(self._index)
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Mark the present end of a stream, by default the current one. May be done again: the last counts."""
+        stream = current_stream() if stream is None else stream
+        if self._index is not None and self._index != stream.device_index:
+            raise RuntimeError(
+                f"Event device {self._index} does not match recording stream's device {stream.device_index}."
+            )
+        before = exchange(stream.device_index)
+        try:
+            acl = runtime.on(stream.device_index)
+            if not self._handle:
+                flags = SYNC | (TIME_LINE if self.enable_timing else 0)
+                create = getattr(acl.rt, "create_event_ex_with_flag", None) or acl.rt.create_event_with_flag
+                handle, code = create(flags)
+                check(code, f"acl.rt.{create.__name__}({flags})", acl)
+                self._handle, self._index = handle, stream.device_index
+            check(acl.rt.record_event(self._handle, stream.npu_stream), "acl.rt.record_event", acl)
+        finally:
+            exchange(before)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Let what is enqueued from now on to a stream, by default the current one, wait for the event."""
+        if not self._handle:
+            return
+        stream = current_stream() if stream is None else stream
+        before = exchange(stream.device_index)
+        try:
+            acl = runtime.on(stream.device_index)
+            check(acl.rt.stream_wait_event(stream.npu_stream, self._handle), "acl.rt.stream_wait_event", acl)
+        finally:
+            exchange(before)
+
+    def query(self) -> bool:
+        """Return whether the mark has been passed; True when there is none."""
+        if not self._handle:
+            return True
+        acl = runtime.on(self._index or 0)
+        status, code = acl.rt.query_event_status(self._handle)
+        runtime.on(current_device())
+        check(code, "acl.rt.query_event_status", acl)
+        return bool(status == 1)
+
+    def synchronize(self) -> None:
+        """Wait until the mark has been passed."""
+        if self._handle:
+            acl = runtime.on(self._index or 0)
+            code = acl.rt.synchronize_event(self._handle)
+            runtime.on(current_device())
+            check(code, "acl.rt.synchronize_event", acl)
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Return the milliseconds from this event to `end_event`. Raises ValueError with torch's texts."""
+        if not (self.enable_timing and end_event.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'")
+        if not (self._handle and end_event._handle):
+            raise ValueError("Both events must be recorded before calculating elapsed time")
+        self.synchronize()
+        end_event.synchronize()
+        acl = runtime.init()
+        milliseconds, code = acl.rt.event_elapsed_time(self._handle, end_event._handle)
+        check(code, "acl.rt.event_elapsed_time", acl)
+        return float(milliseconds)
+
+    def __del__(self) -> None:
+        if self._handle and runtime.is_initialized():
+            # When the process is ending, the event goes with it.
+            with suppress(AclError, RuntimeError, TypeError):
+                runtime.init().rt.destroy_event(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<torch.npu.Event {self._handle:#x}>" if self._handle else "<torch.npu.Event uninitialized>"
+
+
+def default_stream(device: Any = None) -> Stream:
+    """Return the default stream of a device."""
+    index = device_index(device)
+    found = _defaults.get(index)
+    if found is None:
+        found = _defaults.setdefault(index, Stream(index, npu_stream=0))
+    return found
+
+
+def current_stream(device: Any = None) -> Stream:
+    """Return the thread's current stream of a device: the default one unless another was set."""
+    index = device_index(device)
+    return _thread.current.get(index) or default_stream(index)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Make a stream, and with it its device, current in the thread; None changes nothing."""
+    if stream is not None:
+        exchange(stream.device_index)
+        _thread.current[stream.device_index] = stream
+
+
+class StreamContext:
+    """Context manager: a stream is current within the block; None changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self._before: tuple[int, Stream, Stream] | None = None
+
+    def __enter__(self) -> None:
+        if self.stream is None:
+            return
+        here = current_device()
+        self._before = (here, current_stream(here), current_stream(self.stream.device_index))
+        set_stream(self.stream)
+
+    def __exit__(self, *error: object) -> None:
+        if self.stream is None or self._before is None:
+            return
+        here, source, target = self._before
+        set_stream(target)
+        set_stream(source)
+        exchange(here)
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """Return a context manager in which `stream` is current."""
+    return StreamContext(stream)
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+    """Return the stream of a handle that another library made."""
+    return ExternalStream(data_ptr, device)

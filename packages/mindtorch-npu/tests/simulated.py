@@ -1,0 +1,32 @@
+"""A simulated device for tests: each test gets a host of its own and a runtime that was never initialised."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from mindtorch_npu import allocator, device, runtime, simulator, stream
+
+
+@contextmanager
+def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,memory=1GiB") -> Iterator[Any]:
+    """Simulate a host within the block and yield its machine."""
+    monkeypatch.setenv(simulator.VARIABLE, settings)
+    machine = simulator.replace(settings)
+    states = (("_acl", None), ("_owner", False), ("_bad_fork", False), ("_thread", threading.local()))
+    for name, value in states:
+        monkeypatch.setattr(runtime, name, value)
+    monkeypatch.setattr(runtime, "_fork_hook_set", True)  # no hooks in the process of the tests
+    device._thread.device = 0
+    stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
+    allocator._allocators.clear()
+    try:
+        yield machine
+    finally:
+        stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
+        allocator._allocators.clear()
+        runtime._acl = None
