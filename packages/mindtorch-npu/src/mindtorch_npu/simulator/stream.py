@@ -23,6 +23,7 @@ KERNEL_ERRORS = (
     TypeError,
     ValueError,
 )
+"""What a kernel that is written in Python may die of."""
 
 
 class Mark:
