@@ -1,12 +1,16 @@
-"""What only a fresh process can show: how long the import takes and how much memory it leaves resident."""
+"""What only a fresh process can show: how long the import takes, how much memory it and a training step take."""
 
 import json
 import os
 import subprocess
+from pathlib import Path
 
 from pairing import Measurement
 
-FRESH = {"import": "import time and resident memory after import, fresh processes"}
+FRESH = {
+    "import": "import time and resident memory after import, fresh processes",
+    "bert_memory": "peak memory of BERT-base training steps, less what the imports take, fresh processes",
+}
 PAIRS = 5
 
 _PROGRAM = """
@@ -19,20 +23,44 @@ import resource
 print(json.dumps(dict(cpu=cpu, wall=wall, rss=pages * resource.getpagesize())))
 """
 
+_TRAINING = """
+import json, resource, sys
+if {module!r} == "mindtorch":
+    __import__("mindtorch_proxy").install()
+sys.path.insert(0, {folder!r})
+import model_cases, torch
+torch.manual_seed(0)
+before = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+step = model_cases.bert_train()
+for _ in range(3):
+    step()
+print(json.dumps(dict(peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)))
+"""
 
-def _run(interpreter: str, module: str) -> dict:
+
+def _run(interpreter: str, module: str, program: str = _PROGRAM) -> dict:
     # Installed packages have their bytecode compiled, so a process that must not write any would measure the compiler.
     dropped = ("MINDTORCH", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
-    command = [interpreter, "-c", _PROGRAM.format(module=module)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**environment, "OMP_NUM_THREADS": "1"})
+    environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [interpreter, "-W", "ignore", "-c", program.format(module=module, folder=str(Path(__file__).parent))]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"{module}: {done.stderr.strip().splitlines()[-1]}")
     return json.loads(done.stdout)
 
 
 def measure_fresh(name: str, ours: str, torch: str, pairs: int | None) -> list[Measurement]:
-    """Return import time and memory, alternating fresh processes of both sides."""
+    """Return a case's figures, alternating fresh processes of both sides."""
+    if name == "bert_memory":
+        peak = Measurement(name, FRESH[name], unit="B")
+        try:
+            runs = [[_run(*side, _TRAINING)["peak"] for side in ((ours, "mindtorch"), (torch, "torch"))]]
+        except RuntimeError as error:
+            peak.error = str(error)
+            return [peak]
+        peak.add_pairs(*map(list, zip(*runs, strict=True)))
+        return [peak]
     seconds = Measurement("import", "import time, CPU")
     memory = Measurement("memory", "resident memory after import", unit="B")
     try:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import mindtorch as mt
+
 from .sides import Scenarios, assert_same, caught
 
 scenarios = Scenarios()
@@ -345,3 +347,16 @@ def module_hooks_without_inputs_to_differentiate(T):
     module = T.nn.Linear(2, 2)
     module.register_full_backward_hook(lambda module, inputs, outputs: inputs[0] * 3)
     return found, caught(lambda: module(T.ones(3, 2, requires_grad=True)).sum().backward())
+
+
+def test_a_taken_view_shares_memory_with_nothing() -> None:
+    """torch takes such views over, and accumulation then writes into what the program, or another leaf, holds."""
+    given = mt.ones(6)
+    w = mt.ones(2, 3, requires_grad=True)
+    w.view(6).backward(given)
+    w.grad.mul_(5)
+    assert given.tolist() == [1.0] * 6
+    a, b = mt.ones(2, 3, requires_grad=True), mt.ones(2, 3, requires_grad=True)
+    for _ in range(2):
+        ((a.view(6) + b.view(6)) * 2).backward(mt.ones(6))
+    assert a.grad.tolist() == b.grad.tolist() == [[4.0] * 3] * 2

@@ -6,8 +6,9 @@ import pytest
 
 mt = pytest.importorskip("mindtorch", reason="plans are made for calls on real tensors")
 from mindtorch_dispatch import call, table  # noqa: E402
-from mindtorch_dispatch.keys import DispatchKey  # noqa: E402
+from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet  # noqa: E402
 from mindtorch_dispatch.registry import registry  # noqa: E402
+from mindtorch_dispatch.state import exclude_keys  # noqa: E402
 
 
 def plans_made(fn):
@@ -101,3 +102,64 @@ def test_a_registered_kernel_takes_the_place_of_planned_ones():
     finally:
         registry.unregister_kernel("aten::sinh", DispatchKey.CPU)
     assert float(a.sinh()[0]) != 7.0
+
+
+def test_names_of_keywords_are_part_of_the_key():
+    a = mt.arange(5.0)
+    assert a.clamp(min=2.0).tolist() == [2.0, 2.0, 2.0, 3.0, 4.0]
+    assert a.clamp(max=2.0).tolist() == [0.0, 1.0, 2.0, 2.0, 2.0]
+
+
+def test_equal_values_of_several_types_are_different_arguments():
+    full = mt.ops.aten.full.default
+    assert [full([1], value).dtype for value in (True, 1, 1.0)] == [mt.bool, mt.int64, mt.float32]
+    assert [full([1], value).dtype for value in (1.0, True, 1)] == [mt.float32, mt.bool, mt.int64]
+
+
+def test_tensors_of_several_devices_do_not_meet():
+    host, nowhere = mt.ones(2), mt.ones(2, device="meta")
+    for one, other in ((host, nowhere), (nowhere, host)):
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+            one * other
+    assert (nowhere * mt.tensor(2.0)).device.type == "meta"
+
+
+def test_fallthrough_passes_a_registered_kernel_by():
+    a = mt.ones(3)
+    key = DispatchKey.CPU
+    registry.register_kernel("aten::hardswish", key, lambda self: mt.zeros(3))
+    try:
+        assert mt.nn.functional.hardswish(a).tolist() == [0.0, 0.0, 0.0]
+        registry.register_fallthrough("aten::hardswish", key)
+        assert mt.nn.functional.hardswish(a)[0] > 0.5
+    finally:
+        registry.unregister_kernel("aten::hardswish", key)
+        for entry in registry._entries_of("aten::hardswish"):
+            entry.fallthrough.discard(key)
+            entry.row.__dict__["fallthrough"].discard(key)
+
+
+def test_guards_hold_for_their_block_alone():
+    a = mt.ones(3, requires_grad=True)
+    with exclude_keys(DispatchKeySet([DispatchKey.Autograd])):
+        assert not (a * 2).requires_grad
+
+    def fails():
+        with exclude_keys(DispatchKeySet([DispatchKey.Autograd])):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    assert (a * 2).requires_grad
+
+
+def test_excluded_keys_have_no_say():
+    key = DispatchKey.Autograd
+    registry.register_kernel("aten::hardsigmoid", key, lambda self: mt.zeros(3))
+    try:
+        a = mt.ones(3, requires_grad=True)
+        assert mt.nn.functional.hardsigmoid(a).tolist() == [0.0, 0.0, 0.0]
+        with exclude_keys(DispatchKeySet([key])):
+            assert mt.nn.functional.hardsigmoid(a)[0] > 0.5
+    finally:
+        registry.unregister_kernel("aten::hardsigmoid", key)
