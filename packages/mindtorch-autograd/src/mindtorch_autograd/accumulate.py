@@ -16,7 +16,7 @@ from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
-from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, make_tensor
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, share_bytes
 
 lock = threading.Lock()
 """Held while a gradient is added to a leaf, which several threads may share."""
@@ -87,6 +87,4 @@ def obeying(grad: TensorBase, spec: Spec) -> Any:
 def _without_history(tensor: TensorBase) -> TensorBase:
     if tensor._grad_fn is None and not tensor._sig.requires_grad:
         return tensor
-    return make_tensor(
-        tensor_class[0], tensor._sig.spec.plain, tensor._array, tensor._storage, tensor._offset, tensor._counter
-    )
+    return share_bytes(tensor_class[0], tensor._sig.spec.plain, tensor)

@@ -15,7 +15,8 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.profiling import BACKWARD, FUNCTION
-from mindtorch_dispatch.state import Mode, state
+from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import float32
 from mindtorch_storage.spec import Spec
@@ -306,13 +307,15 @@ def run_backward(
 ) -> list[Any]:
     """Run a backward pass; return the captured gradients in the order of `inputs` when `capture`, else an empty list.
 
-    With `inputs` and no `capture` only those leaves accumulate. The pass runs with grad mode equal to `create_graph`.
+    With `inputs` and no `capture` only those leaves accumulate. The pass runs with grad mode equal to `create_graph`,
+    after what a pipeline has recorded, and its own ops run at once.
     """
+    settle()
     task = GraphTask(keep_graph, create_graph)
     if inputs is not None:
         task.aim_at([node for node, _, _ in roots], inputs, capture)
     before = state.mode
-    mode = before.replace(grad=create_graph)
+    mode = before.replace(grad=create_graph, include=before.include & ~PIPELINE_MASK)
     if len(running_tasks()) % NESTING == NESTING - 1:
         _in_thread(task, list(roots), mode)
     else:

@@ -19,7 +19,7 @@ from mindtorch_dispatch.executor import Plan, run_composite
 from mindtorch_dispatch.routing import Bound
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
-from mindtorch_storage.tensor_base import TensorBase, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from .backward import grad as reverse_grad
 from .node import meta_of
@@ -112,9 +112,7 @@ def any_tangent(values: Sequence[Any]) -> bool:
 
 
 def _plain(tensor: TensorBase) -> Any:
-    return make_tensor(
-        type(tensor), tensor._sig.spec.plain, tensor._array, tensor._storage, tensor._offset, tensor._counter
-    )
+    return share_bytes(type(tensor), tensor._sig.spec.plain, tensor)
 
 
 class _Inputs:

@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import mode_set
-from mindtorch_storage.tensor_base import TensorBase, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 
 from .inplace import rebase_history
 from .views import grad_fn, set_history
@@ -17,13 +17,10 @@ from .views import grad_fn, set_history
 
 def alias_without_history(tensor: TensorBase) -> TensorBase:
     """Return a leaf over the same bytes and version counter."""
-    return make_tensor(
-        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0],
-        tensor._sig.spec.plain,
-        tensor._array,
-        tensor._materialized_storage() if tensor._array is not None else tensor._storage,
-        tensor._offset,
-        tensor._counter,
+    if has_bytes(tensor) and tensor._array is not None:
+        tensor._materialized_storage()  # two tensors over one array need the storage that says so
+    return share_bytes(
+        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0], tensor._sig.spec.plain, tensor
     )
 
 

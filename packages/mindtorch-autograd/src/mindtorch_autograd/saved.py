@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch_dispatch.executor import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.tensor_base import TensorBase, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from . import anomaly
 from .node import FREED_TEXT, AccumulateGrad, Node, forward_name, meta_of
@@ -73,13 +73,8 @@ class SavedResult:
 
 def alias_of(tensor: TensorBase) -> TensorBase:
     """Return a tensor without history over the same bytes and version counter."""
-    return make_tensor(
-        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0],
-        tensor._sig.spec.plain,
-        tensor._array,
-        tensor._storage,
-        tensor._offset,
-        tensor._counter,
+    return share_bytes(
+        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0], tensor._sig.spec.plain, tensor
     )
 
 
@@ -159,9 +154,7 @@ def _unpacked(node: Node, item: Packed) -> Any:
 
 
 def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> TensorBase:
-    tensor = make_tensor(
-        type(alias), alias._sig.spec.tracked, alias._array, alias._storage, alias._offset, alias._counter
-    )
+    tensor = share_bytes(type(alias), alias._sig.spec.tracked, alias)
     owner = item.owner() if item.owner is not None else None
     tensor._grad_fn = node if owner is None else owner
     tensor._output_nr = item.number if owner is None else 0

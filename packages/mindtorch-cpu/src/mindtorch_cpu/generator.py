@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindtorch_dispatch.executor import opaque_types
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 
 from .random.engine import Engine
@@ -34,6 +35,8 @@ _ABSENT_ACCELERATORS = {
 
 class Generator:
     """A source of random numbers with its own state; every random function takes one as `generator=`.
+
+    Who looks at the state or changes it first runs the draws that a pipeline has recorded.
 
     `lock` is held for the whole of one op: draws are serial, so that a stream has one meaning in every program.
     """
@@ -60,6 +63,7 @@ class Generator:
     def manual_seed(self, seed: int, /) -> Generator:
         """Start the stream of `seed`; negative seeds count down from 2**64. Returns the generator."""
         number = _unpack_seed(seed, "manual_seed")
+        settle()
         with self.lock:
             self.engine.reseed(number)
         return self
@@ -67,6 +71,7 @@ class Generator:
     def seed(self) -> int:
         """Seed from the operating system's entropy and return the seed."""
         number = _entropy()
+        settle()
         with self.lock:
             self.engine.reseed(number)
         return number
@@ -77,11 +82,13 @@ class Generator:
 
     def state_bytes(self) -> Any:
         """Return the state as a uint8 array in torch's layout of 5,056 bytes."""
+        settle()
         with self.lock:
             return self.engine.state_bytes()
 
     def set_state_bytes(self, state: Any) -> None:
         """Continue from `state`, a uint8 array that `state_bytes` or torch made."""
+        settle()
         with self.lock:
             self.engine.set_state_bytes(state)
 

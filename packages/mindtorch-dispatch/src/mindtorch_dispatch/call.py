@@ -14,12 +14,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
-from .executor import opaque_types, plain_types
+from .executor import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .schema import Schema
@@ -91,7 +92,10 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         plan = packet.plans.get(tuple(key))
         if plan is None:
             return call_unplanned(packet, method, args, kwargs, tuple(key))
-        return plan.run(plan, args)
+        try:
+            return plan.run(plan, args)
+        except AttributeError as error:
+            return run_again(plan, args, error)
 
     def keyed(*args: Any, **kwargs: Any) -> Any:
         part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)
@@ -101,7 +105,10 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         plan = packet.plans.get(key)
         if plan is None:
             return _call_unplanned(packet, method, args, kwargs, key)
-        return plan.run(plan, args)
+        try:
+            return plan.run(plan, args)
+        except AttributeError as error:
+            return run_again(plan, args, error)
 
     chosen = keyed if packet.key is not None else call
     chosen.__name__ = chosen.__qualname__ = packet.name
@@ -132,7 +139,23 @@ def _call_with_names(
     plan = packet.plans.get(tuple(key))
     if plan is None:
         return _call_unplanned(packet, method, args, kwargs, tuple(key))
-    return plan.run(plan, flat)
+    try:
+        return plan.run(plan, flat)
+    except AttributeError as error:
+        return run_again(plan, flat, error)
+
+
+def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError) -> Any:
+    """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`.
+
+    Operands are fetched before anything is written, so a second run starts where the first did.
+    """
+    while wait_for_missing(error):
+        try:
+            return plan.run(plan, flat)
+        except AttributeError as again:
+            error = again
+    raise error
 
 
 def _call_unplanned(
@@ -183,7 +206,10 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
             for old in list(plans)[: PLAN_LIMIT // 2]:
                 plans.pop(old, None)
         plans[key] = plan
-    result = plan.run(plan, bound.flat)
+    try:
+        result = plan.run(plan, bound.flat)
+    except AttributeError as error:
+        result = run_again(plan, bound.flat, error)
     if bound.requires_grad:
         if not differentiable(result.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -233,7 +259,11 @@ def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     plans = packets[row.packet].plans
     plan = plans.get(key) if key is not None else None
     if plan is not None:
-        return plan.run(plan, (*args, *kwargs.values()))
+        flat = (*args, *kwargs.values())
+        try:
+            return plan.run(plan, flat)
+        except AttributeError as error:
+            return run_again(plan, flat, error)
     return run_bound(bind_overload(row, args, kwargs), plans if key is not None else None, key)
 
 

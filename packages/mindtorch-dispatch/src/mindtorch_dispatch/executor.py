@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
@@ -41,6 +42,7 @@ class Plan:
         "before",
         "cls",
         "creation",
+        "eager",
         "follows",
         "kernel",
         "lists",
@@ -307,17 +309,22 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
     else:
         storage = base._materialized_storage()
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
-    creation = plan.creation
-    if creation is not None:
-        above = base._view
-        if above is not None:
-            base = above.base
-            if creation == "default":
-                creation = above.creation
-        tensor._view = ViewInfo(base, base._counter[0], creation)
-        if plan.follows:
-            _follow(base, tensor)
+    if plan.creation is not None:
+        relate(plan, base, tensor)
     return tensor
+
+
+def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
+    """Note for autograd what `view` is a view of."""
+    creation = plan.creation
+    above = base._view
+    if above is not None:
+        base = above.base
+        if creation == "default":
+            creation = above.creation
+    view._view = ViewInfo(base, base._counter[0], creation)
+    if plan.follows:
+        _follow(base, view)
 
 
 def _follow(base: TensorBase, view: TensorBase) -> None:
@@ -390,6 +397,7 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -> None:
     """Point `tensor` at other bytes or another geometry, as `set_`, `resize_` and `squeeze_` do."""
+    settle()
     sig = tensor._sig
     tensor._sig = spec.tracked if sig.requires_grad else spec.inference if sig.inference else spec.plain
     tensor._storage = storage

@@ -23,6 +23,8 @@ from .executor import Plan
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
+from .pipeline.boxed import record_boxed
+from .pipeline.deferral import deferred
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .state import Mode, state
@@ -69,6 +71,12 @@ _CPU = Device("cpu")
 
 def plan_call(bound: Bound) -> Plan:
     """Return the plan of a bound call; raises what the op raises for wrong arguments."""
+    plan = _plan(bound)
+    mode = state.mode
+    return deferred(plan, mode) if mode.include >> DispatchKey.Pipeline & 1 else plan
+
+
+def _plan(bound: Bound) -> Plan:
     row, mode = bound.row, state.mode
     if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
@@ -77,7 +85,8 @@ def plan_call(bound: Bound) -> Plan:
     keys = key_set(tensors, device.type, mode)
     registered = registry.resolve(row, keys)
     if registered is not None:
-        return _boxed(bound, registered, keys)
+        boxed = _boxed(bound, registered, keys)
+        return record_boxed(boxed, bound, keys) if DispatchKey.Pipeline in keys else boxed
     kernel = kernels[device.type].get((row.base or row).name)
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)

@@ -116,3 +116,6 @@ def exclude_keys(keys: DispatchKeySet) -> Iterator[None]:
 
 
 AUTOGRAD_MASK = 1 << DispatchKey.Autograd
+
+PIPELINE_MASK = 1 << DispatchKey.Pipeline
+"""Included while this thread records calls instead of running them."""

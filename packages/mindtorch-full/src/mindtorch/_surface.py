@@ -29,6 +29,7 @@ HOMES: dict[str, str] = {
         "_lowrank": "svd_lowrank pca_lowrank",
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",
+        "_pipeline": "pipeline",
         "amp": "autocast",
         "amp.state": "is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype "
         "is_autocast_cache_enabled set_autocast_cache_enabled autocast_increment_nesting autocast_decrement_nesting "

@@ -45,7 +45,7 @@ def _with_metadata(tensor: Any, metadata: Any) -> Any:
 
 
 def _fill_with(result: Any, source: Any, metadata: dict[str, bool]) -> None:
-    target, values = result._array, source._array
+    target, values = result._host_array(), source._host_array()
     if target is None:
         return
     target[...] = values

@@ -41,7 +41,7 @@ def _state_array(tensor: Any) -> Any:
         raise TypeError("RNG state must be a torch.ByteTensor")
     if not spec.is_contiguous:
         raise RuntimeError("RNG state must be contiguous")
-    return tensor._array.reshape(-1)
+    return tensor._host_array().reshape(-1)
 
 
 set_state_tensors(_state_tensor, _state_array)

@@ -27,7 +27,7 @@ def _follow(storage: UntypedStorage) -> None:
     operation that few programs use. A tensor that no longer fits has no elements to show until the storage grows.
     """
     for holder in gc.get_referrers(storage):
-        if isinstance(holder, TensorBase) and holder._storage is storage:
+        if isinstance(holder, TensorBase) and getattr(holder, "_storage", None) is storage:
             spec, offset = holder._sig.spec, holder._offset
             needed = strides.memory_span(spec.shape, spec.stride, offset) * spec.itemsize
             fits = storage.buffer is not None and needed <= storage.nbytes()

@@ -12,6 +12,10 @@ Slots:
     _output_nr  which output of that node
     _view       None, or `ViewInfo` on a view that autograd must be able to replay
     _meta       None, or `AutogradMeta` with what few tensors have: grad, hooks, accumulator
+    _pipe       unset, or None, or what this tensor waits for: see `deferred`
+
+`_array` and `_storage` are unset while a tensor waits for the recorded call that makes it. `_host_array()` and
+`_materialized_storage()` wait; code that reads the slots itself says in a comment why they are there.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from .deferred import settle, thread, wait_for
 from .device import device as Device
 from .dtype import dtype as Dtype
 from .size import Size
@@ -78,6 +83,7 @@ class TensorBase:
         "_meta",
         "_offset",
         "_output_nr",
+        "_pipe",
         "_sig",
         "_storage",
         "_view",
@@ -88,6 +94,25 @@ class TensorBase:
     _storage: UntypedStorage | None
     _offset: int
     _counter: list[Any]
+    _pipe: Any
+
+    @property
+    def _pending(self) -> bool:
+        """True while a recorded call that makes or changes this tensor has not run."""
+        try:
+            return self._pipe is not None
+        except AttributeError:  # made by a call that ran at once
+            return False
+
+    def _host_array(self) -> Any:
+        """Return the numpy view of the elements after running what this thread has recorded; None where the host
+        cannot see them."""
+        settle()
+        try:
+            return self._array
+        except AttributeError:  # another thread's, or its call failed
+            wait_for(self)
+            return self._array
 
     @property
     def _spec(self) -> Spec:
@@ -109,8 +134,15 @@ class TensorBase:
         return self._sig.spec.device
 
     def _materialized_storage(self) -> UntypedStorage:
-        """Return the storage, making it from the array when nobody asked for it before."""
-        storage = self._storage
+        """Return the storage, making it from the array when nobody asked for it before.
+
+        Its contents may be out of date while calls are recorded: who shows them calls `settle()`.
+        """
+        try:
+            storage = self._storage
+        except AttributeError:
+            wait_for(self)
+            storage = self._storage
         if storage is None:
             array = self._array
             if array is None:
@@ -138,6 +170,35 @@ def make_tensor(
     tensor._view = None
     tensor._meta = None
     return tensor
+
+
+_array_slot = TensorBase.__dict__["_array"].__get__
+
+
+def has_bytes(tensor: TensorBase) -> bool:
+    """True when the tensor's memory exists, though recorded calls may be about to change its contents."""
+    try:
+        _array_slot(tensor)
+    except AttributeError:
+        return False
+    return True
+
+
+def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> Any:
+    """Return a `cls` without autograd history over the bytes and version counter of `tensor`, which may wait for them."""
+    pipe = thread.pipe
+    if pipe is None or has_bytes(tensor):
+        return make_tensor(cls, sig, tensor._array, tensor._storage, tensor._offset, tensor._counter)
+    alias = object.__new__(cls)
+    alias._sig = sig
+    alias._offset = tensor._offset
+    alias._counter = tensor._counter
+    alias._grad_fn = None
+    alias._output_nr = 0
+    alias._view = None
+    alias._meta = None
+    pipe.share(tensor, alias)
+    return alias
 
 
 def array_of_storage(storage: UntypedStorage, spec: Spec, offset: int) -> Any:

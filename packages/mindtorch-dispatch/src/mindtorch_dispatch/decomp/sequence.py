@@ -41,7 +41,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[A
 
 def _longs(values: Sequence[int]) -> Any:
     made = aten.empty([len(values)], dtype=int64)
-    made._array[...] = values
+    made._host_array()[...] = values
     return made
 
 

@@ -179,7 +179,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             )
         ext_tensor = _Capsule(ext_tensor)
     if isinstance(ext_tensor, TensorBase):
-        tensor = tensor_of_array(ext_tensor._array, ext_tensor.dtype) if ext_tensor._array is not None else None
+        array = ext_tensor._host_array()
+        tensor = tensor_of_array(array, ext_tensor.dtype) if array is not None else None
         if tensor is None or ext_tensor._sig.requires_grad:
             ext_tensor.__dlpack__()  # type: ignore[attr-defined]  # raises what forbids the export
     elif isinstance(ext_tensor, np.ndarray):

@@ -20,16 +20,17 @@ class ConversionMixin(TensorBase):
         spec = self._sig.spec
         if spec.numel != 1:
             raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
-        if self._array is None:
+        array = self._host_array()
+        if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-        value = self._array.reshape(()).item()
+        value = array.reshape(()).item()
         return value if isinstance(value, (int, float, complex, bool)) else float(value)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for 0-d)."""
-        if self._array is None:
+        array = self._host_array()
+        if array is None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        array = self._array
         if array.dtype.kind == "V" or not array.dtype.isbuiltin:
             array = array.astype("float32")
         return array.tolist()
@@ -39,8 +40,6 @@ class ConversionMixin(TensorBase):
         if numel != 1:
             what = "no values" if numel == 0 else "more than one value"
             raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-        if self._array is None:
-            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         return bool(self.item())
 
     def __int__(self) -> int:

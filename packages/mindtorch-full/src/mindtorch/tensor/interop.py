@@ -61,9 +61,10 @@ class InteropMixin(TensorBase):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if spec.dtype not in NUMPY_TYPES:
             raise TypeError(f"Got unsupported ScalarType {spec.dtype.scalar_name}")
-        # The storage is made first: from now on somebody else relies on this memory.
-        tensor._materialized_storage()
-        return tensor._array.view()
+        # From now on somebody else relies on this memory: it has a storage, which stays where it is.
+        array = tensor._host_array()
+        tensor._materialized_storage()._lend(resizable=False)
+        return array.view()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """What `np.asarray(tensor)` calls."""
@@ -105,8 +106,11 @@ class InteropMixin(TensorBase):
             raise BufferError(
                 f"DLPack export of {spec.dtype} is not supported: numpy, which makes the capsule, lacks it"
             )
-        array = self._array.copy() if copy else self._array
-        self._materialized_storage()
+        array = self._host_array()
+        if copy:
+            array = array.copy()
+        else:
+            self._materialized_storage()._lend()
         if max_version is None:
             return array.__dlpack__()
         return array.__dlpack__(max_version=max_version)

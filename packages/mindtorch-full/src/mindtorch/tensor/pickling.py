@@ -15,6 +15,7 @@ from typing import Any
 import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_storage import strides
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.size import Size
@@ -91,6 +92,7 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
     if spec.device.type == "meta":
         return utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
+    settle()
     storage = tensor._materialized_storage()
     hooks: OrderedDict[Any, Any] = OrderedDict()
     arguments = (tensor._offset, size, spec.stride, requires_grad, hooks)
@@ -103,6 +105,7 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
     """Lay a tensor over `(storage, offset, size, stride)`."""
+    settle()
     storage, offset, size, stride = state
     dtype = storage.dtype if isinstance(storage, TypedStorage) else tensor._sig.spec.dtype
     source = tensor_over(storage.untyped(), dtype, offset, size, stride)

@@ -142,7 +142,7 @@ def _summarized(array: Any) -> Any:
 
 
 def _contents(tensor: Any, indent: int) -> str:
-    array = tensor._array
+    array = tensor._host_array()
     if array.dtype.kind not in "fciub":
         array = array.astype(np.float32)
     summarize = array.size > PRINT_OPTS.threshold

@@ -11,6 +11,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.executor import rebind_geometry
 from mindtorch_dispatch.inplace import check_inference
 from mindtorch_dispatch.state import state
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage
@@ -148,10 +149,12 @@ class PropertiesMixin(TensorBase):
 
     def untyped_storage(self) -> Any:
         """Return the bytes under this tensor."""
+        settle()
         return self._materialized_storage()
 
     def storage(self) -> Any:
         """Return the storage as a typed one (deprecated by torch)."""
+        settle()
         return TypedStorage(wrap_storage=self._materialized_storage(), dtype=self.dtype, _internal=True)
 
     _typed_storage = storage
@@ -209,7 +212,7 @@ class PropertiesMixin(TensorBase):
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned."""
-        return self._materialized_storage().is_pinned() if self._array is not None else False
+        return self._materialized_storage().is_pinned() if self._host_array() is not None else False
 
     def is_shared(self) -> bool:
         """Return whether the memory is shared between processes."""
@@ -245,7 +248,8 @@ class PropertiesMixin(TensorBase):
         dtype = value._sig.spec.dtype
         if self._sig.requires_grad and not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        self._array, self._storage, self._offset = value._array, value._materialized_storage(), value._offset
+        array = value._host_array()  # what is recorded means the bytes of before
+        self._array, self._storage, self._offset = array, value._materialized_storage(), value._offset
         spec = value._sig.spec
         self._sig = spec.tracked if self._sig.requires_grad else spec.plain
 

@@ -66,7 +66,7 @@ class Allocation(Protocol):
 class HostAllocation:
     """Bytes that this process can address, kept alive through a uint8 array."""
 
-    __slots__ = ("buffer", "filename", "nbytes", "resizable", "shared")
+    __slots__ = ("buffer", "filename", "lent", "nbytes", "resizable", "shared")
     pinned = False
 
     def __init__(
@@ -75,6 +75,7 @@ class HostAllocation:
         self.buffer = buffer
         self.nbytes = int(buffer.nbytes)
         self.resizable = resizable
+        self.lent = not resizable
         self.shared = shared
         self.filename = filename
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
@@ -46,7 +47,7 @@ class _MetaAllocation:
     __slots__ = ("nbytes",)
     buffer = None
     resizable = True
-    shared = pinned = False
+    shared = pinned = lent = False
     filename: str | None = None
 
     def __init__(self, nbytes: int) -> None:
@@ -168,11 +169,24 @@ class UntypedStorage:
         self.buffer = allocation.buffer
 
     def _move_to(self, allocation: memory.Allocation) -> None:
+        settle()  # recorded calls mean the memory of before
         self._adopt(allocation)
         if _Hooks.relocated is not None:
             _Hooks.relocated(self)
 
+    def _lend(self, *, resizable: bool = True) -> None:
+        """Note that others than tensors see these bytes from now on; they may stop them from moving."""
+        block: Any = self._allocation
+        block.lent = True
+        block.resizable = resizable and block.resizable
+
+    @property
+    def lent(self) -> bool:
+        """Whether others than tensors may see the bytes, so that writes must reach them at once."""
+        return getattr(self._allocation, "lent", False)
+
     def _readable(self) -> np.ndarray[Any, Any]:
+        settle()
         if self.buffer is None:
             raise NotImplementedError(_NO_DATA)
         view: np.ndarray[Any, Any] = self.buffer
@@ -191,6 +205,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 when the storage is empty or has no data."""
+        settle()
         return self._allocation.pointer()
 
     def untyped(self) -> UntypedStorage:
@@ -238,12 +253,14 @@ class UntypedStorage:
             raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
         if not self.resizable():
             raise RuntimeError("Trying to resize storage that is not resizable")
+        settle()
         self._move_to(self._allocation.reallocated(int(size)))
         return self
 
     def share_memory_(self) -> UntypedStorage:
         """Move the bytes to memory that forked processes share; nothing happens when they are there already."""
         if not self.is_shared() and self.device.type == "cpu":
+            settle()
             block = memory.shared_memory(self.nbytes())
             block.buffer[:] = self.buffer
             self._move_to(block)
@@ -260,6 +277,7 @@ class UntypedStorage:
             start, stop = self._bounds(index)
             if self.buffer is None:
                 raise NotImplementedError(_NO_DATA)
+            settle()
             # The slice is a storage of its own over the same bytes and must not move away from them.
             return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
         if not _is_int(index):
@@ -299,6 +317,7 @@ class UntypedStorage:
         if not isinstance(value, int | np.integer):
             raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
         if self.buffer is not None:
+            settle()
             self.buffer[:] = int(value) & 0xFF
         return self
 
@@ -315,6 +334,7 @@ class UntypedStorage:
             return self
         if other.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        settle()
         if self.buffer is None:
             self._allocation.write(other.host_bytes())
         else:
@@ -325,6 +345,7 @@ class UntypedStorage:
         """The bytes as a uint8 array that the host can read: the memory itself where it can, else a copy."""
         if self.device.type == "meta":
             raise NotImplementedError(_NO_DATA)
+        settle()
         return self._allocation.read() if self.buffer is None else self.buffer
 
     def clone(self) -> UntypedStorage:
@@ -367,6 +388,7 @@ class UntypedStorage:
         raise TypeError("UntypedStorage.type() converts nothing: wrap it as TypedStorage(wrap_storage=..., dtype=...)")
 
     def __repr__(self) -> str:
+        settle()
         shown = "..." if self.buffer is None else " " + "\n ".join(map(str, self.buffer.tolist()))
         return f"{shown}\n[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 

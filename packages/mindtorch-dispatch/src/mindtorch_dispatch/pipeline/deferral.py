@@ -1,0 +1,38 @@
+"""From a plan that runs a call to one that records it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import executor
+from ..executor import Plan
+from ..keys import DispatchKey
+from ..state import Mode
+from ..table import OpRow
+from .record import record_inplace, record_kernel, record_outputs, record_view, record_views, run_settled
+
+RECORDING: dict[Callable[..., Any], Callable[..., Any]] = {
+    executor.run_kernel: record_kernel,
+    executor.run_kernel_outputs: record_outputs,
+    executor.run_inplace: record_inplace,
+    executor.run_view: record_view,
+    executor.run_views: record_views,
+}
+"""Ways to run that can wait, with their recording forms."""
+
+AT_ONCE = frozenset((executor.run_composite, executor.run_composite_opaque, executor.run_abstract))
+"""Ways to run that need no waiting: composing functions call ops that wait, and the meta device has no bytes."""
+
+ALIAS = Plan(OpRow("alias(Tensor self) -> Tensor", None, kind="functional"), executor.run_view)
+"""The plan of records that no call made: a tensor that the graph keeps over another one's bytes."""
+
+
+def deferred(plan: Plan, mode: Mode) -> Plan:
+    """Return `plan` changed to record its calls, or to run what is recorded first where the call cannot wait."""
+    if plan.run in AT_ONCE:
+        return plan
+    excluded = mode.exclude >> DispatchKey.Pipeline & 1
+    plan.eager = plan.run
+    plan.run = run_settled if excluded else RECORDING.get(plan.run, run_settled)
+    return plan
