@@ -40,6 +40,7 @@ class Plan:
     __slots__ = (
         "alloc",
         "before",
+        "casts",
         "cls",
         "creation",
         "eager",
@@ -77,6 +78,7 @@ class Plan:
         self.scalars: Sequence[tuple[int, int]] = ()
         self.lists: Sequence[tuple[int, int]] = ()
         self.values: list[Any] = []
+        self.casts = False
         self.cls: type[TensorBase] = tensor_class[0]
         self.creation = "default"
         self.follows = False

@@ -54,7 +54,7 @@ def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None
     """Return a kernel that computes into a fresh array of `spec` and then writes it to `out`, converting."""
 
     def computed(out: Any, *values: Any) -> None:
-        array = np.empty(spec.shape, spec.np_dtype)
+        array = np.empty(out.shape, spec.np_dtype)
         fn(array, *values)
         np.copyto(out, array, casting="unsafe")
 

@@ -101,6 +101,7 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
     whole: Any = answer.cast
     wrapped = whole if isinstance(whole, Dtype) else None
+    plan.casts = bool(casts)
     plan.prepare = _preparation(scalars, lists, casts, wrapped, [i for i, v in enumerate(values) if _is_int(v)], values)
 
 

@@ -8,16 +8,16 @@ from mindtorch_storage.spec import Spec
 
 from .checks import broadcastable, check
 from .factory import like_spec
-from .rule import MetaRule, meta_rule
+from .rule import MetaRule, every_dim, meta_rule
 
 
-@meta_rule()
+@meta_rule(leading=every_dim)
 def clone(self: Spec, memory_format: Any = None) -> Spec:
     """A copy; dense strides are kept unless a format is named."""
     return like_spec(self, None, None, memory_format)
 
 
-@meta_rule(mixed_devices=True)
+@meta_rule(mixed_devices=True, leading=every_dim)
 def to_copy(
     self: Spec,
     dtype: Any = None,
@@ -49,7 +49,7 @@ def _copy(self: Spec, src: Any, non_blocking: bool = False) -> Spec:
     return self
 
 
-copy_ = MetaRule(_copy, mixed_devices=True, aliases_ok=True)
+copy_ = MetaRule(_copy, mixed_devices=True, aliases_ok=True, leading=every_dim)
 """`copy_`: the source broadcasts to the target and converts to its dtype."""
 
 
@@ -57,5 +57,5 @@ def _fill(self: Spec, *values: Any) -> Spec:
     return self
 
 
-fill_ = MetaRule(_fill, aliases_ok=True)
+fill_ = MetaRule(_fill, aliases_ok=True, leading=every_dim)
 """`fill_`, `zero_`."""

@@ -11,7 +11,7 @@ from mindtorch_storage.spec import Spec
 
 from .checks import check, wrap_dim, wrap_dims
 from .reduce import check_not_empty, reduced
-from .rule import MetaRule, Outputs
+from .rule import MetaRule, Outputs, before_kept_dims
 
 
 def check_kernel(dtype: Dtype, name: str, *, refuses: tuple[str, ...] = ()) -> None:
@@ -56,7 +56,7 @@ def extreme_dims(name: str) -> MetaRule:
         check_kernel(self.dtype, "max_values_cpu" if name == "amax" else "min_values_cpu")
         return Outputs(reduced(self, dims, keepdim, self.dtype), values=(self, dims, keepdim))
 
-    return MetaRule(rule, out=True, exact=dtype_mismatch)
+    return MetaRule(rule, out=True, exact=dtype_mismatch, leading=before_kept_dims)
 
 
 def extreme_all(name: str) -> MetaRule:

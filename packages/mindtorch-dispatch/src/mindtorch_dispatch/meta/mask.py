@@ -10,7 +10,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import c_type, check
-from .rule import MetaRule, Outputs, meta_rule
+from .rule import MetaRule, Outputs, every_dim, meta_rule
 
 
 def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
@@ -30,7 +30,7 @@ def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
     return Outputs(Spec.of(self.dtype, self.device, shape))
 
 
-masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True)
+masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim)
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 

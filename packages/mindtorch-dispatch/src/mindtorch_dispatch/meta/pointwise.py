@@ -14,7 +14,7 @@ from mindtorch_storage.strides import broadcast_shapes, elementwise_strides
 
 from ..defaults import get_default_dtype
 from .checks import c_type
-from .rule import MetaRule, Outputs
+from .rule import MetaRule, Outputs, every_dim
 from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited
 
 DEFAULT = "default"
@@ -79,7 +79,7 @@ def pointwise(
         dtype = bool_dtype if promotion == BOOL else compute.to_real() if promotion == REAL else compute
         return Outputs(broadcast_spec(specs, dtype), cast=compute)
 
-    return MetaRule(rule, inplace=inplace, out=out, aliases_ok=True)
+    return MetaRule(rule, inplace=inplace, out=out, aliases_ok=True, leading=every_dim)
 
 
 def int_or_bool_to_long(dtype: Dtype) -> Dtype:
@@ -101,6 +101,7 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
         aliases_ok=rule.aliases_ok,
         exact=rule.exact,
         adopts=rule.adopts,
+        leading=rule.leading,
     )
 
 
@@ -194,7 +195,7 @@ def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule
     return checked(complex_checked, check_values)
 
 
-clamp = _scalar_without_bool(MetaRule(_clamp, inplace=True, out=True, aliases_ok=True), _clamp_kernel)
+clamp = _scalar_without_bool(MetaRule(_clamp, inplace=True, out=True, aliases_ok=True, leading=every_dim), _clamp_kernel)
 """`clamp` with numbers or tensors."""
 
 clamp_min = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("min"))
@@ -256,5 +257,5 @@ def _where(condition: Spec, self: Any, other: Any) -> Outputs:
     return Outputs(broadcast_spec(specs, compute), cast={1: compute, 2: compute})
 
 
-where = MetaRule(_where, out=True)
+where = MetaRule(_where, out=True, leading=every_dim)
 """`where`: two branches promote with each other, the condition does not take part."""

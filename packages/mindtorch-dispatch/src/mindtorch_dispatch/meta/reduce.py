@@ -16,7 +16,7 @@ from mindtorch_storage.strides import broadcast_shapes
 from ..defaults import get_default_dtype
 from .checks import check, reduced_shape, wrap_dims
 from .pointwise import checked, int_or_bool_to_long, no_bool_sub
-from .rule import MetaRule, Outputs
+from .rule import MetaRule, Outputs, before_kept_dims
 from .support import COMPLEX, WIDE_UNSIGNED, refuse
 
 
@@ -89,7 +89,7 @@ def dims_reduction(
             reduced(self, dims, keepdim, chosen), cast=chosen if cast else None, values=(self, dims, keepdim)
         )
 
-    return MetaRule(rule, out=True, exact=exact, adopts=adopts)
+    return MetaRule(rule, out=True, exact=exact, adopts=adopts, leading=before_kept_dims)
 
 
 def _floating(dtype: Dtype) -> bool:

@@ -54,6 +54,8 @@ class MetaRule:
     be a function of the result's spec and the target's dtype that words the error.
     `apart`: an `out=` tensor that shares memory with an operand is an error.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
+    `leading`: `leading(ndim, values)` is how many of an operand's first dimensions may be cut into blocks that the kernel
+    computes one by one, `values` being the kernel's arguments; None where a result depends on all of an operand.
     `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
     """
 
@@ -64,6 +66,7 @@ class MetaRule:
         "exact",
         "fn",
         "inplace",
+        "leading",
         "mixed_devices",
         "no_overlap",
         "out",
@@ -83,6 +86,7 @@ class MetaRule:
         adopts: bool = False,
         apart: bool = False,
         no_overlap: bool = False,
+        leading: Callable[[int, Sequence[Any]], int] | None = None,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -94,9 +98,25 @@ class MetaRule:
         self.adopts = adopts
         self.apart = apart
         self.no_overlap = no_overlap
+        self.leading = leading
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)
+
+
+def every_dim(ndim: int, values: Sequence[Any]) -> int:
+    """The `leading` of elementwise ops."""
+    return ndim
+
+
+def before_dim(place: int) -> Callable[[int, Sequence[Any]], int]:
+    """Return the `leading` of ops that work along one dimension, which is the kernel's argument at `place`."""
+    return lambda ndim, values: values[place] if ndim else 0
+
+
+def before_kept_dims(ndim: int, values: Sequence[Any]) -> int:
+    """The `leading` of reductions, whose kernels get (self, dims, keepdim)."""
+    return min(values[1], default=ndim) if values[2] else 0
 
 
 def meta_rule(**options: Any) -> Callable[[Callable[..., Any]], MetaRule]:

@@ -9,7 +9,7 @@ from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text, wrap_dim, wrap_dims
 from .reduce import float_result, reduced
-from .rule import MetaRule, Outputs, meta_rule
+from .rule import MetaRule, Outputs, before_dim, before_kept_dims, meta_rule
 
 
 def check_floating(dtype: Dtype, name: str) -> None:
@@ -37,10 +37,10 @@ def softmax(name: str) -> MetaRule:
         wrapped = _check_softmax(self, self.dtype, dim, name)
         return Outputs(self.contiguous(), values=(self, wrapped, half_to_float))
 
-    return MetaRule(rule, out=True)
+    return MetaRule(rule, out=True, leading=before_dim(1))
 
 
-@meta_rule(out=True)
+@meta_rule(out=True, leading=before_dim(1))
 def safe_softmax(self: Spec, dim: int, dtype: Dtype | None = None) -> Outputs:
     """`_safe_softmax`: converts first."""
     chosen = dtype or self.dtype
@@ -64,10 +64,10 @@ def backward_data(name: str) -> MetaRule:
         spec = Spec.of(input_dtype, output.device, output.shape)
         return Outputs(spec, values=(grad_output, output, wrapped, input_dtype))
 
-    return MetaRule(rule, out=True)
+    return MetaRule(rule, out=True, leading=before_dim(2))
 
 
-@meta_rule(out=True)
+@meta_rule(out=True, leading=before_kept_dims)
 def logsumexp(self: Spec, dim: Any, keepdim: bool = False) -> Outputs:
     """`logsumexp`: integers become the default float dtype."""
     dtype = float_result(self.dtype)

@@ -44,4 +44,5 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
         aliases_ok=rule.aliases_ok,
         exact=rule.exact,
         adopts=rule.adopts,
+        leading=rule.leading,
     )

@@ -7,7 +7,7 @@ from mindtorch_storage.spec import Spec
 
 from .checks import check
 from .pointwise import DEFAULT, REAL, SAME, checked, pointwise
-from .rule import MetaRule, Outputs
+from .rule import MetaRule, Outputs, every_dim
 from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited, refuse
 
 
@@ -27,7 +27,7 @@ def _round_decimals(self: Spec, decimals: int) -> Outputs:
     return pointwise(SAME, operands=(0,))(self)
 
 
-round_decimals = MetaRule(_round_decimals, inplace=True, out=True, aliases_ok=True)
+round_decimals = MetaRule(_round_decimals, inplace=True, out=True, aliases_ok=True, leading=every_dim)
 """`round` to decimals: floating point only."""
 
 frac = limited(pointwise(SAME), "frac_cpu", COMPLEX, INTEGERS, BOOL_NAMES)
