@@ -34,11 +34,11 @@ def _run(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
     tree = _tree(args.model)
     found: dict[str, Outcomes] = {}
     for model in args.model or tree.files:
-        found[model] = run_model(tree, model, proxy=not args.without_proxy, arguments=args.pytest)
+        found[model] = run_model(tree, model, proxy=not args.without_proxy, arguments=args.pytest, pipeline=args.pipeline)
         counts = Counter(outcome["status"] for outcome in found[model].values())
         print(f"{tree.source} {model:6} {counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped")
     results = _load(RESULTS)
-    for model, outcomes in found.items():
+    for model, outcomes in found.items() if not args.pipeline else ():
         results.setdefault(tree.source, {}).setdefault(model, {}).update(outcomes)
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True))
     return tree.source, found
@@ -108,6 +108,7 @@ def main() -> int:
     parser.add_argument("command", choices=("run", "update", "check", "reasons"))
     parser.add_argument("--model", action="append", help="bert, gpt2, llama by default; of a checkout, any")
     parser.add_argument("--without-proxy", action="store_true", help="on real torch, for a baseline")
+    parser.add_argument("--pipeline", choices=("plain", "fuse"), default="", help="each test inside of a pipeline")
     parser.add_argument("--allow-regressions", action="store_true")
     parser.add_argument("--limit", type=int, default=20, help="how many reasons are shown")
     own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]

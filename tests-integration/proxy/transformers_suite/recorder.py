@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 VARIABLE = "MINDTORCH_SUITE_RECORD"
+PIPELINE = "MINDTORCH_SUITE_PIPELINE"
 _RANK = {"skip": 0, "pass": 1, "fail": 2}
 
 _worst: dict[str, str] = {}
 _reasons: dict[str, str] = {}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Run the test inside of `torch.pipeline()` when the environment asks for it."""
+    chosen = os.environ.get(PIPELINE)
+    if not chosen:
+        yield
+        return
+    with sys.modules["torch"].pipeline(fuse=chosen == "fuse"):
+        yield
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -14,7 +14,7 @@ from sources import HERE, Tree
 Outcomes = dict[str, dict[str, str]]
 
 
-def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str]) -> Outcomes:
+def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str], pipeline: str = "") -> Outcomes:
     """Return, per test, its status (pass, fail, skip) and the reason of a failure."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.jsonl"
@@ -23,6 +23,7 @@ def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str]) -> O
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH", "")])),
             "MINDTORCH_SUITE_RECORD": str(record),
+            "MINDTORCH_SUITE_PIPELINE": pipeline,
             "HF_HUB_OFFLINE": "1",
             "TRANSFORMERS_OFFLINE": "1",
             "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),

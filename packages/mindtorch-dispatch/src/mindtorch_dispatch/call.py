@@ -201,11 +201,6 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
     if state.mode.profiling:
         plan = plan_recorded(bound, plan)
     planned["count"] += 1
-    if plans is not None and bound.cacheable and not state.mode.overriding:
-        if len(plans) >= PLAN_LIMIT:
-            for old in list(plans)[: PLAN_LIMIT // 2]:
-                plans.pop(old, None)
-        plans[key] = plan
     try:
         result = plan.run(plan, bound.flat)
     except AttributeError as error:
@@ -214,6 +209,11 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
         if not differentiable(result.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         result.requires_grad_(True)
+    if plans is not None and bound.cacheable and not state.mode.overriding:
+        if len(plans) >= PLAN_LIMIT:
+            for old in list(plans)[: PLAN_LIMIT // 2]:
+                plans.pop(old, None)
+        plans[key] = plan
     return result
 
 

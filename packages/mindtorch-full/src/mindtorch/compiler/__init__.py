@@ -1,4 +1,4 @@
-"""`torch.compiler`: hints to a compiler that is not there. Compiling returns the function itself."""
+"""`torch.compiler`: compiling runs a function in a fusing pipeline; the hints to a compiler have nothing to change."""
 
 from typing import Any
 

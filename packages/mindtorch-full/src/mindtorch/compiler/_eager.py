@@ -1,7 +1,7 @@
-"""What `torch.compile` does here: nothing but check its arguments.
+"""`torch.compile` and its hints.
 
-There is no compiler. A compiled function computes what the function computes, so the function itself is the result of
-compiling it; every hint to the compiler is accepted and has nothing to change.
+Compiling a function runs its calls in a fusing pipeline (see `_compiled`); no graph is made of it, so the hints that shape
+torch's graphs are accepted and have nothing to change.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-_BACKENDS = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
+from mindtorch.nn.modules.module import Module
+
+from . import _compiled
+
+_BACKENDS = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "pipeline", "tvm")
+_DEBUG = ("aot_eager", "eager")
+_EXPERIMENTAL = ("pipeline",)
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _state: dict[str, Any] = {"backend": None}
 
 
@@ -32,42 +39,57 @@ def compile(
     backend: str | Callable[..., Any] | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
-    """Return ``model`` unchanged, after checking the arguments; without a model, a decorator that does.
+    """Return ``model`` so that its calls are recorded and run with neighbouring ops joined; without a model, a decorator.
 
     Args:
+        model: a function, or a module, which gives an ``OptimizedModule`` around it.
         fullgraph: accepted; without a graph there is nothing to break.
         dynamic: accepted; nothing is specialised to a shape.
-        backend: must be known; a callable is accepted and not called, as there is no graph to hand it.
-        mode: accepted, and not together with ``options``.
-        options: accepted.
-        disable: accepted; the result is the same.
+        backend: "eager" and "aot_eager" run the function as it is, every other known name in a pipeline; a callable is
+            accepted and not called, as there is no graph to hand it: the function runs as it is.
+        mode: one of torch's, and not together with ``options``.
+        options, name, recompile_limit, isolate_recompiles, shapes_spec: accepted.
+        disable: return ``model`` itself.
 
     Raises:
-        RuntimeError: both ``mode`` and ``options`` are given, or the backend is unknown.
+        RuntimeError: both ``mode`` and ``options`` are given, or the mode or the backend is unknown.
+        AssertionError: ``model`` is not callable, ``dynamic`` not a bool.
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    settings = {"fullgraph": fullgraph, "dynamic": dynamic, "mode": mode, "options": options, "name": name}
     if model is None:
-        return functools.partial(
-            compile,
-            fullgraph=fullgraph,
-            dynamic=dynamic,
-            backend=backend,
-            mode=mode,
-            options=options,
-            disable=disable,
-        )
-    if isinstance(backend, str) and backend not in _BACKENDS:
-        raise InvalidBackend(backend)
-    return model
+        return functools.partial(compile, backend=backend, disable=disable, **settings)
+    chosen = get_default_backend() if backend is None else backend
+    if chosen == "inductor" and mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    if disable:
+        return model
+    if isinstance(chosen, str) and chosen not in _BACKENDS:
+        raise InvalidBackend(chosen)
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    eager = not isinstance(chosen, str) or chosen in _DEBUG
+    if isinstance(model, type):
+        return model
+    if isinstance(model, Module):
+        return _compiled.OptimizedModule(model, "eager" if eager else chosen)
+    return _compiled.compiled_function(model, eager)
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Return the names that ``backend`` may have; all of them run eagerly."""
-    debug = ("aot_eager", "eager")
-    return [name for name in _BACKENDS if not exclude_tags or "debug" not in exclude_tags or name not in debug]
+    """Return the names that ``backend`` may have; ``exclude_tags`` leaves out those so tagged."""
+    hidden = {"debug": _DEBUG, "experimental": _EXPERIMENTAL}
+    left_out = {name for tag in exclude_tags or () for name in hidden.get(tag, ())}
+    return [name for name in _BACKENDS if name not in left_out]
 
 
 def set_default_backend(backend: str | Callable[..., Any] | None) -> None:

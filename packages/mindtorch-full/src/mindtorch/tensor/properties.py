@@ -161,6 +161,7 @@ class PropertiesMixin(TensorBase):
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for empty and meta tensors."""
+        settle()
         spec = self._sig.spec
         if spec.numel == 0 or spec.device.type == "meta":
             return 0

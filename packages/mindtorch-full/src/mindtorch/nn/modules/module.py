@@ -247,7 +247,7 @@ class Module(_CallMixin, _TreeMixin, _StateMixin, _ConvertMixin):
         return replica
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Make calls go through ``torch.compile``, which runs the module eagerly here."""
+        """Make calls go through ``torch.compile``, see there for the arguments."""
         self._compiled_call_impl = mindtorch.compile(self._call_impl, *args, **kwargs)
 
 
