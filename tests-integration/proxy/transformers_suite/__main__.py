@@ -34,7 +34,9 @@ def _run(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
     tree = _tree(args.model)
     found: dict[str, Outcomes] = {}
     for model in args.model or tree.files:
-        found[model] = run_model(tree, model, proxy=not args.without_proxy, arguments=args.pytest, pipeline=args.pipeline)
+        found[model] = run_model(
+            tree, model, proxy=not args.without_proxy, arguments=args.pytest, pipeline=args.pipeline
+        )
         counts = Counter(outcome["status"] for outcome in found[model].values())
         print(f"{tree.source} {model:6} {counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped")
     results = _load(RESULTS)

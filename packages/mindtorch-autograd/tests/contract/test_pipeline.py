@@ -36,11 +36,16 @@ SUITES = (
     test_versions,
 )
 
-SCENARIOS = [
-    pytest.param(param.values[0], id=f"{suite.__name__.rpartition('.')[2]}-{param.id}")
-    for suite in SUITES
-    for param in suite.scenarios
-]
+LIFETIMES = {"freed_after_backward", "freed_without_backward", "no_cycle_through_function"}
+"""Scenarios that look at when tensors are freed: a recorded call keeps its tensors until it has run."""
+
+
+def _param(suite: Any, param: Any) -> Any:
+    marks = [pytest.mark.xfail(strict=True, reason="recorded calls keep tensors")] if param.id in LIFETIMES else []
+    return pytest.param(param.values[0], id=f"{suite.__name__.rpartition('.')[2]}-{param.id}", marks=marks)
+
+
+SCENARIOS = [_param(suite, param) for suite in SUITES for param in suite.scenarios]
 
 
 def recorded(scenario: Any, fuse: bool) -> Any:
@@ -55,6 +60,7 @@ def recorded(scenario: Any, fuse: bool) -> Any:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fuse", [False, True], ids=["plain", "fuse"])
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_same_inside_of_a_pipeline(scenario: Any, fuse: bool) -> None:

@@ -5,6 +5,8 @@ import pytest
 import mindtorch._dynamo
 import mindtorch._logging
 import mindtorch.compiler
+from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
+from mindtorch_dispatch.state import exclude_keys
 
 from .module_parity import assert_same_call, assert_same_interface, outcome
 
@@ -95,8 +97,17 @@ COMPILE = [
     "c(f, dynamic=True, backend='eager')(3)",
     "c(backend='eager')(f)(3)",
     "c(f, mode='default', options={})",
+    "c(f, mode='zork')",
     "c(f, backend='bad')",
+    "c(f, backend='bad', disable=True) is f",
+    "c(f, backend='eager', dynamic=3)",
+    "c(3, backend='eager')",
+    "c('a', backend='eager')",
     "c(f, disable=True)(3)",
+    "c(f, backend='eager').__name__",
+    "c(f, backend='eager').__wrapped__ is f",
+    "c(c(f, backend='eager'), backend='eager').__wrapped__ is f",
+    "c(f, backend='eager', recompile_limit=3, isolate_recompiles=True, name='x')(3)",
     "c(f, True)",
     "c(f, nonsense=1)",
 ]
@@ -111,11 +122,85 @@ def test_compile(call):
     assert run(mindtorch.compiler.compile) == run(torch.compile)
 
 
-def test_compile_returns_what_it_was_given():
-    def function(x):
-        return x
+def modules(T):
+    """What can be seen of a compiled module."""
 
-    assert mindtorch.compiler.compile(function) is function
-    assert mindtorch.compiler.compile(backend=print, fullgraph=True)(function) is function
-    with pytest.raises(NotImplementedError, match="returns the module itself"):
-        mindtorch._dynamo.OptimizedModule(None)
+    class Model(T.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = T.nn.Linear(2, 3)
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return self.inner(x).relu()
+
+        def extra(self):
+            return 7
+
+    model = Model()
+    compiled = T.compile(model, backend="eager")
+    seen = [type(compiled).__module__, type(compiled).__name__, list(compiled.state_dict())]
+    seen += [repr(compiled), compiled._orig_mod is model, compiled.extra(), compiled.inner is model.inner]
+    seen += [tuple(compiled(T.ones(1, 2)).shape), model.calls, [name for name, _ in compiled.named_modules()]]
+    compiled.eval()
+    compiled.mark = 3
+    seen += [model.training, compiled.training, model.mark]
+    seen += [str(compiled.load_state_dict(compiled.state_dict())), hasattr(compiled, "nothing")]
+    del compiled.mark
+    return [*seen, hasattr(model, "mark"), isinstance(compiled, Model)]
+
+
+def test_compiled_module():
+    assert modules(mindtorch) == modules(torch)
+
+
+@pytest.mark.parametrize("backend", [None, "pipeline", "inductor", "eager"])
+def test_compiled_function_computes_what_the_function_does(backend):
+    def step(x, w):
+        y = (x @ w).tanh()
+        if y.sum().item() > 0:  # reads a value in the middle
+            y = y * 2
+        y = y + 0
+        y[0].add_(1)
+        return y, (y * mindtorch.rand_like(y)).sum()
+
+    x, w = mindtorch.randn(4, 3), mindtorch.randn(3, 5, requires_grad=True)
+    results = []
+    for function in (step, mindtorch.compile(step, backend=backend)):
+        mindtorch.manual_seed(1)
+        y, total = function(x, w)
+        total.backward()
+        results.append((y.tolist(), total.item(), w.grad.tolist()))
+        w.grad = None
+    assert results[0] == results[1]
+
+
+def test_compiled_calls_are_recorded_where_that_is_valid():
+    seen = []
+
+    def function(x):
+        y = x + 1
+        seen.append(y._pending)
+        return y
+
+    compiled, x = mindtorch.compile(function), mindtorch.ones(2)
+    result = compiled(x)
+    mindtorch.compile(function, backend="eager")(x)
+    with exclude_keys(DispatchKeySet([DispatchKey.Pipeline])):
+        compiled(x)
+    assert seen == [True, False, False]
+    assert not result._pending
+    with mindtorch.pipeline() as pipe:
+        assert compiled(x)._pending  # the pipeline around it has its calls
+        assert len(pipe) == 1
+
+
+def test_module_compile_goes_through_the_pipeline():
+    layer = mindtorch.nn.Linear(2, 2)
+    seen = []
+    layer.register_forward_hook(lambda module, args, output: seen.append(output._pending))
+    layer.compile()
+    layer(mindtorch.ones(1, 2))
+    assert seen == [True]
+    assert list(layer.state_dict()) == ["weight", "bias"]

@@ -32,13 +32,17 @@ def settle() -> None:
 
 def wait_for(tensor: Any) -> None:
     """Run what `tensor` waits for, whichever thread recorded it; RuntimeError when its call failed."""
-    tensor._pipe.flush()
+    pipe = getattr(tensor, "_pipe", None)
+    if pipe is not None:
+        pipe.flush()
+    if not hasattr(tensor, "_array"):
+        raise RuntimeError("this tensor has no elements: the recorded call that makes it was dropped")
 
 
 def wait_for_missing(error: AttributeError) -> bool:
     """Return False unless `error` is that of a tensor without bytes; else run what the tensor waits for."""
     tensor = error.obj
-    if error.name not in _SLOTS or getattr(tensor, "_pipe", None) is None:
+    if error.name not in _SLOTS or not hasattr(tensor, "_counter"):
         return False
     wait_for(tensor)
     return True

@@ -195,7 +195,9 @@ def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule
     return checked(complex_checked, check_values)
 
 
-clamp = _scalar_without_bool(MetaRule(_clamp, inplace=True, out=True, aliases_ok=True, leading=every_dim), _clamp_kernel)
+clamp = _scalar_without_bool(
+    MetaRule(_clamp, inplace=True, out=True, aliases_ok=True, leading=every_dim), _clamp_kernel
+)
 """`clamp` with numbers or tensors."""
 
 clamp_min = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("min"))

@@ -55,6 +55,7 @@ class Pipeline:
         self._outer: Pipeline | None = None
         self._was_on = False
         self._entered = False
+        self._running = False
 
     def __enter__(self) -> Pipeline:
         if self._entered:
@@ -91,9 +92,10 @@ class Pipeline:
         """
         if self._outer is not None:
             self._outer.flush()
-        if not self.records:
+        if not self.records and not self._running:
             return
-        with self._lock:
+        with self._lock:  # another thread may be at it: then this one waits for the end
+            outermost, self._running = not self._running, True
             token = enter(SILENT)
             try:
                 if self.fuse:
@@ -102,6 +104,7 @@ class Pipeline:
                     self._run()
             finally:
                 leave(token)
+                self._running = not outermost
 
     def share(self, tensor: TensorBase, alias: Any) -> None:
         """Let `alias` have the bytes of `tensor` once that one has them."""

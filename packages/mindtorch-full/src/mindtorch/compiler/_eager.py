@@ -69,10 +69,10 @@ def compile(
     chosen = get_default_backend() if backend is None else backend
     if chosen == "inductor" and mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
-    if disable:
-        return model
     if isinstance(chosen, str) and chosen not in _BACKENDS:
         raise InvalidBackend(chosen)
+    if disable:
+        return model
     if dynamic is not None and not isinstance(dynamic, bool):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if not callable(model):
