@@ -66,8 +66,9 @@ def common(one: Sequence[int], other: Sequence[int], limit: int) -> int:
 class Group:
     """Records that run together.
 
-    `length` counts the records taken off the queue; `late` are those of them that come after the steps. `shape` is the largest shape met, of which the first `cut` extents are common to all results. `values` maps the
-    identity of a tensor to its place among the group's values, `made` those that the group makes.
+    `length` counts the records taken off the queue; `late` are those of them that come after the steps. `shape` is the
+    largest shape met, of which the first `cut` extents are common to all results. `places` maps the identity of a tensor
+    to its place among the group's values, `made` has the places of those that the group makes.
     """
 
     def __init__(self) -> None:
