@@ -64,7 +64,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
 
 
 def _without_view(grad: TensorBase) -> TensorBase:
-    return make_tensor(tensor_class[0], grad._sig.spec.plain, grad._array, grad._storage, grad._offset, grad._counter)
+    return share_bytes(tensor_class[0], grad._sig.spec.plain, grad)
 
 
 def _same_layout(one: Spec, other: Spec) -> bool:

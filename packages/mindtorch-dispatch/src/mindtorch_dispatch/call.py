@@ -70,7 +70,10 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             if type(one) in plain_types and type(other) in plain_types:
                 plan = packet.plans.get((state.mode, one._sig, other._sig))
                 if plan is not None:
-                    return plan.run(plan, args)
+                    try:
+                        return plan.run(plan, args)
+                    except AttributeError as error:
+                        return run_again(plan, args, error)
         key: list[Any] = [state.mode]
         if kwargs:
             names = tuple(kwargs)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from . import executor
 from .executor import Plan
@@ -158,7 +158,7 @@ class Recording:
     def note_memory(self, result: Any) -> None:
         """Count the bytes of new tensors, and count them off when they are freed."""
         for tensor in result if isinstance(result, (tuple, list)) else (result,):
-            owner = tensor._array if isinstance(tensor, TensorBase) else None
+            owner = tensor._array if isinstance(tensor, TensorBase) and has_bytes(tensor) else None
             while owner is not None and isinstance(owner.base, np.ndarray):
                 owner = owner.base
             if owner is None or id(owner) in self._owners:
