@@ -12,7 +12,7 @@ from typing import Any
 from mindtorch_testing.sweep import board, report
 from mindtorch_testing.sweep.driver import select_names, sweep
 from mindtorch_testing.sweep.outcome import PASS
-from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.runner import PIPELINES, Limits
 from mindtorch_testing.sweep.suites import SUITES, Suite
 
 QUICK_SAMPLES = 2
@@ -34,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--samples", type=int, default=8, help="samples per entry (default 8)")
         command.add_argument("--seconds", type=float, default=60.0, help="time limit per entry")
         command.add_argument("--target", default="mindtorch", help="module under test; torch checks the harness")
+        if name != "update":
+            command.add_argument("--pipeline", choices=PIPELINES, default="", help="run inside of `pipeline()`")
         command.add_argument("--log", type=Path, help="file for what the worker prints")
         command.add_argument("--field", choices=ANY_FIELD, help="show only this field's failures")
         if name == "update":
@@ -61,14 +63,14 @@ def _suite(args: argparse.Namespace) -> Suite:
 
 def _run(args: argparse.Namespace, patterns: list[str]) -> dict[str, dict[str, Any]]:
     samples = QUICK_SAMPLES if args.quick else args.samples
-    limits = Limits(samples, min(3, samples), args.seconds)
+    limits = Limits(samples, min(3, samples), args.seconds, getattr(args, "pipeline", ""))
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(args.log.open("w")) if args.log else None
         results = sweep(args.target, limits, patterns, suite=_suite(args), log=log, progress=_progress)
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
-    if args.target == "mindtorch":
+    if args.target == "mindtorch" and not limits.pipeline:
         board.save_results(results, args.suite)
     print(f"{len(results)} entries in {time.monotonic() - started:.0f} s")
     return results

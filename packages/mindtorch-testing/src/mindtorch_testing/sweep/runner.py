@@ -7,7 +7,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any, ClassVar
@@ -28,11 +28,16 @@ class EntryTimeout(BaseException):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of an entry is run."""
+    """How much of an entry is run, and inside of which pipeline of the target, if any: see `PIPELINES`."""
 
     samples: int = 8
     form_samples: int = 3
     seconds: float = 60.0
+    pipeline: str = ""
+
+
+PIPELINES = ("plain", "fuse")
+"""How entries may run inside of the target's `pipeline()`."""
 
 
 def seed_generators(seed: int = SEED) -> None:
@@ -107,7 +112,14 @@ class Runner:
     def _on_target(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self._target_seed is not None:
             self._target_seed(SEED)
-        return fn(*args, **kwargs)
+        with self._recording():  # leaving it shows the errors of kernels here
+            return fn(*args, **kwargs)
+
+    def _recording(self) -> AbstractContextManager[Any]:
+        if not self.limits.pipeline:
+            return nullcontext()
+        context: AbstractContextManager[Any] = self.target.pipeline(fuse=self.limits.pipeline == "fuse")
+        return context
 
     def rebind_function(self, value: Any) -> Any:
         """Translate a function found among a sample's arguments (a penalty, an activation); keep other values."""
@@ -116,7 +128,8 @@ class Runner:
     def _judge(self, outcomes: list[Outcome], run: Callable[[], list[str]]) -> None:
         """Run one sample; `run` returns one reason per outcome, empty where it agreed."""
         try:
-            reasons = run()
+            with self._recording():
+                reasons = run()
         except Unconvertible as error:
             for outcome in outcomes:
                 outcome.bad(f"cannot convert: {error}", missing=True)
