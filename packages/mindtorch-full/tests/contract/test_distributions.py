@@ -91,10 +91,6 @@ LAWS = {
         x.d.Normal(x.v, x.s), [x.d.AffineTransform(1.0, -2.0), x.d.TanhTransform()]
     ),
 }
-#: Questions about laws that stand on a row the op table does not have yet, `_sample_dirichlet`.
-DRAWN = ("sample", "stream", "rsample", "log_prob", "cdf", "expanded sample", "expanded log_prob", "wrong value")
-WAITING = {(law, question) for law in ("Dirichlet", "Beta", "LKJCholesky") for question in DRAWN}
-WAITING -= {("LKJCholesky", "rsample")}
 QUESTIONS = {
     "repr": lambda x, law: law,
     "sample": lambda x, law: law.sample((2,)),
@@ -166,8 +162,7 @@ def _assert_same(ours, theirs):
 def _cases():
     for name in LAWS:
         for question in QUESTIONS:
-            marks = [pytest.mark.xfail(reason="waits for _sample_dirichlet")] if (name, question) in WAITING else []
-            yield pytest.param(name, question, marks=marks, id=f"{name}-{question}")
+            yield pytest.param(name, question, id=f"{name}-{question}")
 
 
 @pytest.mark.parametrize(("name", "question"), _cases())

@@ -16,6 +16,7 @@ derivative("bernoulli_.Tensor", self=_zeros, p=lambda grad, p: aten.zeros_like(p
 derivative("bernoulli_.float", self=_zeros, node="BernoulliBackward2")
 derivative("bernoulli", self=_zeros)
 derivative("poisson", self=_zeros)
+derivative("_standard_gamma", self=lambda grad, self, result: grad * aten._standard_gamma_grad(self, result))
 derivative("multinomial", NON_DIFFERENTIABLE)
 derivative(
     "rand_like rand_like.generator randn_like randn_like.generator randint_like randint_like.low_dtype "

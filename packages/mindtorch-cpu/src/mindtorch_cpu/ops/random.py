@@ -220,6 +220,12 @@ def standard_gamma(out: Any, self: Any, generator: Any) -> None:
     random.standard_gamma(_source(generator), out, self)
 
 
+@kernel("_sample_dirichlet", upcast=False)
+def sample_dirichlet(out: Any, self: Any, generator: Any) -> None:
+    """Probabilities of elementwise concentrations."""
+    random.sample_dirichlet(_source(generator), out, self)
+
+
 @kernel("multinomial", upcast=False)
 def multinomial(out: Any, self: Any, num_samples: int, replacement: bool, generator: Any) -> None:
     """Category numbers by weights."""

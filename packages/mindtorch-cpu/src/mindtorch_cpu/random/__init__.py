@@ -2,7 +2,7 @@
 
 from .bernoulli import bernoulli, bernoulli_each
 from .continuous import cauchy, exponential, geometric, log_normal
-from .counts import binomial, poisson, standard_gamma
+from .counts import binomial, poisson, sample_dirichlet, standard_gamma
 from .engine import STATE_BYTES, Engine
 from .integers import permutation, random_below, random_natural, random_signed
 from .multinomial import multinomial
@@ -26,6 +26,7 @@ __all__ = [
     "random_below",
     "random_natural",
     "random_signed",
+    "sample_dirichlet",
     "standard_gamma",
     "uniform",
 ]

@@ -72,6 +72,16 @@ def standard_gamma(generator: Generator, out: Any, shapes: Any) -> None:
     np.maximum(out, np.finfo(number).tiny, out=out)
 
 
+def sample_dirichlet(generator: Generator, out: Any, concentrations: Any) -> None:
+    """Fill `out` with probabilities: gamma numbers in float64, divided by their sum over the last dimension."""
+    gammas = np.empty(out.shape, np.float64)
+    standard_gamma(generator, gammas, concentrations.astype(np.float64))
+    shares = gammas / gammas.sum(-1, keepdims=True)
+    # Both ends of the simplex stay out, whatever the dtype rounds to.
+    number = out.dtype.type
+    np.clip(shares.astype(number), np.finfo(number).tiny, np.nextafter(number(1), number(0)), out=out)
+
+
 def _store(out: Any, values: list[Any]) -> None:
     view = in_memory_order(out)
     view[...] = np.array(values, np.float64).reshape(view.shape)

@@ -189,6 +189,31 @@ standard_gamma = _elementwise_rule("gamma_cpu")
 
 
 @rule
+def sample_dirichlet(self: Spec, generator: Any) -> Spec:
+    """`_sample_dirichlet`: one probability per concentration."""
+    if self.dtype not in (float32, float64):
+        raise not_implemented("dirichlet", self.dtype)
+    return _dense(self)
+
+
+def same_single_or_double(kernel: str) -> Callable[..., None]:
+    """Return the check of an op whose tensors are all float32 or all float64."""
+
+    def check_dtypes(first: Spec, *others: Spec) -> None:
+        for other in others:
+            check(
+                other.dtype is first.dtype,
+                lambda other=other: (
+                    f"Found dtype {other.dtype.scalar_name} but expected {first.dtype.scalar_name}"
+                ),
+            )
+        if first.dtype not in (float32, float64):
+            raise not_implemented(kernel, first.dtype)
+
+    return check_dtypes
+
+
+@rule
 def binomial(count: Spec, prob: Spec, generator: Any) -> Spec:
     """`binomial`: counts and probabilities of one shape."""
     for name, spec in (("count", count), ("prob", prob)):

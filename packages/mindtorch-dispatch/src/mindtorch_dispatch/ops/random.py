@@ -135,6 +135,7 @@ op(f"bernoulli.Tensor(Tensor self, Tensor p, *, {_GENERATOR}) -> Tensor", rules.
 op(f"poisson(Tensor self, {_GENERATOR}) -> Tensor", rules.poisson, variants="function")
 op(f"binomial(Tensor count, Tensor prob, {_GENERATOR}) -> Tensor", rules.binomial, variants="function")
 op(f"_standard_gamma(Tensor self, {_GENERATOR}) -> Tensor", rules.standard_gamma, variants="function")
+op(f"_sample_dirichlet(Tensor self, {_GENERATOR}) -> Tensor", rules.sample_dirichlet, variants="function")
 op(
     f"multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, {_GENERATOR}) -> Tensor",
     rules.multinomial,

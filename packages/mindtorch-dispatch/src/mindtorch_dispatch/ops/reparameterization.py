@@ -1,0 +1,16 @@
+"""Rows of the derivatives of drawn numbers by the parameters of their law."""
+
+from mindtorch_dispatch.meta.pointwise import checked, pointwise
+from mindtorch_dispatch.meta.random import same_single_or_double
+from mindtorch_dispatch.table import op
+
+op(
+    "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
+    checked(pointwise(inplace=False), same_single_or_double("_standard_gamma_grad_cpu")),
+    variants="function",
+)
+op(
+    "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    checked(pointwise(inplace=False), same_single_or_double("_dirichlet_grad_cpu")),
+    variants="function",
+)
