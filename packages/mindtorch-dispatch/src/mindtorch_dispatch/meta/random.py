@@ -203,9 +203,7 @@ def same_single_or_double(kernel: str) -> Callable[..., None]:
         for other in others:
             check(
                 other.dtype is first.dtype,
-                lambda other=other: (
-                    f"Found dtype {other.dtype.scalar_name} but expected {first.dtype.scalar_name}"
-                ),
+                lambda other=other: f"Found dtype {other.dtype.scalar_name} but expected {first.dtype.scalar_name}",
             )
         if first.dtype not in (float32, float64):
             raise not_implemented(kernel, first.dtype)
