@@ -80,8 +80,12 @@ def celu_(self: Any, alpha: Any) -> Any:
 def _slopes(self: Any, lower: Any, upper: Any, generator: Any) -> Any:
     """Return a slope per element: drawn where the element is not positive, in order, and one elsewhere."""
     negative = aten.reshape(aten.le(self, 0), [-1])
-    drawn = aten.empty([int(aten.sum(negative).item())], dtype=float64).uniform_(lower, upper, generator=generator)
-    slopes = aten.index_put(aten.ones(list(negative.shape), dtype=self.dtype), [negative], drawn.to(self.dtype))
+    drawn = aten.empty([int(aten.sum(negative).item())], dtype=float64, device=self.device).uniform_(
+        lower, upper, generator=generator
+    )
+    slopes = aten.index_put(
+        aten.ones(list(negative.shape), dtype=self.dtype, device=self.device), [negative], drawn.to(self.dtype)
+    )
     return aten.reshape(slopes, list(self.shape))
 
 

@@ -109,7 +109,7 @@ def scaled_dot_product_attention(
     _check_inputs(query, key, value, attn_mask)
     if 0 in (query._sig.spec.numel, key._sig.spec.numel, value._sig.spec.numel):
         total = aten.add(aten.add(aten.sum(query), aten.sum(key)), aten.sum(value))
-        zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype)
+        zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device=query.device)
         return aten.add(zeros, aten.mul.Scalar(total, 0.0))
     flash = takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa)
     mask = _additive(attn_mask, query.dtype)
@@ -126,7 +126,7 @@ def _causal_mask(query: Any, key: Any, mask: Any) -> Any:
         mask is None,
         lambda: "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
     )
-    ones = aten.ones((query.shape[-2], key.shape[-2]), dtype=bool_dtype)
+    ones = aten.ones((query.shape[-2], key.shape[-2]), dtype=bool_dtype, device=query.device)
     return _additive(aten.tril(ones), query.dtype)
 
 

@@ -117,13 +117,17 @@ def trapezoid(y: Any, x: Any, dim: int) -> Any:
         if isinstance(x, bool):
             raise RuntimeError("trapezoid: Currently, we only support dx as a real number.")
         if y.size(wrapped) == 0:
-            return aten.zeros([extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype)
+            return aten.zeros(
+                [extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype, device=y.device
+            )
         _no_bool("trapezoid", y)
         ends = aten.add(aten.select(y, wrapped, 0), aten.select(y, wrapped, -1))
         return aten.mul.Scalar(aten.sub(aten.sum(y, wrapped), aten.mul.Scalar(ends, 0.5)), x)
     _no_bool("trapezoid", y, x)
     if y.size(wrapped) == 0:
-        return aten.zeros([extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype)
+        return aten.zeros(
+            [extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype, device=y.device
+        )
     left, right = _halves(y, wrapped)
     total = aten.sum(aten.mul(_steps(y, x, wrapped, "trapezoid"), aten.add(left, right)), wrapped)
     return aten.div.Scalar(total, 2.0)

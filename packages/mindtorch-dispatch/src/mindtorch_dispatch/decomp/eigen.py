@@ -49,7 +49,7 @@ def old_svd(self: Any, some: bool, compute_uv: bool) -> tuple[Any, Any, Any]:
     rows, columns = self.shape[-2:]
     batch = self.shape[:-2]
     return (
-        aten.zeros((*batch, rows, rows), dtype=self.dtype),
+        aten.zeros((*batch, rows, rows), dtype=self.dtype, device=self.device),
         values,
-        aten.zeros((*batch, columns, columns), dtype=self.dtype),
+        aten.zeros((*batch, columns, columns), dtype=self.dtype, device=self.device),
     )

@@ -74,7 +74,7 @@ def embedding_bag_backward(
             "embedding_bag(sparse=True): gradients with the layout torch.sparse_coo are not supported"
         )
     if offset2bag.shape[0] != indices.shape[0]:
-        positions = aten.arange(indices.shape[0], dtype=offsets.dtype)
+        positions = aten.arange(indices.shape[0], dtype=offsets.dtype, device=offsets.device)
         offset2bag = aten.sub(aten.searchsorted(aten.contiguous(offsets), positions, right=True), 1)
     return aten._embedding_bag_dense_backward(
         grad,

@@ -20,7 +20,7 @@ def matrix_power(self: Any, n: int) -> Any:
     """`linalg_matrix_power`, by repeated squaring."""
     check_square(self, "linalg.matrix_power")
     if n == 0:
-        return aten.copy_(aten.clone(self), aten.eye(self.shape[-2], dtype=self.dtype))
+        return aten.copy_(aten.clone(self), aten.eye(self.shape[-2], dtype=self.dtype, device=self.device))
     if n == 1:
         return aten.clone(self, memory_format=contiguous_format)
     if n < 0:
@@ -40,7 +40,7 @@ def matrix_power(self: Any, n: int) -> Any:
 def trace_backward(grad: Any, sizes: Any) -> Any:
     """Gradient of `trace`."""
     check(len(sizes) == 2, lambda: "expected matrix input")
-    return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype))
+    return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype, device=grad.device))
 
 
 def diagonal(A: Any, offset: int, dim1: int, dim2: int) -> Any:

@@ -135,7 +135,7 @@ def _check_cond(self: Any) -> bool:
 
 
 def _empty_cond(self: Any) -> Any:
-    return aten.zeros(tuple(self.shape[:-2]), dtype=self.dtype.to_real())
+    return aten.zeros(tuple(self.shape[:-2]), dtype=self.dtype.to_real(), device=self.device)
 
 
 def cond(self: Any, p: Any) -> Any:

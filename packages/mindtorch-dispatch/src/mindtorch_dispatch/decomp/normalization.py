@@ -150,7 +150,7 @@ def _with_reserve(training: bool) -> Any:
         input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
     ) -> Any:
         found = aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
-        return (*found, aten.empty((0,), dtype=uint8))
+        return (*found, aten.empty((0,), dtype=uint8, device=input.device))
 
     return call
 

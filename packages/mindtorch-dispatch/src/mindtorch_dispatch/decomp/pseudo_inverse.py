@@ -24,10 +24,10 @@ def _tolerances(input: Any, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     if rtol is None:
         check_resolution(input.dtype)
         default = finfo(input.dtype.to_real()).eps * max(input.shape[-2:])
-        rtol = aten.full((), default, dtype=float64)
+        rtol = aten.full((), default, dtype=float64, device=input.device)
         if atol is not None:
-            rtol = aten.where(aten.gt(atol, 0), aten.zeros((), dtype=float64), rtol)
-    return aten.zeros((), dtype=float64) if atol is None else atol, rtol
+            rtol = aten.where(aten.gt(atol, 0), aten.zeros((), dtype=float64, device=input.device), rtol)
+    return aten.zeros((), dtype=float64, device=input.device) if atol is None else atol, rtol
 
 
 def _threshold(atol: Any, rtol: Any, largest: Any) -> Any:
@@ -59,24 +59,24 @@ def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
             return aten.matmul(aten.mul(right, aten.unsqueeze(aten.reciprocal(values), -2)), _adjoint(left))
         sizes, largest = values, aten.narrow(values, -1, 0, 1)
     kept = aten.gt(sizes, _threshold(atol, rtol, largest))
-    inverse = aten.where(kept, aten.reciprocal(values), aten.zeros((), dtype=values.dtype))
+    inverse = aten.where(kept, aten.reciprocal(values), aten.zeros((), dtype=values.dtype, device=values.device))
     inverse = inverse if inverse.dtype is dtype else aten._to_copy(inverse, dtype=dtype)
     return aten.matmul(aten.mul(right, aten.unsqueeze(inverse, -2)), _adjoint(left))
 
 
-def _as_tensor(value: float | None) -> Any:
-    return None if value is None else aten.full((), value, dtype=float64)
+def _as_tensor(value: float | None, like: Any) -> Any:
+    return None if value is None else aten.full((), value, dtype=float64, device=like.device)
 
 
 def pinv_float(self: Any, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
     """`linalg_pinv` with numbers as tolerances."""
-    return aten.linalg_pinv(self, atol=_as_tensor(atol), rtol=_as_tensor(rtol), hermitian=hermitian)
+    return aten.linalg_pinv(self, atol=_as_tensor(atol, self), rtol=_as_tensor(rtol, self), hermitian=hermitian)
 
 
 def pinv_rcond(self: Any, rcond: Any, hermitian: bool) -> Any:
     """`linalg_pinv` with one relative tolerance, a number or a tensor."""
-    zero = aten.zeros((), dtype=float64)
-    relative = _as_tensor(rcond) if isinstance(rcond, (int, float)) else rcond
+    zero = aten.zeros((), dtype=float64, device=self.device)
+    relative = _as_tensor(rcond, self) if isinstance(rcond, (int, float)) else rcond
     return aten.linalg_pinv(self, atol=zero, rtol=relative, hermitian=hermitian)
 
 
@@ -89,7 +89,7 @@ def _rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     check_matrix(input, "torch.linalg.matrix_rank", "input")
     atol, rtol = _tolerances(input, atol, rtol, "torch.linalg.matrix_rank")
     if input._sig.spec.numel == 0:
-        return aten.zeros(tuple(input.shape[:-2]), dtype=int64)
+        return aten.zeros(tuple(input.shape[:-2]), dtype=int64, device=input.device)
     if hermitian:
         values = aten.abs(aten.linalg_eigvalsh(input))
         largest = aten.amax(values, [-1], True)
@@ -106,10 +106,10 @@ def rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 def rank_float(self: Any, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
     """`linalg_matrix_rank` with numbers as tolerances."""
-    return _rank(self, _as_tensor(atol), _as_tensor(rtol), hermitian)
+    return _rank(self, _as_tensor(atol, self), _as_tensor(rtol, self), hermitian)
 
 
 def rank_tol(self: Any, tol: Any, hermitian: bool) -> Any:
     """`linalg_matrix_rank` with one absolute tolerance, a number or a tensor."""
-    absolute = _as_tensor(tol) if isinstance(tol, (int, float)) else tol
-    return _rank(self, absolute, aten.zeros((), dtype=float64), hermitian)
+    absolute = _as_tensor(tol, self) if isinstance(tol, (int, float)) else tol
+    return _rank(self, absolute, aten.zeros((), dtype=float64, device=self.device), hermitian)

@@ -53,16 +53,20 @@ class EntryRunner(Runner):
         dtype = sample_dtype(info)
         if dtype is None:
             return
+        samples = self._values_and_gradients(info, dtype, result)
+        for sample in samples[: self.limits.form_samples]:
+            self._forms(info, sample, result)
+        if info.error_inputs_func is not None:
+            self._errors(info, result)
+
+    def _values_and_gradients(self, info: OpInfo, dtype: torch.dtype, result: EntryResult) -> list[SampleInput]:
         samples = self._samples(info, dtype, grad=False)
         for sample in samples:
             self._forward(info, sample, result)
-        for sample in samples[: self.limits.form_samples]:
-            self._forms(info, sample, result)
         if info.supports_autograd and dtype in info.backward_dtypes:
             for sample in self._samples(info, dtype, grad=True):
                 self._backward(info, sample, result)
-        if info.error_inputs_func is not None:
-            self._errors(info, result)
+        return samples
 
     def _samples(self, info: OpInfo, dtype: torch.dtype, *, grad: bool) -> list[SampleInput]:
         seed_generators()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_testing.sweep.board import Entries, load_board, totals
@@ -57,28 +58,51 @@ def details(found: dict[str, Any]) -> str:
 
 
 def status_page(suites: list[Suite]) -> str:
-    """Return the page of docs/status that shows these suites."""
-    return "\n".join("\n".join(_section(suite)) for suite in suites) + "\n"
+    """Return the page of docs/status that shows these suites; one that belongs to another is columns of its table."""
+    whole = [suite for suite in suites if not suite.columns_of]
+    return "\n".join("\n".join(_section(suite, suites)) for suite in whole) + "\n"
 
 
-def _section(suite: Suite) -> list[str]:
-    entries: Entries = load_board(suite.board)["entries"]
+def _worst(statuses: list[str]) -> str:
+    """Return the mark of several fields shown in one cell."""
+    return next((MARKS[status] for status in ("missing", "fail", "pass") if status in statuses), "")
+
+
+def _columns(suite: Suite, suites: list[Suite]) -> dict[str, Callable[[str], str]]:
+    """Return the columns of a table by their titles: how to make an entry's cell."""
+    columns: dict[str, Callable[[str], str]] = {}
+    for each in [suite, *(other for other in suites if other.columns_of == suite.name)]:
+        entries = load_board(each.board)["entries"]
+        groups = {each.title: each.fields} if each.title else {field: (field,) for field in each.fields}
+        for title, fields in groups.items():
+            columns[title] = lambda name, entries=entries, fields=fields: _worst(
+                [entries.get(name, {}).get(field, "") for field in fields]
+            )
+    return columns
+
+
+def _section(suite: Suite, suites: list[Suite]) -> list[str]:
     option = "" if suite.name == "ops" else f"--suite {suite.name} "
+    counts = []
+    for each in [suite, *(other for other in suites if other.columns_of == suite.name)]:
+        label = f"{each.title}: " if each.title else ""
+        found = totals(load_board(each.board)["entries"], each.fields).items()
+        counts += [f"| {label}{field} | {ok} | {total} |" for field, (ok, total) in found if total]
+    columns = _columns(suite, suites)
     lines = [
         f"# {suite.name.capitalize()} against torch 2.13.0",
         "",
-        f"Written by `python -m mindtorch_testing.sweep {option}docs` from the scoreboard; do not edit. {suite.text}",
+        f"Written by `python -m mindtorch_testing.sweep {option}docs` from the scoreboards; do not edit. {suite.text}",
         "",
         "| field | entries that pass | of |",
         "| --- | ---: | ---: |",
-        *(f"| {field} | {ok} | {total} |" for field, (ok, total) in totals(entries, suite.fields).items()),
+        *counts,
         "",
         "✓ passes, ✗ differs, - is missing; an empty cell does not apply.",
         "",
-        "| entry | " + " | ".join(suite.fields) + " |",
-        "| --- |" + " :-: |" * len(suite.fields),
+        "| entry | " + " | ".join(columns) + " |",
+        "| --- |" + " :-: |" * len(columns),
     ]
-    for name in sorted(entries):
-        cells = " | ".join(MARKS.get(entries[name].get(field, ""), "") for field in suite.fields)
-        lines.append(f"| `{name}` | {cells} |")
+    for name in sorted(load_board(suite.board)["entries"]):
+        lines.append(f"| `{name}` | " + " | ".join(cell(name) for cell in columns.values()) + " |")
     return lines

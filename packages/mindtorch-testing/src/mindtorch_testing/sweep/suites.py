@@ -29,6 +29,10 @@ class Suite:
     key: str
     page: str
     text: str
+    columns_of: str = ""
+    """The suite whose table this one's results are columns of."""
+    title: str = ""
+    """The title of the one column that shows all fields; without one each field is a column."""
 
     @property
     def board(self) -> Path:
@@ -65,7 +69,9 @@ OPS = Suite(
 torch's own `op_db` runs on torch and on MindTorch with the same samples and the same seed. `forward`
 compares values, dtypes and shapes, `strides` the memory layout of the results, `backward` the gradients
 for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are
-the other ways to call it.""",
+the other ways to call it. These run in float32 where torch has it; the columns named by a dtype say whether
+values, strides and gradients agree in that one. `meta` compares the geometry of results without bytes,
+`forward_mode` tangents. The NPU has no column until its kernels run this sweep.""",
 )
 
 MODULES = Suite(
@@ -97,4 +103,32 @@ the state and what a loaded state goes on with, `groups` parameter groups with o
 text, `schedulers` the learning rates and their state, `errors` the exact type and text for wrong input.""",
 )
 
-SUITES = {suite.name: suite for suite in (OPS, MODULES, OPTIMIZERS)}
+DTYPES = tuple(
+    Suite(
+        f"ops-{dtype.lower()}",
+        ("forward", "strides", "backward"),
+        OPS.database,
+        f"mindtorch_testing.sweep.dtypes:{dtype}Runner",
+        OPS.key,
+        OPS.page,
+        "",
+        OPS.name,
+        dtype.lower(),
+    )
+    for dtype in ("Float64", "BFloat16", "Int32", "Complex64")
+)
+"""op_db again, in other dtypes than the sweep's own; they are columns of its page."""
+
+MODES = Suite(
+    "ops-modes",
+    ("meta", "forward_mode"),
+    OPS.database,
+    "mindtorch_testing.sweep.modes:ModeRunner",
+    OPS.key,
+    OPS.page,
+    "",
+    OPS.name,
+)
+"""op_db without bytes and with tangents; columns of its page as well."""
+
+SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, MODULES, OPTIMIZERS)}
