@@ -34,12 +34,12 @@ def flat_tensors(value: Any) -> list[Any]:
 def outputs_of(result: Any) -> tuple[Any, ...]:
     """Return the differentiable outputs of a function."""
     results = result if isinstance(result, (list, tuple)) else (result,)
-    return tuple(one for one in results if differentiable(one) and one.requires_grad)
+    return tuple(one for one in results if one.requires_grad and differentiable(one))
 
 
 def _part(output: Any, imaginary: bool) -> Any:
     if not output.dtype.is_complex:
-        return output
+        return output  # of any dtype: what cannot be subtracted raises here, as in torch
     return aten.imag(output) if imaginary else aten.real(output)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.backward import grad
+from mindtorch_autograd.function import Function
 from mindtorch_autograd.graph import GradientEdge
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.dtype import complex128, float64
@@ -14,6 +15,14 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt
 from . import forward_ad
+from ._mismatch import (
+    NOT_REENTRANT,
+    UNDEFINED_COUNTS,
+    UNDEFINED_FAILS,
+    UNDEFINED_WARNING,
+    Projections,
+    mismatch,
+)
 from ._numerical import analytical, differentiable, flat_tensors, numerical, outputs_of
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -36,13 +45,14 @@ class _Options:
         self.check_batched_grad: bool = given["check_batched_grad"]
         self.check_forward_ad: bool = given["check_forward_ad"]
         self.check_backward_ad: bool = given["check_backward_ad"]
+        self.fast_mode: bool = given["fast_mode"]
 
     def close(self, first: Any, second: Any) -> bool:
         """True when two matrices agree within the tolerances."""
         if first.dtype is not second.dtype:
             wide = complex128 if first.dtype.is_complex or second.dtype.is_complex else float64
             first, second = first.to(wide), second.to(wide)
-        return bool(aten.allclose(first, second, self.rtol, self.atol, True))
+        return bool(aten.allclose(first, second, self.rtol, self.atol))
 
 
 def gradcheck(
@@ -65,7 +75,7 @@ def gradcheck(
 ) -> bool:
     """Return True when the gradients of `func` at `inputs` agree with central differences.
 
-    Every element is checked; `fast_mode` is accepted and checks as much. Raises GradcheckError (or returns False with
+    Every element is checked, with `fast_mode` too, which only changes the text. Raises GradcheckError (or False with
     `raise_exception=False`) with torch's text otherwise, ValueError when there is nothing to check.
     """
     assert check_forward_ad or check_backward_ad, (
@@ -80,7 +90,7 @@ def gradcheck(
     options = _Options(
         eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, check_forward_ad=check_forward_ad,
-        check_backward_ad=check_backward_ad,
+        check_backward_ad=check_backward_ad, fast_mode=fast_mode,
     )  # fmt: skip
     if raise_exception:
         return _check(func, inputs, options)
@@ -152,7 +162,7 @@ def _check_outputs(result: Any) -> None:
 def _check_no_differentiable_outputs(func: Any, inputs: Any, targets: Sequence[Any], options: _Options) -> bool:
     def call() -> list[Any]:
         result = func(*inputs)
-        return [one for one in (result if isinstance(result, (list, tuple)) else (result,)) if differentiable(one)]
+        return list(result) if isinstance(result, (list, tuple)) else [result]
 
     count = len(call())
     for target in targets:
@@ -165,13 +175,12 @@ def _check_no_differentiable_outputs(func: Any, inputs: Any, targets: Sequence[A
 def _check_jacobians(func: Any, inputs: Any, outputs: Sequence[Any], targets: Sequence[Any], options: _Options) -> None:
     def call() -> tuple[Any, ...]:
         results = func(*inputs)
-        results = results if isinstance(results, (list, tuple)) else (results,)
-        return tuple(one for one, keep in zip(results, kept, strict=True) if keep)
+        return tuple(results) if isinstance(results, (list, tuple)) else (results,)
 
-    first = func(*inputs)
-    first = first if isinstance(first, (list, tuple)) else (first,)
-    kept = [differentiable(one) and one.requires_grad for one in first]
-    for imaginary in (False, True):
+    first = call()
+    kept = [number for number, one in enumerate(first) if differentiable(one) and one.requires_grad]
+    projections = Projections(targets, outputs) if options.fast_mode else None
+    for imaginary in (True, False):
         chosen = [number for number, one in enumerate(outputs) if one.dtype.is_complex or not imaginary]
         if not chosen:
             continue
@@ -179,62 +188,62 @@ def _check_jacobians(func: Any, inputs: Any, outputs: Sequence[Any], targets: Se
         if any(one.dtype.is_complex for one in outputs):
             part = "imaginary" if imaginary else "real"
             prefix = f"While considering the {part} part of complex outputs only, "
-        by_input = [numerical(call, target, len(outputs), options.eps, imaginary) for target in targets]
+        by_input = [numerical(call, target, len(first), options.eps, imaginary) for target in targets]
+        case = _Case(options, targets, imaginary, prefix, projections)
         for number in chosen:
-            expected = [matrices[number] for matrices in by_input]
+            expected = [matrices[kept[number]] for matrices in by_input]
             if options.check_backward_ad:
-                _compare(outputs[number], number, expected, targets, options, imaginary, prefix)
+                case.compare(outputs[number], number, expected)
             if options.check_forward_ad:
-                _compare_forward(func, inputs, number, expected, targets, options, imaginary, prefix)
+                case.compare_forward(func, inputs, number, expected)
 
 
-def _compare(
-    output: Any, number: int, expected: Any, targets: Any, options: _Options, imaginary: bool, prefix: str
-) -> None:
-    found = analytical(output, targets, imaginary)
-    again = analytical(output, targets, imaginary)
-    for place, (want, have, second) in enumerate(zip(expected, found, again, strict=True)):
-        if want is None:
-            continue
-        if not options.close(have, want):
-            raise GradcheckError(prefix + _mismatch(have, want, number, place))
-        if bool(((have - second).abs() > options.nondet_tol).any()):
-            raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                "different values, although analytical gradient matches numerical gradient."
-                f"The tolerance for nondeterminism was {options.nondet_tol}.\n\nNOTE: If your op relies on "
-                "non-deterministic operations i.e., it is listed here:\n"
-                "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
-                "this failure might be expected."
-            )
+class _Case:
+    """The comparisons of one part, real or imaginary, of the outputs."""
 
+    def __init__(
+        self, options: _Options, targets: Sequence[Any], imaginary: bool, prefix: str, projections: Projections | None
+    ) -> None:
+        self.options = options
+        self.targets = targets
+        self.imaginary = imaginary
+        self.prefix = prefix
+        self.projections = projections
 
-def _mismatch(have: Any, want: Any, output: int, place: int, mode: str = "") -> str:
-    return f"Jacobian {mode}mismatch for output {output} with respect to input {place},\nnumerical:{want}\nanalytical:{have}\n"
+    def _require_close(self, have: Any, want: Any, number: int, place: int, forward: bool) -> None:
+        if not self.options.close(have, want):
+            raise GradcheckError(self.prefix + mismatch(have, want, number, place, self.projections, forward))
 
+    def compare(self, output: Any, number: int, expected: Sequence[Any]) -> None:
+        """Backward, twice, against the numerical Jacobians of output `number`."""
+        found = analytical(output, self.targets, self.imaginary)
+        again = analytical(output, self.targets, self.imaginary)
+        for place, (want, have, second) in enumerate(zip(expected, found, again, strict=True)):
+            if want is None:
+                continue
+            self._require_close(have, want, number, place, forward=False)
+            if bool(((have - second).abs() > self.options.nondet_tol).any()):
+                raise GradcheckError(NOT_REENTRANT.format(self.options.nondet_tol))
 
-def _compare_forward(
-    func: Any, inputs: Any, number: int, expected: Any, targets: Any, options: _Options, imaginary: bool, prefix: str
-) -> None:
-    for place, (want, target) in enumerate(zip(expected, targets, strict=True)):
-        if want is None or target.dtype.is_complex:
-            continue
-        rows = []
-        for index in range(target.numel()):
-            with forward_ad.dual_level():
-                tangent = aten.zeros_like(target)
-                tangent.view(-1)[index] = 1
-                dual = forward_ad.make_dual(target.detach(), tangent)
-                result = func(*[dual if one is target else one for one in inputs])
-                one = (result if isinstance(result, (list, tuple)) else (result,))[number]
-                part = forward_ad.unpack_dual(one).tangent
-                part = aten.zeros_like(one) if part is None else part
-            if part.dtype.is_complex:
-                part = aten.imag(part) if imaginary else aten.real(part)
-            rows.append(part.detach().reshape(-1))
-        have = aten.stack(rows) if rows else want
-        if not options.close(have, want):
-            raise GradcheckError(prefix + _mismatch(have, want, number, place, "computed with forward mode "))
+    def compare_forward(self, func: Any, inputs: Any, number: int, expected: Sequence[Any]) -> None:
+        """Forward mode against the numerical Jacobians."""
+        for place, (want, target) in enumerate(zip(expected, self.targets, strict=True)):
+            if want is None or target.dtype.is_complex:
+                continue
+            rows = []
+            for index in range(target.numel()):
+                with forward_ad.dual_level():
+                    tangent = aten.zeros_like(target)
+                    tangent.view(-1)[index] = 1
+                    dual = forward_ad.make_dual(target.detach(), tangent)
+                    result = func(*[dual if one is target else one for one in inputs])
+                    one = (result if isinstance(result, (list, tuple)) else (result,))[number]
+                    part = forward_ad.unpack_dual(one).tangent
+                    part = aten.zeros_like(one) if part is None else part
+                if part.dtype.is_complex:
+                    part = aten.imag(part) if self.imaginary else aten.real(part)
+                rows.append(part.detach().reshape(-1))
+            self._require_close(aten.stack(rows) if rows else want, want, number, place, forward=True)
 
 
 def _check_batched(outputs: Sequence[Any], targets: Sequence[Any]) -> None:
@@ -267,20 +276,37 @@ def _check_backward_of_zero(outputs: Sequence[Any], targets: Sequence[Any]) -> N
             raise GradcheckError("grad is incorrect size")
 
 
+class _UndefinedGrad(Function):
+    """The identity, through which no gradient comes back."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Any) -> Any:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> None:
+        return None
+
+
 def _check_undefined(func: Any, inputs: Any, targets: Sequence[Any]) -> None:
-    """An output whose gradient is undefined must not make backward fail, nor contribute."""
-    outputs = outputs_of(func(*inputs))
-    if len(outputs) < 2:
-        return
-    for skipped in range(len(outputs)):
-        others = [one for number, one in enumerate(outputs) if number != skipped]
+    """Outputs whose gradients are undefined, all of them or one, must not make backward fail, nor contribute."""
+    count = len(outputs_of(func(*inputs)))
+    choices: list[Sequence[int]] = [range(count)]
+    if count > 1:
+        choices += [[number] for number in range(count)]
+    for undefined in choices:
+        outputs = [
+            _UndefinedGrad.apply(one) if number in undefined else one
+            for number, one in enumerate(outputs_of(func(*inputs)))
+        ]
         try:
-            grad(others, targets, [aten.ones_like(one) for one in others], retain_graph=True, allow_unused=True)
+            found = grad(outputs, targets, [aten.zeros_like(one) for one in outputs], allow_unused=True)
         except RuntimeError as error:
-            raise GradcheckError(
-                "Expected backward function to handle undefined output grads. Please look at 'Notes about undefined output "
-                "gradients' in 'tools/autograd/derivatives.yaml'"
-            ) from error
+            warnings.warn(UNDEFINED_WARNING, stacklevel=5)
+            raise GradcheckError(UNDEFINED_FAILS) from error
+        if any(one is not None and not bool((one == 0).all()) for one in found):
+            warnings.warn(UNDEFINED_WARNING, stacklevel=5)
+            raise GradcheckError(UNDEFINED_COUNTS)
 
 
 def gradgradcheck(
@@ -326,7 +352,7 @@ def gradgradcheck(
     return gradcheck(
         gradients, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
         nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
+        check_batched_grad=check_batched_grad, fast_mode=fast_mode,
     )  # fmt: skip
 
 
