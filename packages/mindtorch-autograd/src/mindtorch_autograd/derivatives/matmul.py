@@ -107,3 +107,8 @@ derivative(
 )
 
 derivative("_trilinear", trilinear)
+derivative(
+    "_grouped_mm",
+    self=lambda grad, mat2, offs: aten._grouped_mm(grad, mat2.transpose(-2, -1), offs),
+    mat2=lambda grad, self, offs: aten._grouped_mm(self.transpose(-2, -1), grad, offs),
+)

@@ -36,6 +36,26 @@ def int_mm(out: Any, self: Any, mat2: Any) -> None:
     np.matmul(self.astype(np.int32), mat2.astype(np.int32), out=out)
 
 
+@kernel("_grouped_mm", aliases_ok=False)
+def grouped_mm(out: Any, self: Any, mat2: Any, offs: Any, bias: None, out_dtype: Any) -> None:
+    """Each group's product; a 2-d operand's groups are its slices between offsets, what lies beyond them is zero."""
+    if offs is None:
+        np.matmul(blas_ready(self), blas_ready(mat2), out=out)
+        return
+    if out.ndim == 2:
+        out[...] = 0
+    start = 0
+    for group, end in enumerate(offs.tolist()):
+        cut = slice(start, end)
+        if self.ndim == mat2.ndim:
+            np.matmul(self[:, cut], mat2[cut], out=out[group])
+        elif self.ndim == 2:
+            out[cut] = self[cut] @ mat2[group]
+        else:
+            out[:, cut] = self[group] @ mat2[:, cut]
+        start = end
+
+
 @kernel("mv")
 def mv(out: Any, self: Any, vec: Any) -> None:
     """Matrix times vector."""

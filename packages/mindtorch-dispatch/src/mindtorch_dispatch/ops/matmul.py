@@ -3,6 +3,7 @@
 from ..decomp import einsum as summed
 from ..decomp import matmul as composed
 from ..meta import matmul as rules
+from ..meta.grouped import grouped_mm
 from ..table import CORE, op
 
 _SCALE = "*, Scalar beta=1, Scalar alpha=1"
@@ -75,3 +76,8 @@ op(
 op("chain_matmul(Tensor[] matrices) -> Tensor", composite=composed.chain_matmul, variants="function", out=True)
 op("linalg_multi_dot(Tensor[] tensors) -> Tensor", composite=composed.multi_dot, variants="function", out=True)
 op("_int_mm(Tensor self, Tensor mat2) -> Tensor", rules.int_mm, variants="function")
+op(
+    "_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) -> Tensor",
+    grouped_mm,
+    variants="function",
+)

@@ -61,6 +61,7 @@ from mindtorch.nn.functional.fold import (
     fold,
     unfold,
 )
+from mindtorch.nn.functional.grouped import grouped_mm
 from mindtorch.nn.functional.linear_loss import linear_cross_entropy
 from mindtorch.nn.functional.loss import (
     binary_cross_entropy,
@@ -233,6 +234,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardsigmoid",
     "hardswish",
