@@ -13,15 +13,9 @@ from ..executor import Plan, filled, run_composite
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..routing import Bound, tensor_leaves
 from ..state import PIPELINE_MASK, mode_set, state
-from ..table import OpRow
-from .record import caller, kept, waiting
+from .record import caller, kept, operator_name, waiting
 
 _META = Device("meta")
-
-
-def operator_name(row: OpRow) -> str:
-    """Return `ns::op`, `aten::op` for built-in ones, with the overload."""
-    return row.name if "::" in row.name else row.aten_name
 
 
 def record_boxed(plan: Plan, bound: Bound, keys: DispatchKeySet) -> Plan:

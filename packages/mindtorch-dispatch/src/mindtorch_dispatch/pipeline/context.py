@@ -51,11 +51,11 @@ class Pipeline:
         self.limit = limit
         self.strict = strict
         self.records: deque[Record] = deque()
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._outer: Pipeline | None = None
         self._was_on = False
         self._entered = False
-        self._running = False
+        self._runner: int | None = None
 
     def __enter__(self) -> Pipeline:
         if self._entered:
@@ -92,10 +92,11 @@ class Pipeline:
         """
         if self._outer is not None:
             self._outer.flush()
-        if not self.records and not self._running:
-            return
+        runner = self._runner
+        if (runner is None and not self.records) or runner == threading.get_ident():
+            return  # nothing waits, or a kernel that runs now asks for its operands: they are there
         with self._lock:  # another thread may be at it: then this one waits for the end
-            outermost, self._running = not self._running, True
+            self._runner = threading.get_ident()
             token = enter(SILENT)
             try:
                 if self.fuse:
@@ -104,7 +105,7 @@ class Pipeline:
                     self._run()
             finally:
                 leave(token)
-                self._running = not outermost
+                self._runner = None
 
     def share(self, tensor: TensorBase, alias: Any) -> None:
         """Let `alias` have the bytes of `tensor` once that one has them."""
