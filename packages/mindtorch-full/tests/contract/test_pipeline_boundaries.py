@@ -218,9 +218,14 @@ def test_leaving_the_block_runs_what_is_recorded() -> None:
 
 def test_leaving_the_block_by_an_error_runs_what_was_recorded_before_it() -> None:
     x = mt.ones(2)
-    with pytest.raises(KeyError), mt.pipeline():
-        x.add_(1)
-        raise KeyError
+
+    def program() -> None:
+        with mt.pipeline():
+            x.add_(1)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        program()
     assert object.__getattribute__(x, "_array").tolist() == [2, 2]
     assert not (x + 1)._pending
 
