@@ -39,15 +39,20 @@ def main() -> int:
         parser.error(f"unknown case {', '.join(unknown)}")
     found: list[Measurement] = []
     sides: tuple[Side, Side] | None = None
+    again: Side | None = None
     for name in chosen:
         before = len(found)
         if name in FRESH:
             found += measure_fresh(name, arguments.ours, arguments.torch, arguments.pairs)
         else:
             sides = sides or start_sides(arguments.ours, arguments.torch, arguments.threads)
-            found.append(pair_case(name, *sides, pairs=arguments.pairs, wall=arguments.threads > 1))
+            ours, other = sides
+            if CASES[name].against:
+                again = again or Side("ours again", arguments.ours, arguments.threads)
+                other = again
+            found.append(pair_case(name, ours, other, pairs=arguments.pairs, wall=arguments.threads > 1))
         print(table(found[before:], heading=before == 0), flush=True)
-    for side in sides or ():
+    for side in (*(sides or ()), *((again,) if again else ())):
         side.close()
     if arguments.json:
         arguments.json.write_text(json.dumps([measurement.to_json() for measurement in found], indent=1) + "\n")

@@ -1,5 +1,6 @@
 """The cases, told through `import torch` alone; each function prepares a case and returns what is timed."""
 
+import contextlib
 from collections.abc import Callable
 
 import torch
@@ -31,6 +32,52 @@ def chain() -> Callable[[], object]:
             value = value + other
         value.sum().backward()
         start.grad = None
+
+    return step
+
+
+def _tiny_ops() -> Callable[[], object]:
+    a, b = torch.rand(TINY), torch.rand(TINY)
+
+    def ops() -> None:
+        value = a
+        for _ in range(CHAIN // 2):
+            value = value * b
+            value = value + b
+
+    return ops
+
+
+def pipeline_tiny() -> Callable[[], object]:
+    """A hundred tiny ops, recorded and run without fusion."""
+    ops = _tiny_ops()
+
+    def step() -> None:
+        with torch.pipeline():
+            ops()
+
+    return step
+
+
+def pipeline_tiny_eager() -> Callable[[], object]:
+    """The same ops at once."""
+    return _tiny_ops()
+
+
+def pipeline_fused() -> Callable[[], object]:
+    """A chain on what does not fit the cache, in a fusing pipeline where there is one."""
+    start = torch.rand(4_000_000)
+    pipeline = getattr(torch, "pipeline", None)
+    context = contextlib.nullcontext if pipeline is None else lambda: pipeline(fuse=True)
+
+    def step() -> None:
+        with context():
+            value = start
+            for _ in range(5):
+                value = value * 1.01
+                value = value + 0.5
+                value = value - start
+                value = value.abs()
 
     return step
 

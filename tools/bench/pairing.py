@@ -51,15 +51,15 @@ def pair_case(name: str, ours: Side, torch: Side, *, pairs: int | None, wall: bo
     result = Measurement(name, effort.text)
     try:
         counts = {}
-        for side in (ours, torch):
-            side.prepare(effort.module, name, warm_up=2 if effort.seconds == 0.0 else 20)
+        for side, case in ((ours, name), (torch, effort.against or name)):
+            side.prepare(effort.module, case, warm_up=2 if effort.seconds == 0.0 else 20)
             counts[side.name] = _calibrate(side, effort.seconds, clock)
-        times: dict[str, list[float]] = {"ours": [], "torch": []}
+        times: dict[str, list[float]] = {ours.name: [], torch.name: []}
         for turn in range(pairs or effort.pairs):
             for side in (ours, torch) if turn % 2 == 0 else (torch, ours):
                 spent = side.ask(do="time", count=counts[side.name])[clock]
                 times[side.name].append(spent / counts[side.name])
-        result.add_pairs(times["ours"], times["torch"])
+        result.add_pairs(times[ours.name], times[torch.name])
         for side in (ours, torch):
             side.ask(do="drop")
     except SideError as error:

@@ -37,7 +37,7 @@ class Bench:
 
     def start(self, side: str) -> dict[str, Any]:
         """Import torch, or what goes by that name on our side."""
-        if side == "ours":
+        if side.startswith("ours"):
             importlib.import_module("mindtorch_proxy").install()
         self._torch = importlib.import_module("torch")
         return {"version": str(self._torch.__version__)}

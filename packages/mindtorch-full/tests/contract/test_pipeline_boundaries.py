@@ -48,6 +48,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "typed_storage": lambda x: x.storage().tolist(),
     "dlpack": lambda x: np.from_dlpack(x).tolist(),
     "dlpack_to_tensor": lambda x: mt.from_dlpack(x).tolist(),
+    "dlpack_of_a_result": lambda x: mt.from_dlpack(x + 1).tolist(),
     "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
     "reduce": lambda x: bytes(x.__reduce_ex__(2)[1][0].untyped().tolist()),
     "deepcopy": lambda x: copy.deepcopy(x).tolist(),
@@ -66,6 +67,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "set_": lambda x: mt.empty(0).set_(x).tolist(),
     "squeeze_": lambda x: x.squeeze_().tolist(),
     "share_memory": lambda x: x.share_memory_().tolist(),
+    "packed_sequence": lambda x: _packed(x).batch_sizes.tolist(),
+    "random_state": lambda x: mt.set_rng_state(mt.get_rng_state().clone() * x.to(mt.uint8) // 2),
     "to_dtype": lambda x: x.to(mt.float64).tolist(),
 }
 
@@ -75,6 +78,10 @@ def _saved(x: Any) -> Any:
     mt.save(x, buffer)
     buffer.seek(0)
     return buffer
+
+
+def _packed(x: Any) -> Any:
+    return mt.nn.utils.rnn.pack_padded_sequence(x.reshape(1, 1, 1), [1])
 
 
 def _data_of(x: Any) -> Any:
@@ -110,7 +117,7 @@ STORAGES: dict[str, Callable[[Any], Any]] = {
     "copy_from": lambda s: s.copy_(mt.UntypedStorage([1, 2, 3, 4])).tolist(),
     "setitem": lambda s: [s.__setitem__(0, 7), s.tolist()],
     "fill": lambda s: s.fill_(3).tolist(),
-    "resize": lambda s: s.resize_(2).tolist(),
+    "resize": lambda s: s.resize_(4).tolist(),
     "share": lambda s: s.share_memory_().tolist(),
     "pickle": lambda s: pickle.loads(pickle.dumps(s)).tolist(),
     "deepcopy": lambda s: copy.deepcopy(s).tolist(),
@@ -135,9 +142,9 @@ def test_a_storage_known_before_shows_and_takes_the_bytes_in_order(name: str) ->
     assert (found, x.tolist() if name != "resize" else None) == expected
 
 
-def test_addresses_are_of_memory_that_is_up_to_date() -> None:
+def test_memory_that_is_handed_out_is_up_to_date() -> None:
     x, storage = mt.ones(2), mt.ones(2).untyped_storage()
-    for address in (x.data_ptr, storage.data_ptr, mt.empty(0).data_ptr):
+    for address in (x.data_ptr, storage.data_ptr, mt.empty(0).data_ptr, x.storage, x.untyped_storage, x.is_pinned):
         with mt.pipeline() as pipe:
             x.add_(1)
             address()
@@ -170,35 +177,51 @@ def test_recorded_draws_come_before_changes_of_the_generator(name: str) -> None:
     assert results[0] == results[1]
 
 
-def _leaf() -> Any:
-    return mt.ones(2, requires_grad=True)
+def test_recorded_draws_come_before_a_state_that_was_kept() -> None:
+    state = mt.Generator().manual_seed(4).get_state()
+    mt.manual_seed(1)
+    expected = mt.randn(3).tolist()
+    mt.manual_seed(1)
+    with mt.pipeline():
+        x = mt.randn(3)
+        mt.default_generator.set_state(state)
+        y = mt.randn(3)
+    assert x.tolist() == expected
+    assert y.tolist() == mt.randn(3, generator=mt.Generator().manual_seed(4)).tolist()
 
 
-BACKWARD: dict[str, Callable[[Any, Any], Any]] = {
-    "backward": lambda w, y: (y.backward(), w.grad.tolist())[1],
-    "autograd_backward": lambda w, y: (mt.autograd.backward([y]), w.grad.tolist())[1],
-    "grad": lambda w, y: mt.autograd.grad(y, w)[0].tolist(),
+def test_a_state_restored_into_a_tensor_that_waits() -> None:
+    with mt.pipeline():
+        x = mt.ones(2) + 1
+        x.__setstate__((mt.arange(2.0).storage(), 0, (2,), (1,)))
+    assert x.tolist() == [0, 1]
+
+
+BACKWARD: dict[str, Callable[..., Any]] = {
+    "backward": lambda w, y, grad: (y.backward(grad), w.grad.tolist())[1],
+    "autograd_backward": lambda w, y, grad: (mt.autograd.backward([y], [grad]), w.grad.tolist())[1],
+    "grad": lambda w, y, grad: mt.autograd.grad(y, w, grad)[0].tolist(),
+    "grad_of_sum": lambda w, y, grad: mt.autograd.grad(y.sum(), w)[0].tolist(),
 }
 
 
 @pytest.mark.parametrize("name", BACKWARD)
 def test_backward_runs_what_is_recorded(name: str) -> None:
-    def run(T: Any) -> Any:
-        w = _leaf()
-        factor = mt.ones(2)
-        y = (w * factor).sum()
+    def program(w: Any, factor: Any, grad: Any) -> Any:
+        y = w * factor
         factor.data.mul_(3)  # unseen by the version: the formula reads 3
-        return BACKWARD[name](w, y)
+        return BACKWARD[name](w, y, grad)
 
-    expected = run(mt)
+    expected = program(mt.ones(2, requires_grad=True), mt.ones(2), mt.ones(2))
+    given = mt.ones(2, requires_grad=True), mt.ones(2), mt.ones(2)
     with mt.pipeline() as pipe:
-        assert run(mt) == expected
+        assert program(*given) == expected == [3, 3]
         assert len(pipe) == 0
 
 
 def test_gradients_are_there_after_backward_and_pend_no_more() -> None:
     with mt.pipeline() as pipe:
-        w = _leaf()
+        w = mt.ones(2, requires_grad=True)
         (w * 2).sum().backward()
         assert len(pipe) == 0
         assert not w.grad._pending
@@ -251,8 +274,8 @@ def test_memory_lent_to_numpy_is_written_at_once() -> None:
     with mt.pipeline() as pipe:
         for tensor in (borrowed, lent, mapped, capsule, borrowed[:1]):
             tensor.add_(1)
+            assert len(pipe) == 0
         assert (array.tolist(), seen.tolist(), shown.tolist()) == ([3, 2], [2, 2], [2, 2])
-        assert not len(pipe)
 
 
 def test_writes_from_outside_come_after_recorded_reads() -> None:

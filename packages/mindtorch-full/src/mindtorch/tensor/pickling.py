@@ -92,7 +92,6 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
     if spec.device.type == "meta":
         return utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
-    settle()
     storage = tensor._materialized_storage()
     hooks: OrderedDict[Any, Any] = OrderedDict()
     arguments = (tensor._offset, size, spec.stride, requires_grad, hooks)

@@ -169,7 +169,6 @@ class UntypedStorage:
         self.buffer = allocation.buffer
 
     def _move_to(self, allocation: memory.Allocation) -> None:
-        settle()  # recorded calls mean the memory of before
         self._adopt(allocation)
         if _Hooks.relocated is not None:
             _Hooks.relocated(self)
@@ -277,7 +276,6 @@ class UntypedStorage:
             start, stop = self._bounds(index)
             if self.buffer is None:
                 raise NotImplementedError(_NO_DATA)
-            settle()
             # The slice is a storage of its own over the same bytes and must not move away from them.
             return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
         if not _is_int(index):
@@ -334,7 +332,6 @@ class UntypedStorage:
             return self
         if other.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        settle()
         if self.buffer is None:
             self._allocation.write(other.host_bytes())
         else:
