@@ -203,8 +203,20 @@ def _batched(
     outputs: Any, inputs: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
     """One backward per slice of the leading dimension, stacked: the meaning of `is_grads_batched`."""
-    make_grads(outputs, given, batched=True)
-    count = next(one.shape[0] for one in given if one is not None)
+    given = make_grads(outputs, given, batched=True)
+    flat = next((one for one in given if one is not None and not one.shape), None)
+    if flat is not None:
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    counts = [one.shape[0] for one in given if one is not None]
+    if len(set(counts)) > 1:
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {counts} for the mapped "
+            "dimension"
+        )
+    count = counts[0]
     rows = []
     for index in range(count):
         sliced = tuple(None if one is None else aten.select(one, 0, index) for one in given)
@@ -217,7 +229,6 @@ def _batched(
                 keep or not last,
                 create_graph,
                 allow_unused=True,
-                materialize_grads=materialize,
             )
         )
     columns = [

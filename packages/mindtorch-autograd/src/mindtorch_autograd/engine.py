@@ -99,24 +99,27 @@ class GraphTask:
 
     def run(self, roots: list[tuple[Node, int, Any]]) -> None:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
-        buffers: dict[Node, list[Any]] = {}
         starts = list(dict.fromkeys(node for node, _, _ in roots))
         waiting = self._count_dependencies(starts)
-        while roots:
-            node, number, grad = roots.pop(0)
-            self._arrive(buffers, node, number, grad)
-            del grad
+        buffers = self._fill(roots)
         order = itertools.count()
         heap = [(-node._seq, next(order), node) for node in starts if not waiting[node]]
         heapq.heapify(heap)
+        following: Node | None = None  # the one that became ready last: in a chain it never sees the heap
         recording = self.recording
         plain = self.needed is None and recording is None
         depth = 0 if recording is None else len(recording.open)
         tasks = running_tasks()
         tasks.append(self)
         try:
-            while heap:
-                node = heapq.heappop(heap)[2]
+            while heap or following is not None:
+                if following is None:
+                    node = heapq.heappop(heap)[2]
+                elif heap:
+                    node = heapq.heappushpop(heap, (-following._seq, next(order), following))[2]
+                else:
+                    node = following
+                following = None
                 grads = buffers.pop(node, None) or [None] * max(1, len(node._outputs))
                 if plain and node._hooks is None and node.__class__ is not AccumulateGrad:
                     answers = self._run_node(node, grads)
@@ -138,7 +141,9 @@ class GraphTask:
                         answers[index] = None
                     left = waiting[child] = waiting[child] - 1
                     if not left:
-                        heapq.heappush(heap, (-child._seq, next(order), child))
+                        if following is not None:
+                            heapq.heappush(heap, (-following._seq, next(order), following))
+                        following = child
             if recording is not None:
                 recording.close(depth)
             for callback in self.callbacks:
@@ -147,6 +152,15 @@ class GraphTask:
             tasks.pop()
             if recording is not None:
                 recording.close(depth)
+
+    def _fill(self, roots: list[tuple[Node, int, Any]]) -> dict[Node, list[Any]]:
+        """Return the gradients that the roots start with, by node."""
+        buffers: dict[Node, list[Any]] = {}
+        while roots:
+            node, number, grad = roots.pop(0)
+            self._arrive(buffers, node, number, grad)
+            del grad
+        return buffers
 
     def _count_dependencies(self, roots: Sequence[Node]) -> dict[Node, int]:
         """Return for each node that will run how many gradients it waits for."""

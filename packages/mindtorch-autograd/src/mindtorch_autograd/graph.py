@@ -110,6 +110,8 @@ class _Gathering:
 
     def __init__(self, tensors: Sequence[Any], fn: Callable[[Sequence[Any]], None]) -> None:
         self.nodes = [gradient_edge(tensor)[0] for tensor in tensors]
+        if None in self.nodes:
+            raise AssertionError("Expected gradient function to be set")
         self.fn = fn
         self.lock = threading.Lock()
         self.counts: dict[int, int] = defaultdict(int)

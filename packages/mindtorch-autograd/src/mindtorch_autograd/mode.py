@@ -142,6 +142,23 @@ class set_multithreading_enabled(ModeContext):
         return type(self)(self.mode)
 
 
+class _unsafe_preserve_version_counter(ModeContext):
+    """The tensors' version counters are after the block what they were before it."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = tuple(tensors) if isinstance(tensors, (tuple, list)) else (tensors,)
+        self.versions = tuple(tensor._version for tensor in self.tensors)
+
+    def __enter__(self) -> None:
+        """Nothing changes until the end."""
+
+    def __exit__(self, *exc_info: Any) -> None:
+        for tensor, version in zip(self.tensors, self.versions, strict=True):
+            tensor._counter[0] = version
+
+
 class _Multithreading(threading.local):
     enabled = True
 

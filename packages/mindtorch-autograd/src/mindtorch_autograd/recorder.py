@@ -68,6 +68,7 @@ class Recorder:
         "plain_saves",
         "saves",
         "saves_tensors",
+        "single",
         "written",
     )
 
@@ -77,15 +78,14 @@ class Recorder:
         self.differentiable = entry.outputs
         self.written = wanted.written
         self.outputs = output_specs(wanted)
+        returns = wanted.row.schema.returns
+        self.single = len(returns) == 1 and not returns[0].type.is_list
         self.edges = tuple(layout.edges)
         self.environment = layout.environment
         self.formulas = layout.formulas
         self.places = layout.places
-        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - {
-            "grad",
-            "grads",
-            "needs",
-        }
+        passed = {"grad", "grads", "needs"}
+        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - passed
         self.fields = [returned.name for returned in wanted.row.schema.returns]
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}
@@ -144,6 +144,8 @@ class Recorder:
             note(node)
         if self.written:
             rebase_history(flat[0], node)
+        elif self.single:
+            result._grad_fn = node
         elif result.__class__ is tuple or result.__class__ is list:
             if len(self.outputs) < len(result):  # a composed op's outputs are known when it has run
                 self.outputs = tuple(None if output is None else output._sig.spec for output in result)

@@ -349,6 +349,38 @@ def module_hooks_without_inputs_to_differentiate(T):
     return found, caught(lambda: module(T.ones(3, 2, requires_grad=True)).sum().backward())
 
 
+@scenarios.each(
+    each=lambda T, x, y: T.autograd.grad(y, x, T.eye(3), is_grads_batched=True),
+    two=lambda T, x, y: T.autograd.grad((y, y.sum()), x, (T.eye(3), T.ones(3)), is_grads_batched=True),
+    unused=lambda T, x, y: T.autograd.grad(
+        y, (x, leaf(T)), T.eye(3), is_grads_batched=True, allow_unused=True, materialize_grads=True
+    ),
+    several_sizes=lambda T, x, y: T.autograd.grad((y, y.sum()), x, (T.eye(3), T.ones(2)), is_grads_batched=True),
+    implicit=lambda T, x, y: T.autograd.grad(y.sum(), x, None, is_grads_batched=True),
+    no_batch=lambda T, x, y: T.autograd.grad(y, x, T.ones(3), is_grads_batched=True),
+    other_shape=lambda T, x, y: T.autograd.grad(y, x, T.ones(3, 2), is_grads_batched=True),
+)
+def batches_of_gradients(T, case):
+    x = leaf(T)
+    return caught(lambda: case(T, x, x**2))
+
+
+@scenarios
+def multi_hooks_on_plain_tensors(T):
+    register = T.autograd.graph.register_multi_grad_hook
+    return [caught(lambda: register([leaf(T), T.ones(1)], print)), caught(lambda: register([leaf(T)], print, mode="x"))]
+
+
+@scenarios
+def version_kept(T):
+    x = leaf(T)
+    y = (x * x).sum()
+    with T.autograd._unsafe_preserve_version_counter(x), T.no_grad():
+        x.add_(1)
+    y.backward()
+    return x._version, x.grad
+
+
 def test_a_taken_view_shares_memory_with_nothing() -> None:
     """torch takes such views over, and accumulation then writes into what the program, or another leaf, holds."""
     given = mt.ones(6)

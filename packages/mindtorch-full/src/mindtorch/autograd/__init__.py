@@ -3,6 +3,7 @@
 from mindtorch_autograd.backward import backward, grad
 from mindtorch_autograd.function import Function, NestedIOFunction
 from mindtorch_autograd.mode import (
+    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     no_grad,
@@ -20,6 +21,7 @@ __all__ = [
     "Function",
     "NestedIOFunction",
     "Variable",
+    "_unsafe_preserve_version_counter",
     "anomaly_mode",
     "backward",
     "detect_anomaly",

@@ -1,6 +1,7 @@
 """`torch.autograd.grad_mode`."""
 
 from mindtorch_autograd.mode import (
+    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     no_grad,
@@ -8,4 +9,11 @@ from mindtorch_autograd.mode import (
     set_multithreading_enabled,
 )
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = [
+    "_unsafe_preserve_version_counter",
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
