@@ -94,6 +94,26 @@ class PerParameterOptimizer(Optimizer):
         return counter if group.get("capturable") or group.get("differentiable") else get_value(counter)
 
 
+def step_each(
+    algorithm: type[PerParameterOptimizer],
+    params: list[Any],
+    grads: list[Any],
+    state: dict[str, list[Any]],
+    group: dict[str, Any],
+    *,
+    check_steps: bool = True,
+) -> None:
+    """Make one step of ``algorithm`` on each parameter: ``state`` has a list per entry, ``group`` the options."""
+    if check_steps and not all(is_tensor(step) for step in state["step"]):
+        raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+    optimizer = algorithm.__new__(algorithm)
+    if params:
+        optimizer._check_modes(group, params[0])
+    for index, (param, grad) in enumerate(zip(params, grads, strict=True)):
+        own = {name: values[index] for name, values in state.items() if values}
+        optimizer._update(param, grad, own, group)
+
+
 def zeros_like_param(param: Any) -> Any:
     """A state tensor of a parameter's geometry."""
     return torch.zeros_like(param, memory_format=torch.preserve_format)

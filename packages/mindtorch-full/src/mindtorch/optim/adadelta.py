@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(PerParameterOptimizer):
@@ -78,6 +78,37 @@ class Adadelta(PerParameterOptimizer):
         if is_complex:
             delta = torch.view_as_complex(delta)
         param.add_(delta, alpha=-group["lr"])
+
+
+def adadelta(
+    params: list[Any],
+    grads: list[Any],
+    square_avgs: list[Any],
+    acc_deltas: list[Any],
+    state_steps: list[Any],
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """One Adadelta step of each parameter, with the state given as lists."""
+    group = {
+        "capturable": capturable,
+        "foreach": foreach,
+        "differentiable": differentiable,
+        "lr": lr,
+        "rho": rho,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+    }
+    step_each(Adadelta, params, grads, {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}, group)
 
 
 adopt(globals())

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(PerParameterOptimizer):
@@ -78,6 +78,38 @@ class Adamax(PerParameterOptimizer):
             param.addcdiv_(exp_avg, exp_inf * (beta1**step - 1).div_(lr))
         else:
             param.addcdiv_(exp_avg, exp_inf, value=-(lr / (1 - beta1**step)))
+
+
+def adamax(
+    params: list[Any],
+    grads: list[Any],
+    exp_avgs: list[Any],
+    exp_infs: list[Any],
+    state_steps: list[Any],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+) -> None:
+    """One Adamax step of each parameter, with the state given as lists."""
+    group = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "eps": eps,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "betas": (beta1, beta2),
+    }
+    step_each(Adamax, params, grads, {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}, group)
 
 
 adopt(globals())

@@ -51,9 +51,53 @@ class AdamW(Adam):
             group["decoupled_weight_decay"] = True
 
 
-def adamw(*args: Any, **kwargs: Any) -> None:
-    """One AdamW step of each parameter; the arguments of :func:`mindtorch.optim.adam.adam`."""
-    adam(*args, decoupled_weight_decay=True, **kwargs)
+def adamw(
+    params: list[Any],
+    grads: list[Any],
+    exp_avgs: list[Any],
+    exp_avg_sqs: list[Any],
+    max_exp_avg_sqs: list[Any],
+    state_steps: list[Any],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+    has_complex: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One AdamW step of each parameter, with the state given as lists."""
+    adam(
+        params,
+        grads,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        state_steps,
+        foreach=foreach,
+        capturable=capturable,
+        differentiable=differentiable,
+        fused=fused,
+        grad_scale=grad_scale,
+        found_inf=found_inf,
+        has_complex=has_complex,
+        decoupled_weight_decay=True,
+        amsgrad=amsgrad,
+        beta1=beta1,
+        beta2=beta2,
+        lr=lr,
+        weight_decay=weight_decay,
+        eps=eps,
+        maximize=maximize,
+    )
 
 
 adopt(globals())

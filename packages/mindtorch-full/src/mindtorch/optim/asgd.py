@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import (
     ascent,
     check_capturable,
@@ -19,7 +19,7 @@ from ._values import (
     to_scalar,
 )
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
 
 _NAMES = ("params, mus, etas, and state_steps", "params, mus, etas, and state_steps")
 
@@ -98,6 +98,40 @@ class ASGD(PerParameterOptimizer):
         step = get_value(state["step"])
         eta.copy_(torch.as_tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
         mu.copy_(torch.as_tensor(1 / max(1, step - group["t0"])))
+
+
+def asgd(
+    params: list[Any],
+    grads: list[Any],
+    axs: list[Any],
+    mus: list[Any],
+    etas: list[Any],
+    state_steps: list[Any],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: float,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
+    """One ASGD step of each parameter, with the state given as lists."""
+    group = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "lambd": lambd,
+        "lr": lr,
+        "t0": t0,
+        "alpha": alpha,
+        "weight_decay": weight_decay,
+    }
+    step_each(ASGD, params, grads, {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}, group, check_steps=False)
 
 
 adopt(globals())

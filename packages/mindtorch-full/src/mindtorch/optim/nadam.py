@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import (
     ascent,
     check_betas,
@@ -21,7 +21,7 @@ from ._values import (
     to_scalar,
 )
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 _NAMES = ("params, mu_products and state_steps", "params, mu_products, and state_steps")
 
@@ -110,6 +110,49 @@ class NAdam(PerParameterOptimizer):
         denominator.add_(group["eps"])
         param.addcdiv_(grad, denominator, value=(-lr * (1.0 - mu) / (1.0 - product)))
         param.addcdiv_(exp_avg, denominator, value=(-lr * mu_next) / (1.0 - product * mu_next))
+
+
+def nadam(
+    params: list[Any],
+    grads: list[Any],
+    exp_avgs: list[Any],
+    exp_avg_sqs: list[Any],
+    mu_products: list[Any],
+    state_steps: list[Any],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
+    """One NAdam step of each parameter, with the state given as lists."""
+    group = {
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "foreach": foreach,
+        "capturable": capturable,
+        "differentiable": differentiable,
+        "maximize": maximize,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "momentum_decay": momentum_decay,
+        "eps": eps,
+        "betas": (beta1, beta2),
+    }
+    step_each(
+        NAdam,
+        params,
+        grads,
+        {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "mu_product": mu_products, "step": state_steps},
+        group,
+    )
 
 
 adopt(globals())

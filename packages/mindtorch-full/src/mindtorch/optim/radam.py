@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(PerParameterOptimizer):
@@ -105,6 +105,40 @@ class _Adaptive:
         root = self.exp_avg_sq.sqrt()
         root = root.add(self.group["eps"]) if self.group["differentiable"] else root.add_(self.group["eps"])
         return (self.correction**0.5) / root
+
+
+def radam(
+    params: list[Any],
+    grads: list[Any],
+    exp_avgs: list[Any],
+    exp_avg_sqs: list[Any],
+    state_steps: list[Any],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    eps: float,
+) -> None:
+    """One RAdam step of each parameter, with the state given as lists."""
+    group = {
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "foreach": foreach,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "maximize": maximize,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "betas": (beta1, beta2),
+    }
+    step_each(RAdam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}, group)
 
 
 adopt(globals())

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(PerParameterOptimizer):
@@ -92,6 +92,53 @@ class RMSprop(PerParameterOptimizer):
             param.add_(buffer, alpha=-lr)
         else:
             param.addcdiv_(grad, root, value=-lr)
+
+
+def rmsprop(
+    params: list[Any],
+    grads: list[Any],
+    square_avgs: list[Any],
+    grad_avgs: list[Any],
+    momentum_buffer_list: list[Any],
+    state_steps: list[Any],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """One RMSprop step of each parameter, with the state given as lists."""
+    group = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "lr": lr,
+        "alpha": alpha,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "centered": centered,
+    }
+    step_each(
+        RMSprop,
+        params,
+        grads,
+        {
+            "square_avg": square_avgs,
+            "grad_avg": grad_avgs,
+            "momentum_buffer": momentum_buffer_list,
+            "step": state_steps,
+        },
+        group,
+    )
 
 
 adopt(globals())

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(PerParameterOptimizer):
@@ -81,6 +81,35 @@ class Rprop(PerParameterOptimizer):
             grad[sign.eq(shrink)] = 0
         param.addcmul_(grad.sign(), step_size, value=-1)
         previous.copy_(grad)
+
+
+def rprop(
+    params: list[Any],
+    grads: list[Any],
+    prevs: list[Any],
+    step_sizes: list[Any],
+    state_steps: list[Any],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
+    """One Rprop step of each parameter, with the state given as lists."""
+    group = {
+        "foreach": foreach,
+        "capturable": capturable,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "etas": (etaminus, etaplus),
+        "step_sizes": (step_size_min, step_size_max),
+    }
+    step_each(Rprop, params, grads, {"prev": prevs, "step_size": step_sizes, "step": state_steps}, group)
 
 
 adopt(globals())
