@@ -143,6 +143,8 @@ def _functional(
         for number, spec in enumerate(outputs)
     ]  # fmt: skip
     if DYNAMIC in row.tags:
+        if kernel is None:
+            raise missing_kernel(row, device, None)
         plan.run, plan.kernel = executor.run_dynamic, kernel.fn
         plan.outputs = [(spec.dtype, spec.device, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
         plan.pack = plan.pack or tuple

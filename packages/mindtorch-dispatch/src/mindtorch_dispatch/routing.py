@@ -169,7 +169,14 @@ def _wrap_int(value: int, dtype: Dtype | None) -> Any:
 
 
 def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplementedError:
-    """Return the error for an op without a kernel on this device."""
+    """Return the error for an op without a kernel on this device; torch's where results depend on bytes that meta lacks."""
+    if device.type == "meta":
+        return NotImplementedError(
+            f"{row.aten_name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+            "registered. You may have run into this message while using an operator with PT2 compilation APIs "
+            "(torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
+            "Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+        )
     return NotImplementedError(
         f"{row.aten_name}: no kernel for device '{device.type}'"
         + (f" (dtype {dtype})" if dtype is not None else "")

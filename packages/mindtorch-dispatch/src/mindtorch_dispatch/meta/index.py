@@ -63,6 +63,10 @@ def check_indices(self: Spec, indices: Any) -> None:
     """Raise torch's errors for wrong index dtypes, too many indices and masks that do not fit."""
     _check_index_dtypes(indices)
     check(
+        all(one is None or one.device.type == "cpu" or one.device == self.device for one in indices),
+        lambda: f"indices should be either on cpu or on the same device as the indexed tensor ({self.device})",
+    )
+    check(
         len(indices) <= self.ndim,
         lambda: f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})",
         IndexError,
@@ -107,7 +111,7 @@ def indexed_spec(self: Spec, indices: Any) -> Spec:
     return Spec.of(self.dtype, self.device, shape, elementwise_strides(shape, operands))
 
 
-@meta_rule(out=True, no_overlap=True)
+@meta_rule(out=True, no_overlap=True, mixed_devices=True)
 def index(self: Spec, indices: Any) -> Spec:
     """`index` with integer tensors."""
     check_indices(self, indices)
@@ -147,7 +151,7 @@ def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False)
     return preserved(self)
 
 
-index_put = MetaRule(_index_put, inplace=True, aliases_ok=True)
+index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, mixed_devices=True)
 """`index_put`: values broadcast to the indexed shape; where there are masks, the kernel checks it."""
 
 

@@ -11,7 +11,7 @@ from mindtorch_testing.compare import Comparison
 from mindtorch_testing.convert import Converter, map_structure
 from mindtorch_testing.sweep.entry import EntryRunner, sample_dtype
 from mindtorch_testing.sweep.outcome import EntryResult
-from mindtorch_testing.sweep.overrides import tolerances
+from mindtorch_testing.sweep.overrides import GAUGE_FREE, tolerances
 from mindtorch_testing.sweep.runner import SEED, tensors_in
 
 
@@ -27,7 +27,7 @@ class ModeRunner(EntryRunner):
             return
         for sample in self._samples(info, dtype, grad=False):
             self._meta(info, sample, result)
-        if info.supports_forward_ad and dtype in info.backward_dtypes:
+        if info.supports_forward_ad and info.name not in GAUGE_FREE and dtype in info.backward_dtypes:
             for sample in self._samples(info, dtype, grad=True):
                 self._forward_mode(info, sample, result)
 
@@ -35,6 +35,7 @@ class ModeRunner(EntryRunner):
         """Only what torch itself can do without bytes is asked for."""
         args, kwargs = self._oracle_copy(sample)
         try:
+            held = self._on_oracle(info.op, *self._oracle_copy(sample))
             moved = map_structure((args, kwargs), lambda t: t.to("meta") if isinstance(t, torch.Tensor) else t)
             expected = self._on_oracle(info.op, *moved)
         except Exception:  # noqa: BLE001 - torch has no geometry for it, or needs the values
@@ -45,9 +46,10 @@ class ModeRunner(EntryRunner):
             inputs = self._inputs(sample, converter)
             ours = map_structure(inputs, lambda t: t.to("meta") if converter.is_target_tensor(t) else t)
             actual = self._on_target(self.rebind(info.op), *ours)
-            found = Comparison(converter, values=False).compare(expected, actual)
-            found = [d for d in found if d.kind != "requires_grad"]
-            return [str(found[0]) if found else ""]
+            # torch's own geometry without bytes differs from that of its kernels here and there; either is torch's.
+            geometries = [Comparison(converter, values=False).compare(one, actual) for one in (expected, held)]
+            found = [[d for d in one if d.kind != "requires_grad" and "device" not in d.text] for one in geometries]
+            return [str(found[0][0]) if all(found) else ""]
 
         self._judge([result.outcome("meta")], run)
 
