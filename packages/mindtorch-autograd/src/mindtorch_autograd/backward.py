@@ -15,6 +15,15 @@ from .graph import GradientEdge
 from .node import Node
 from .views import gradient_edge
 
+_CYCLE_WARNING = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
+    "the leak."
+)
+_told: list[bool] = []
+"""Not empty once the warning was given; torch gives it once per process."""
+
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     if value is None:
@@ -117,6 +126,9 @@ def backward(
     given = _as_tuple(grad_tensors) or (None,) * len(outputs)
     grads = make_grads(outputs, given, batched=False)
     keep = create_graph if retain_graph is None else retain_graph
+    if create_graph and not _told:
+        _told.append(True)
+        warnings.warn(_CYCLE_WARNING, stacklevel=3)
     edges = None
     if inputs is not None:
         for item in _as_tuple(inputs):

@@ -175,6 +175,9 @@ class BackwardCFunction(Node, FunctionCtx):
         """`<Class>Backward`."""
         return type(self).__name__
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
+
 
 class FunctionMeta(type):
     """Gives every custom function its node class."""

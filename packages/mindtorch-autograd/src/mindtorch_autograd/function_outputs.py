@@ -12,7 +12,7 @@ from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 
 from .inplace import rebase_history
-from .views import grad_fn, set_history
+from .views import check_view, grad_fn, set_history
 
 
 def alias_without_history(tensor: TensorBase) -> TensorBase:
@@ -28,6 +28,15 @@ _WRONG_MARK = {  # torch's texts end there
     "mark_dirty": "mark_dirty can only accept variables, but argument ",
     "mark_non_differentiable": "mark_non_differentiable only accepts variable arguments, but got ",
 }
+
+
+_SEVERAL_OF_A_VIEW = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
+    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view "
+    "(using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two "
+    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
 
 
 class _Wrapping:
@@ -71,6 +80,10 @@ class _Wrapping:
     def _connected(self, one: TensorBase, index: int, differentiable: bool) -> TensorBase:
         given, modified = id(one) in self.inputs, id(one) in self.dirty
         if modified:
+            if differentiable and one._view is not None:
+                check_view(one, one._view, indirect=False)
+                if len(self.outputs) > 1:
+                    raise RuntimeError(_SEVERAL_OF_A_VIEW)
             one._counter[0] += 1
         if not differentiable:
             if given and not modified:

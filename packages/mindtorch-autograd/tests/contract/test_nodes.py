@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 import warnings
 from typing import Any
 
@@ -381,6 +384,45 @@ def version_kept(T):
     return x._version, x.grad
 
 
+@scenarios
+def views_written_by_functions(T):
+    class Written(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.add_(1)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    class WrittenAndMore(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(x)
+            return x.mul_(y), y * 2
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first, second
+
+    x = leaf(T)
+    y = x * 1
+    part = y[:2]
+    same = Written.apply(part) is part
+    names = y.grad_fn.name(), part.grad_fn.name()
+    y.sum().backward()
+    return (
+        same,
+        names,
+        x.grad,
+        caught(lambda: Written.apply((leaf(T) * 1).unbind()[0])),
+        caught(lambda: WrittenAndMore.apply((leaf(T) * 1)[:2], leaf(T)[:2])),
+        caught(lambda: [one.grad_fn.name() for one in WrittenAndMore.apply(leaf(T) * 1, leaf(T))]),
+        repr(Written.apply(leaf(T) * 1).grad_fn).partition(" at ")[0],
+    )
+
+
 def test_a_taken_view_shares_memory_with_nothing() -> None:
     """torch takes such views over, and accumulation then writes into what the program, or another leaf, holds."""
     given = mt.ones(6)
@@ -392,3 +434,25 @@ def test_a_taken_view_shares_memory_with_nothing() -> None:
     for _ in range(2):
         ((a.view(6) + b.view(6)) * 2).backward(mt.ones(6))
     assert a.grad.tolist() == b.grad.tolist() == [[4.0] * 3] * 2
+
+
+@pytest.mark.slow
+def test_backward_with_create_graph_warns_once_per_process() -> None:
+    program = """
+        import warnings, {module} as T
+        for _ in range(2):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                (T.ones(2, requires_grad=True) * 2).sum().backward(create_graph=True)
+            print([str(one.message).partition(" (Triggered")[0] for one in found])
+    """
+    ours, theirs = (
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program.format(module=module))],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for module in ("mindtorch", "torch")
+    )
+    assert ours == theirs
