@@ -66,9 +66,9 @@ def check_not_negative(label: str, *values: Any) -> None:
 
 def check_betas(betas: Any) -> None:
     """Refuse decay rates outside ``[0, 1)``."""
-    for index, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+    for index in (0, 1):
+        if not 0.0 <= betas[index] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {betas[index]}")
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

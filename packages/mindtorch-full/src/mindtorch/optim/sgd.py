@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 
 from ._per_parameter import PerParameterOptimizer
-from ._values import ascent, check_fused, check_lr, check_not_negative, is_tensor, to_scalar
+from ._values import ascent, check_fused, check_lr, is_tensor, to_scalar
 
 __all__ = ["SGD", "sgd"]
 
@@ -38,9 +38,10 @@ class SGD(PerParameterOptimizer):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_not_negative("learning rate", lr)
-        check_not_negative("momentum value", momentum)
-        check_not_negative("weight_decay value", weight_decay)
+        # Unlike the other optimizers' checks, torch's let nan pass here.
+        for label, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
+            if value < 0.0:
+                raise ValueError(f"Invalid {label}: {value}")
         defaults = {
             "lr": lr,
             "momentum": momentum,
