@@ -20,6 +20,7 @@ from mindtorch_storage.deferred import settle
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
+from .errors import bounds_error
 from .quiet import SILENT as _SILENT
 from .quiet import enter as _enter
 from .quiet import leave as _leave
@@ -280,18 +281,6 @@ def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     for target in targets:
         target._counter[0] += 1
     return targets[0] if plan.pack is None else plan.pack(targets)
-
-
-def bounds_error(spec: Spec, offset: int, storage: Any) -> RuntimeError:
-    """Return torch's error for a geometry that reaches beyond its storage."""
-    if offset < 0:
-        return RuntimeError(f"Tensor: invalid storage offset {offset}")
-    span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
-    return RuntimeError(
-        f"setStorage: sizes {list(spec.shape)}, strides {list(spec.stride)}, storage offset {offset}, and itemsize "
-        f"{spec.itemsize} requiring a storage size of {(offset + span) * spec.itemsize} are out of bounds for storage of "
-        f"size {storage.nbytes()}"
-    )
 
 
 def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:

@@ -63,9 +63,10 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    settings = {"fullgraph": fullgraph, "dynamic": dynamic, "mode": mode, "options": options, "name": name}
     if model is None:
-        return functools.partial(compile, backend=backend, disable=disable, **settings)
+        return functools.partial(
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
+        )
     chosen = get_default_backend() if backend is None else backend
     if chosen == "inductor" and mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")

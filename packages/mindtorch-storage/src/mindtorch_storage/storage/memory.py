@@ -154,3 +154,35 @@ def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
         os.close(descriptor)
     # Torch counts private mappings as shared too, but names the file of shared ones only.
     return HostAllocation(view, resizable=False, filename=path if shared else None, shared=True)
+
+
+NO_DATA = "Not available for 'meta' device type"
+
+
+class MetaAllocation:
+    """A length without bytes."""
+
+    __slots__ = ("nbytes",)
+    buffer = None
+    resizable = True
+    shared = pinned = lent = False
+    filename: str | None = None
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def read(self) -> Any:
+        """There is nothing to read."""
+        raise NotImplementedError(NO_DATA)
+
+    def write(self, data: Any) -> None:
+        """There is nowhere to write."""
+        raise NotImplementedError(NO_DATA)
+
+    def pointer(self) -> int:
+        """Meta storages have no address."""
+        return 0
+
+    def reallocated(self, nbytes: int) -> MetaAllocation:
+        """Another length."""
+        return MetaAllocation(nbytes)

@@ -15,7 +15,6 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
 
 _CPU = intern_device("cpu")
-_NO_DATA = "Not available for 'meta' device type"
 _INIT_TEXT = (
     "torch.UntypedStorage() received an invalid combination of arguments - got ({got}), but expected one of:\n"
     " * (*, int allocator = None, torch.device device = None)\n"
@@ -41,40 +40,11 @@ def set_relocation_hook(hook: Callable[[UntypedStorage], None]) -> None:
     _Hooks.relocated = hook
 
 
-class _MetaAllocation:
-    """A length without bytes."""
-
-    __slots__ = ("nbytes",)
-    buffer = None
-    resizable = True
-    shared = pinned = lent = False
-    filename: str | None = None
-
-    def __init__(self, nbytes: int) -> None:
-        self.nbytes = nbytes
-
-    def read(self) -> Any:
-        """There is nothing to read."""
-        raise NotImplementedError(_NO_DATA)
-
-    def write(self, data: Any) -> None:
-        """There is nowhere to write."""
-        raise NotImplementedError(_NO_DATA)
-
-    def pointer(self) -> int:
-        """Meta storages have no address."""
-        return 0
-
-    def reallocated(self, nbytes: int) -> _MetaAllocation:
-        """Another length."""
-        return _MetaAllocation(nbytes)
-
-
 def _allocate(nbytes: int, device: Device) -> memory.Allocation:
     if device.type == "cpu":
         return memory.allocate(nbytes)
     if device.type == "meta":
-        return _MetaAllocation(nbytes)
+        return memory.MetaAllocation(nbytes)
     allocator = _Hooks.allocators.get(device.type)
     if allocator is not None:
         return allocator(nbytes, device)
@@ -187,7 +157,7 @@ class UntypedStorage:
     def _readable(self) -> np.ndarray[Any, Any]:
         settle()
         if self.buffer is None:
-            raise NotImplementedError(_NO_DATA)
+            raise NotImplementedError(memory.NO_DATA)
         view: np.ndarray[Any, Any] = self.buffer
         return view
 
@@ -275,7 +245,7 @@ class UntypedStorage:
         if isinstance(index, slice):
             start, stop = self._bounds(index)
             if self.buffer is None:
-                raise NotImplementedError(_NO_DATA)
+                raise NotImplementedError(memory.NO_DATA)
             # The slice is a storage of its own over the same bytes and must not move away from them.
             return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
         if not _is_int(index):
@@ -341,7 +311,7 @@ class UntypedStorage:
     def host_bytes(self) -> Any:
         """The bytes as a uint8 array that the host can read: the memory itself where it can, else a copy."""
         if self.device.type == "meta":
-            raise NotImplementedError(_NO_DATA)
+            raise NotImplementedError(memory.NO_DATA)
         settle()
         return self._allocation.read() if self.buffer is None else self.buffer
 
