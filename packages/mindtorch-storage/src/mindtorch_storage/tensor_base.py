@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .deferred import settle, thread, wait_for
+from .deferred import thread, wait_for
 from .device import device as Device
 from .dtype import dtype as Dtype
 from .size import Size
@@ -107,7 +107,9 @@ class TensorBase:
     def _host_array(self) -> Any:
         """Return the numpy view of the elements after running what this thread has recorded; None where the host
         cannot see them."""
-        settle()
+        pipe = thread.pipe  # as `settle` does
+        if pipe is not None:
+            pipe.flush()
         try:
             return self._array
         except AttributeError:  # another thread's, or its call failed
