@@ -43,4 +43,4 @@ def has_formula(row: OpRow) -> bool:
 def install() -> None:
     """Put this autograd into the call path."""
     hooks.install(make_recorder, has_formula, plan_forward)
-    next_sequence[0] = lambda: sequence.__reduce__()[1][0]
+    next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

@@ -126,12 +126,11 @@ class profile:
         self._recording.start()
         return self
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if self.enabled and self._recording is not None:
             self._recording.stop()
             self._recordings.append(self._recording)
             self._recording = None
-        return False
 
     def again(self) -> None:
         """Allow the profile to be entered once more."""

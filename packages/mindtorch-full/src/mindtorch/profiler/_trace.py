@@ -47,10 +47,10 @@ def _microseconds(nanoseconds: int) -> float:
 def _entry(event: Event, index: int, pid: int) -> dict[str, Any]:
     """Return an event in the trace's form."""
     if event.name == "[memory]":
-        arguments = {"Bytes": event.memory, "Device Type": 0, "Device Id": -1, "Ev Idx": index}
+        memory = {"Bytes": event.memory, "Device Type": 0, "Device Id": -1, "Ev Idx": index}
         where = {"pid": pid, "tid": event.native_thread, "ts": _microseconds(event.start)}
-        return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": event.name, **where, "args": arguments}
-    arguments = {"External id": event.id, "Record function id": 0, "Ev Idx": index}
+        return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": event.name, **where, "args": memory}
+    arguments: dict[str, Any] = {"External id": event.id, "Record function id": 0, "Ev Idx": index}
     if event.sequence >= 0:
         arguments |= {"Sequence number": event.sequence, "Fwd thread id": int(event.scope == BACKWARD)}
     if event.arguments:
