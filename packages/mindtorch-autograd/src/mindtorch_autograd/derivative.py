@@ -59,7 +59,7 @@ def joint(*arguments: str) -> Callable[[Callable[..., Any]], Joint]:
 class Derivative:
     """The derivative row of one op: formulas, the node's class name, output differentiability."""
 
-    __slots__ = ("formulas", "name", "node", "non_differentiable", "outputs")
+    __slots__ = ("formulas", "name", "node", "non_differentiable", "outputs", "tangent")
 
     def __init__(
         self, name: str, formulas: list[Formula], node: str, non_differentiable: bool, outputs: Sequence[int] | None
@@ -69,6 +69,7 @@ class Derivative:
         self.node = node
         self.non_differentiable = non_differentiable
         self.outputs = outputs
+        self.tangent: Callable[..., Any] | None = None
 
 
 derivatives: dict[str, Derivative] = {}
@@ -87,6 +88,7 @@ def derivative(
     *,
     node: str | None = None,
     outputs: Sequence[int] | None = None,
+    tangent: Callable[..., Any] | None = None,
     **formulas: Any,
 ) -> None:
     """Declare how to differentiate one op, or several (space-separated) by the same formulas.
@@ -96,6 +98,8 @@ def derivative(
         marker: `NON_DIFFERENTIABLE`, or a `Joint` formula.
         node: torch's node name where it is not `<Name>Backward0`.
         outputs: indices of the differentiable outputs; default: all of floating or complex dtype.
+        tangent: for a view whose tangent is not that view of the tangent: makes it of the input's tangent and the
+            call's arguments.
         formulas: argument name to lambda, or `ZERO`.
 
     Raises ValueError for a second declaration.
@@ -113,6 +117,7 @@ def derivative(
         derivatives[name] = Derivative(
             name, made, node or node_name(name.partition(".")[0]), marker == NON_DIFFERENTIABLE, outputs
         )
+        derivatives[name].tangent = tangent
 
 
 def _zero(grad: Any) -> Any:

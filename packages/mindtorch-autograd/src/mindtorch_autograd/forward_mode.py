@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten, call_overload
-from mindtorch_dispatch.executor import Plan, run_composite
+from mindtorch_dispatch.executor import Plan, run_composite, run_inplace_view
 from mindtorch_dispatch.routing import Bound
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from .backward import grad as reverse_grad
+from .derivative import find_derivative
 from .node import meta_of
 
 _ids = itertools.count()
@@ -96,7 +97,15 @@ def set_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
 
 
 def attach(tensor: TensorBase, tangent: TensorBase) -> None:
-    """Make `tangent` the tangent of `tensor` alone, whatever it is a view of."""
+    """Make `tangent` the tangent of `tensor` alone, whatever it is a view of.
+
+    It is laid out as the tensor, so that every view of the tensor has its counterpart among those of the tangent.
+    """
+    spec, given = tensor._sig.spec, tangent._sig.spec
+    if given.stride != spec.stride and spec.shape == given.shape and spec.numel > 1:
+        with mode_set(forward_ad=False):
+            made = aten.empty_strided(list(spec.shape), list(spec.stride), dtype=given.dtype, device=given.device)
+            tangent = made.copy_(tangent)
     meta = meta_of(tensor)
     if meta.tangents is None:
         meta.tangents = {}
@@ -194,14 +203,23 @@ def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]
 
 
 def plan_forward(bound: Bound, inner: Plan) -> Plan:
-    """Return the plan that runs `inner` and, where an argument has a tangent, gives tangents to its results."""
-    if inner.run is run_composite or "detach" in bound.row.tags:
+    """Return the plan that runs `inner` and, where an argument has a tangent, gives tangents to its results.
+
+    The pieces of a composed op give the tangents, unless the op has a formula of its own.
+    """
+    if "detach" in bound.row.tags or (inner.run is run_composite and not _has_formulas(bound.row)):
         return inner
     plan = Plan(bound.row, _run)
     plan.kernel = inner
     plan.source = bound.sources
     plan.values = [None if source is not None else v for v, source in zip(bound.values, bound.sources, strict=True)]
     return plan
+
+
+def _has_formulas(row: OpRow) -> bool:
+    entry = find_derivative(row)
+    fresh = all(one.alias is None for one in row.schema.returns)
+    return entry is not None and bool(entry.formulas) and fresh
 
 
 def _call(row: OpRow, values: Sequence[Any]) -> Any:
@@ -217,19 +235,34 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if not any_tangent(values):
         return inner.run(inner, flat)
     if row.kind in ("inplace", "mutating"):
-        return _write(row, values)
+        return _turn(inner, flat, values) if inner.run is run_inplace_view else _write(row, values)
     if row.meta is not None and row.meta.view:
         result = inner.run(inner, flat)
+        entry = find_derivative(row)
+        own = None if entry is None else entry.tangent
         with mode_set(forward_ad=False):
-            tangents = _call(row, [tangent_of(values[0]), *values[1:]])
+            tangent = tangent_of(values[0])
+            tangents = _call(row, [tangent, *values[1:]]) if own is None else own(tangent, *values)
         found = list(tangents) if isinstance(tangents, (list, tuple)) else [tangents]
     else:
         result, found = pushforward(lambda *given: _call(row, given), values)
+        if type(result) is tuple and inner.pack is not None:
+            result = inner.pack(result)
     outputs = list(result) if isinstance(result, (list, tuple)) else [result]
     for output, tangent in zip(outputs, found, strict=True):
         if tangent is not None:
             attach(output, tangent)
     return result
+
+
+def _turn(inner: Plan, flat: tuple[Any, ...], values: list[Any]) -> Any:
+    """Give the target another geometry, and its tangent the same one."""
+    tangent = tangent_of(values[0])
+    target = inner.run(inner, flat)
+    if tangent is not None:
+        with mode_set(forward_ad=False):
+            attach(target, _call(inner.row, [aten.alias(tangent), *values[1:]]))
+    return target
 
 
 def _write(row: OpRow, values: list[Any]) -> Any:

@@ -61,3 +61,19 @@ def test_reduction(name, form):
 @pytest.mark.parametrize("name", OTHERS)
 def test_other(name):
     _assert_same(OTHERS[name])
+
+
+@pytest.mark.parametrize("name", ["sum", "argmax", "cumsum", "softmax", "median", "norm", "normalize", "logaddexp"])
+@pytest.mark.parametrize("given", [{}, {"dim": 1}, {"dim": 0, "keepdim": True}, {"dim": -1}])
+@pytest.mark.parametrize("masked", [True, False])
+def test_mask_of_the_result(name, given, masked):
+    _assert_same(
+        lambda module, x, mask: module._output_mask(
+            getattr(module, name), x, **given, **({"mask": mask} if masked else {})
+        )
+    )
+
+
+@pytest.mark.parametrize("op", [3, len])
+def test_mask_of_no_masked_operation(op):
+    _assert_same(lambda module, x, mask: module._output_mask(op, x, mask=mask))

@@ -14,9 +14,7 @@ from .pointwise import masked
 
 def tanh_backward_output(grad: Any, grad_output: Any, output: Any) -> Any:
     """Second derivative of tanh."""
-    return (
-        grad * conj(-2 * output) * conj(grad_output) if output.dtype.is_complex else grad * (-2 * output * grad_output)
-    )
+    return conj(grad) * grad_output * conj(-2 * output)
 
 
 def gelu_second(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any:
@@ -69,12 +67,14 @@ derivative("silu", self=lambda grad, self: aten.silu_backward(grad, self))
 derivative("silu_backward", grad_output=lambda grad, self: aten.silu_backward(grad, self), self=silu_second)
 derivative("mish", self=lambda grad, self: aten.mish_backward(grad, self))
 derivative(
-    "tanh_backward", grad_output=lambda grad, output: aten.tanh_backward(grad, output), output=tanh_backward_output
+    "tanh_backward",
+    grad_output=lambda grad, output: aten.tanh_backward(grad, conj(output)),
+    output=tanh_backward_output,
 )
 derivative(
     "sigmoid_backward",
-    grad_output=lambda grad, output: aten.sigmoid_backward(grad, output),
-    output=lambda grad, grad_output, output: grad * conj(grad_output * (1 - 2 * output)),
+    grad_output=lambda grad, output: aten.sigmoid_backward(grad, conj(output)),
+    output=lambda grad, grad_output, output: conj(grad) * grad_output * conj(1 - 2 * output),
 )
 derivative(
     "leaky_relu", self=lambda grad, self, negative_slope: aten.leaky_relu_backward(grad, self, negative_slope, False)

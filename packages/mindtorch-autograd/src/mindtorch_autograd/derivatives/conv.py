@@ -68,19 +68,20 @@ def convolution_twice(
     """Every gradient of a convolution is linear in the gradient and in one other operand, and is one again."""
     to_input, to_weight, to_bias = grads
     settings = (stride, padding, dilation, transposed, output_padding, groups)
+    outer_conj = conj(grad_output)
 
     def forward(x: Any, w: Any) -> Any:
         return aten.convolution(x, w, None, *settings)
 
     def backward(x: Any, w: Any, place: int) -> Any:
         mask = [place == number for number in range(3)]
-        return aten.convolution_backward(grad_output, x, w, None, *settings, mask)[place]
+        return aten.convolution_backward(outer_conj, x, w, None, *settings, mask)[place]
 
     outer = None
     if needs[0]:
         outer = _added([
-            None if to_input is None else forward(to_input, weight),
-            None if to_weight is None else forward(input, to_weight),
+            None if to_input is None else forward(to_input, conj(weight)),
+            None if to_weight is None else forward(conj(input), to_weight),
             None if to_bias is None else aten.expand(
                 aten.reshape(to_bias, [1, -1, *[1] * (len(grad_output.shape) - 2)]), list(grad_output.shape)
             ),

@@ -8,6 +8,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import wrap_dim
 
 from ..derivative import derivative
+from .view import reach
 
 
 def cat_grad(grad: Any, tensors_spec: Any, dim: int) -> Any:
@@ -69,10 +70,26 @@ derivative(
     grad_output=lambda grad, offset, dim1, dim2: aten.diagonal(grad, offset, dim1, dim2),
     node="DiagonalBackwardBackward0",
 )
-derivative(
-    "as_strided_backward",
-    grad=lambda grad, size, stride, storage_offset: aten.as_strided(grad.contiguous(), size, stride, storage_offset),
-)
+
+
+def as_strided_twice(
+    grad: Any, input_sizes: Any, input_strides: Any, size: Any, stride: Any, storage_offset: int
+) -> Any:
+    """The gradient laid out in memory as the input, elements that share a place averaged, seen through the view.
+
+    The view may start before its input, which is then itself a part of a larger tensor.
+    """
+    geometries = (input_sizes, input_strides, max(0, -storage_offset)), (size, stride, max(0, storage_offset))
+    extent = max(start + reach(sizes, strides) for sizes, strides, start in geometries)
+    numbers = aten.arange(extent, device=grad.device)
+    here, there = (aten.reshape(aten.as_strided(numbers, *one), [-1]) for one in geometries)
+    memory = aten.zeros([extent], dtype=grad.dtype, device=grad.device)
+    counts = aten.index_add(memory, 0, here, aten.ones_like(here, dtype=grad.dtype))
+    share = aten.reshape(grad, [-1]) / aten.index_select(counts, 0, here)
+    return aten.reshape(aten.index_select(aten.index_add(memory, 0, here, share), 0, there), size)
+
+
+derivative("as_strided_backward", grad=as_strided_twice)
 derivative("diag_embed", self=lambda grad, offset, dim1, dim2: aten.diagonal(grad, offset, dim1, dim2))
 derivative("rot90", self=lambda grad, k, dims: aten.rot90(grad, -k, dims))
 

@@ -8,6 +8,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
 
 from ..derivative import derivative, joint
+from .numbers import conj
 
 
 def _standard_backward(grad: Any, input: Any, dims: list[int], weight: Any, eps: float, train_stats: Any = None) -> Any:
@@ -123,7 +124,7 @@ def renorm(grad: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     """The gradient where nothing was scaled, the one of the scaled value elsewhere."""
     dims = [axis for axis in range(len(self.shape)) if axis != dim % len(self.shape)]
     norm = aten.linalg_vector_norm(self, p, dims, True)
-    along = aten.sum(grad * self, dims, True)
+    along = aten.sum(aten.real(grad * conj(self)), dims, True)
     size = aten.abs(self)
     toward = (
         aten.sgn(self) * aten.pow(size / norm, p - 1) if p != float("inf") else aten.sgn(self) * aten.eq(size, norm)

@@ -238,6 +238,6 @@ derivative(
 )
 derivative(
     "ldexp.Tensor",
-    self=lambda grad, other: grad * aten.pow(2.0, other),
+    self=lambda grad, other: grad * conj(aten.pow(2.0, other)),
     other=lambda grad, self, other, result: grad * conj(result * math.log(2.0)),
 )

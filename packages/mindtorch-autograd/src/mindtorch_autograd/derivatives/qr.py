@@ -32,7 +32,7 @@ def qr(grads: Any, mode: str, result0: Any, result1: Any) -> Any:
         answer = answer if grad_q is None else answer + grad_q
         return aten.linalg_solve_triangular(adjoint(result1), answer, upper=False, left=False)
     square = aten.narrow(result1, -1, 0, rows)
-    lower = halved_diagonal(aten.tril(middle - adjoint(middle)))
+    lower = halved_diagonal(aten.tril(adjoint(middle) - middle))
     answer = product(result0, aten.linalg_solve_triangular(adjoint(square), lower, upper=False, left=False))
     answer = aten.constant_pad_nd(answer, [0, columns - rows])
     return answer if grad_r is None else answer + product(result0, grad_r)

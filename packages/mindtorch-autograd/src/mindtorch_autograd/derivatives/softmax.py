@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import bool as boolean
 from mindtorch_storage.finfo import finfo
 
 from ..derivative import derivative
@@ -26,6 +28,8 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     def from_end(value: Any) -> Any:
         return aten.flip(aten.logcumsumexp(aten.flip(value, [dim]), dim), [dim])
 
+    if grad.requires_grad and bool(aten.any(aten.eq(grad, 0))):
+        return _logcumsumexp_backward_of_zeros(grad, self, result, dim)
     if grad.dtype.is_complex:
         return conj(aten.exp(from_end(aten.log(conj(grad)) - result) + self))
     least = finfo(grad.dtype).min
@@ -33,6 +37,18 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     positive = aten.where(aten.gt(grad, 0), size, least)
     negative = aten.where(aten.lt(grad, 0), size, least)
     return aten.exp(from_end(positive - result) + self) - aten.exp(from_end(negative - result) + self)
+
+
+def _logcumsumexp_backward_of_zeros(grad: Any, self: Any, result: Any, dim: int) -> Any:
+    """As `logcumsumexp_backward`, but differentiable where the gradient is zero, which logarithms are not.
+
+    Every pair of positions is weighted, so it takes the square of the extent in memory.
+    """
+    given, values, totals = (aten.movedim(one, dim, -1) for one in (grad, self, result))
+    exponents = aten.unsqueeze(values, -1) - aten.unsqueeze(totals, -2)
+    before = aten.tril(aten.ones(list(exponents.shape)[-2:], dtype=boolean), -1)
+    weights = aten.exp(aten.masked_fill(exponents, before, -inf))
+    return aten.movedim(aten.sum(aten.unsqueeze(given, -2) * conj(weights), [-1]), -1, dim)
 
 
 def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:

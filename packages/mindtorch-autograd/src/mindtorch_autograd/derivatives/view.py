@@ -43,6 +43,23 @@ def as_strided_backward(
     return aten.as_strided_backward(grad, list(self_spec.shape), list(self_spec.stride), size, stride, start)
 
 
+def as_strided_tangent(tangent: Any, self: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """The tangent's elements at the places of the view's; what lies outside of `self` in memory has tangent zero."""
+    start = 0 if storage_offset is None else storage_offset - self.storage_offset()
+    if start >= 0 and start + reach(size, stride) <= reach(self.shape, self.stride()):
+        return aten.as_strided(tangent, size, stride, tangent.storage_offset() + start)
+    begin = max(0, -start)
+    extent = begin + max(reach(self.shape, self.stride()), start + reach(size, stride))
+    memory = aten.zeros([extent], dtype=tangent.dtype, device=tangent.device)
+    aten.as_strided(memory, list(self.shape), list(self.stride()), begin).copy_(tangent)
+    return aten.as_strided(memory, size, stride, begin + start)
+
+
+def reach(sizes: Any, strides: Any) -> int:
+    """Return how many elements of memory a geometry reaches over."""
+    return 0 if 0 in sizes else 1 + sum((extent - 1) * step for extent, step in zip(sizes, strides, strict=True))
+
+
 def pieces_backward(grads: Any, self_spec: Any, lengths: Any, dim: int) -> Any:
     """Pieces' gradients side by side, zeros where a piece has none."""
     given = next(grad for grad in grads if grad is not None)
@@ -94,7 +111,7 @@ derivative(
 )
 derivative("select.int", self=select_backward)
 derivative("slice.Tensor", self=slice_backward)
-derivative("as_strided", self=as_strided_backward)
+derivative("as_strided", self=as_strided_backward, tangent=as_strided_tangent)
 derivative("unbind.int", self=unbind_backward)
 derivative("split.Tensor", self=split_backward)
 derivative("split_with_sizes", self=split_sizes_backward)

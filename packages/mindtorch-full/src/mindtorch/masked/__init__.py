@@ -4,6 +4,8 @@ from typing import Any
 
 from mindtorch._naming import adopt
 
+from ._masks import _input_mask as _input_mask
+from ._masks import _output_mask as _output_mask
 from ._ops import (
     amax,
     amin,

@@ -9,6 +9,8 @@ import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
 
+from ._masks import _dims, _input_mask
+
 __all__ = [
     "amax",
     "amin",
@@ -69,37 +71,11 @@ def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
     raise NotImplementedError(f"identity of {op_name} on {dtype} input")
 
 
-def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """Dimensions as positive numbers; none named, or an empty tuple, means all."""
-    if dim is None or dim == ():
-        return tuple(range(ndim))
-    ndim = max(ndim, 1)
-    found = []
-    for one in dim if isinstance(dim, (tuple, list)) else (dim,):
-        if one in found:
-            raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
-        if one >= ndim or one < -ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {one})"
-            )
-        found.append(one % ndim)
-    return tuple(sorted(found))
-
-
-def _input_mask(input: Any, mask: Any) -> Any:
-    """The mask as booleans of the input's shape."""
-    if mask.ndim > input.ndim:
-        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
-    if mask.shape != input.shape:
-        mask = torch.broadcast_to(mask.clone(), input.shape).to(dtype=torch.bool)
-    return mask if mask.dtype == torch.bool else mask.to(torch.bool)
-
-
 def _masked(op_name: str, input: Any, mask: Any, *args: Any) -> Any:
     """The input with the identity in the places the mask hides."""
     if mask is None:
         return input
-    return torch.where(_input_mask(input, mask), input, _reduction_identity(op_name, input, *args))
+    return torch.where(_input_mask(input, mask=mask), input, _reduction_identity(op_name, input, *args))
 
 
 def _long_if_short(input: Any, dtype: Any) -> Any:
@@ -170,7 +146,7 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     dtype = input.dtype if dtype is None else dtype
     if mask is None:
         return torch.mean(input, dim=_dims(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
-    left = _input_mask(input, mask)
+    left = _input_mask(input, mask=mask)
     count = torch.sum(left, _dims(dim, input.ndim), bool(keepdim), dtype=torch.int64)
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=left) / count
 
@@ -183,7 +159,7 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
         if floating:
             return torch.nanmedian(input, dim, bool(keepdim)).values
         return torch.median(input, dim, bool(keepdim)).values
-    left = _input_mask(input, mask)
+    left = _input_mask(input, mask=mask)
     if not floating and not left.any(dim=dim).all():
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     values = torch.nanmedian(_masked("median", input, left), dim, bool(keepdim)).values
@@ -236,7 +212,11 @@ def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, 
     if dtype is None:
         dtype = input.dtype if input.dtype.is_floating_point or input.dtype.is_complex else torch.float32
     computed = dtype if dtype.is_floating_point or dtype.is_complex else torch.float32
-    left = torch.ones(input.shape, dtype=torch.bool, device=input.device) if mask is None else _input_mask(input, mask)
+    left = (
+        torch.ones(input.shape, dtype=torch.bool, device=input.device)
+        if mask is None
+        else _input_mask(input, mask=mask)
+    )
     dims = _dims(dim, input.ndim)
     count = torch.sum(left, dims, True, dtype=torch.int64)
     center = sum(input, dim, keepdim=True, dtype=computed, mask=left) / count

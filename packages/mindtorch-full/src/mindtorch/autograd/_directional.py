@@ -1,0 +1,131 @@
+"""`gradcheck(fast_mode=True)`: one random direction per input and one weighting per output instead of every element.
+
+With u the direction and v the weights, v' J u by differences is compared with what backward (v' J, times u) and forward
+mode (J u) give. Directions are positive, so that errors do not cancel, and the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_autograd.backward import grad
+from mindtorch_cpu.generator import Generator
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import float32, float64
+
+from ._forward_check import differences_along, tangents_along
+from ._mismatch import Failure
+
+Close = Callable[[Any, Any, float], bool]
+"""Compares two results; the last argument is what to multiply the absolute tolerance with."""
+
+
+class Directions:
+    """The directions of the inputs and the weights of the outputs in one check, the same in every run.
+
+    Complex inputs also move along the imaginary axis: in the check of forward mode as far as along the real one, in that
+    of backward as far as `turned` says.
+    """
+
+    def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        generator = Generator()
+        self.inputs: list[Any] = []
+        self.turned: list[Any] = []
+        self.along_i: list[Any] = []
+        for one in inputs:
+            self.inputs.append(_vector(one, generator).to(one.dtype))
+            self.turned.append(_vector(one, generator) * 1j if one.dtype.is_complex else None)
+            self.along_i.append(self.inputs[-1] * 1j if one.dtype.is_complex else None)
+        self.outputs = [_vector(one, generator) for one in outputs]
+
+
+def _vector(like: Any, generator: Any) -> Any:
+    """Return a positive real vector of length one, shaped like a tensor."""
+    made = aten.rand(list(like.shape), generator=generator, dtype=float32).to(float64)
+    return made / aten.linalg_vector_norm(made) if like.numel() else made
+
+
+def _slack(*vectors: Any) -> float:
+    """Return how much more than an element a sum weighted by `vectors` may be off, when every element is off as much."""
+    product = 1.0
+    for one in vectors:
+        product *= float(one.sum()) if one.numel() else 1.0
+    return product
+
+
+def _part(value: Any, imaginary: bool) -> Any:
+    if not value.dtype.is_complex:
+        return value
+    return aten.imag(value) if imaginary else aten.real(value)
+
+
+class Differences:
+    """The central differences of all outputs along an input's direction, computed when first asked for."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any, targets: Sequence[Any], chosen: Directions, eps: float):
+        self.func, self.inputs, self.targets, self.directions, self.eps = func, inputs, targets, chosen, eps
+        self._known: dict[tuple[int, int], list[Any]] = {}
+
+    def of(self, place: int, direction: Any) -> list[Any]:
+        """Return the outputs' differences along `direction`, a vector that belongs to input `place`."""
+        key = place, id(direction)
+        if key not in self._known:
+            self._known[key] = differences_along(self.func, self.inputs, self.targets[place], direction, self.eps)
+        return self._known[key]
+
+
+def backward_failure(
+    outputs: Sequence[Any], numbers: Sequence[int], differences: Differences, imaginary: bool, close: Close
+) -> Failure | None:
+    """Return the first output and input whose weighted backward is not that of differences, None when all agree.
+
+    `outputs` are recorded, `numbers` their places among all outputs; `imaginary` chooses the part of complex outputs.
+    """
+    chosen = differences.directions
+    for number, (output, at) in enumerate(zip(outputs, numbers, strict=True)):
+        if imaginary and not output.dtype.is_complex:
+            continue
+        weights = chosen.outputs[number]
+        cotangent = weights * 1j if imaginary else weights.to(output.dtype)
+        found = grad(output, differences.targets, cotangent, retain_graph=True, allow_unused=True)
+        for place, one in enumerate(found):
+            direction, turned = chosen.inputs[place], chosen.turned[place]
+            want = (weights * _part(differences.of(place, direction)[at], imaginary)).sum()
+            have = aten.zeros_like(want) if one is None else (aten.real(one.detach()) * aten.real(direction)).sum()
+            slack = _slack(weights, aten.real(direction))
+            if turned is not None:
+                want = aten.complex(want, (weights * _part(differences.of(place, turned)[at], imaginary)).sum())
+                along = have if one is None else (aten.imag(one.detach()) * aten.imag(turned)).sum()
+                have = aten.complex(have, along)
+            if not close(have, want, slack):
+                return number, place, want.item(), have.item()
+    return None
+
+
+def forward_failure(numbers: Sequence[int], differences: Differences, imaginary: bool, close: Close) -> Failure | None:
+    """Return the first output and input whose tangent is not that of differences, None when all agree."""
+    chosen = differences.directions
+    for place, target in enumerate(differences.targets):
+        direction = chosen.along_i[place] if imaginary else chosen.inputs[place]
+        if direction is None:
+            continue
+        found = tangents_along(differences.func, differences.inputs, target, direction)
+        wanted = differences.of(place, direction)
+        for number, at in enumerate(numbers):
+            have, want = found[at], wanted[at]
+            if not close(have, want, _slack(aten.real(chosen.inputs[place]))):
+                return number, place, want.reshape(-1), have.reshape(-1)
+    return None
+
+
+def weighted_backward_twice(
+    outputs: Sequence[Any], targets: Sequence[Any], chosen: Directions
+) -> list[tuple[Any, Any]]:
+    """Return pairs of gradients from two backward passes with the same gradients of the outputs."""
+    pairs = []
+    for output, weights in zip(outputs, chosen.outputs, strict=True):
+        cotangent = weights.to(output.dtype)
+        first, second = (grad(output, targets, cotangent, retain_graph=True, allow_unused=True) for _ in range(2))
+        pairs += [(one, again) for one, again in zip(first, second, strict=True) if one is not None]
+    return pairs
