@@ -188,7 +188,7 @@ class Recorder:
         grad = grads[0] if grads else None
         edges = self.edges
         answers: list[Any] = [None] * len(edges)
-        if grad is None and len(grads) == 1:
+        if grad is None and all(one is None for one in grads):
             return answers
         saved = node._saved
         if saved is None:
