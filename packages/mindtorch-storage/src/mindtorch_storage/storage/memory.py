@@ -1,4 +1,4 @@
-"""Where the bytes of a CPU storage live: heap, borrowed buffer, file mapping, memory shared with child processes.
+"""Where the bytes of a CPU storage live: heap, borrowed buffer, file mapping; `sharing` has what processes share.
 
 Every kind is an `Allocation`; a storage asks nothing else of it, so a backend adds its own kind (pinned, device
 memory) by implementing the same attributes.
@@ -121,13 +121,6 @@ def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
     if isinstance(source, np.ndarray) and source.dtype == np.uint8 and source.ndim == 1:
         return HostAllocation(source, resizable=resizable)
     return HostAllocation(np.frombuffer(source, np.uint8), resizable=resizable)
-
-
-def shared_memory(nbytes: int) -> HostAllocation:
-    """Anonymous memory that child processes made by fork see too."""
-    if nbytes == 0:
-        return HostAllocation(np.empty(0, np.uint8), resizable=False, shared=True)
-    return HostAllocation(np.frombuffer(mmap.mmap(-1, nbytes), np.uint8), resizable=False, shared=True)
 
 
 def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:

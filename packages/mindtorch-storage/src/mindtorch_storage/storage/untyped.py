@@ -13,6 +13,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
+from mindtorch_storage.storage.sharing import SharingMethods
 
 _CPU = intern_device("cpu")
 _INIT_TEXT = (
@@ -68,7 +69,7 @@ def _bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
     return np.array([int(item) & 0xFF for item in items], np.uint8)
 
 
-class UntypedStorage:
+class UntypedStorage(SharingMethods):
     """A contiguous run of bytes on one device.
 
     `buffer` is the uint8 array over the bytes (None where the host cannot see them).
@@ -224,15 +225,6 @@ class UntypedStorage:
             raise RuntimeError("Trying to resize storage that is not resizable")
         settle()
         self._move_to(self._allocation.reallocated(int(size)))
-        return self
-
-    def share_memory_(self) -> UntypedStorage:
-        """Move the bytes to memory that forked processes share; nothing happens when they are there already."""
-        if not self.is_shared() and self.device.type == "cpu":
-            settle()
-            block = memory.shared_memory(self.nbytes())
-            block.buffer[:] = self.buffer
-            self._move_to(block)
         return self
 
     def pin_memory(self, device: Any = None) -> UntypedStorage:

@@ -13,9 +13,10 @@ import time
 from typing import Any
 
 from mindtorch._utils import ExceptionWrapper
+from mindtorch.multiprocessing._parcel import Parcel, receive
+from mindtorch_storage.storage import sharing
 
 from ._iterators import _BaseDataLoaderIter, _DatasetKind
-from ._utils.parcel import Parcel, unpack
 from ._utils.pin_memory import pin_memory
 from ._utils.worker import Job, _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
 
@@ -38,6 +39,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._worker_of: dict[Any, int] = {}
         self._done_event = context.Event()
         self._index_queues: list[Any] = []
+        if sharing.Strategy.current == sharing.FILE_SYSTEM:
+            sharing.start_tracking()
         for worker_id in range(self._num_workers):
             self._start_worker(context, worker_id)
         self._reset(loader, first_iter=True)
@@ -58,8 +61,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         requests = context.Queue()
         # The main process may end without asking: what is still unsent then does not matter.
         requests.cancel_join_thread()
-        # A pipe per worker: a worker that dies while it writes cannot block the others.
-        results, answers = context.Pipe(duplex=False)
+        # A pipe per worker: a worker that dies while it writes cannot block the others. Duplex, as only sockets carry
+        # the descriptors of shared memory.
+        results, answers = context.Pipe(duplex=True)
         process = context.Process(target=_worker_loop, args=(Parcel(job), requests, answers, self._done_event))
         process.daemon = True
         process.start()
@@ -101,7 +105,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             ready = multiprocessing.connection.wait(self._results, left)
             for results in ready:
                 try:
-                    return unpack(results.recv_bytes())  # type: ignore[union-attr]
+                    return receive(results)
                 except (EOFError, OSError):
                     self._worker_is_gone(results)
 
@@ -112,7 +116,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         results.close()
         if self._workers_status[worker_id]:
             self._workers_status[worker_id] = False
-            raise RuntimeError(f"DataLoader worker (pid(s) {self._workers[worker_id].pid}) exited unexpectedly")
+            worker = self._workers[worker_id]
+            worker.join(_JOIN_SECONDS)
+            sharing.remove_files_of(worker.pid)
+            raise RuntimeError(f"DataLoader worker (pid(s) {worker.pid}) exited unexpectedly")
 
     def _next_data(self) -> Any:
         while True:
@@ -224,6 +231,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             for worker in self._workers:
                 if worker.is_alive():
                     worker.terminate()
+                    worker.join()
+                # Batches that nobody took: anonymous memory is gone with the socket, named files are not.
+                sharing.remove_files_of(worker.pid)
             for results in self._results:
                 results.close()
 

@@ -12,8 +12,8 @@ import numpy as np
 
 import mindtorch as torch
 from mindtorch._utils import ExceptionWrapper
+from mindtorch.multiprocessing._parcel import Message, Parcel
 
-from . import parcel
 from .fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 
 _CHECK_INTERVAL = 5.0
@@ -129,14 +129,14 @@ def _fetched(job: Job, fetcher: Any, index: Any) -> Any:
         return _wrapped(error, job)
 
 
-def _packed(job: Job, message: Any) -> bytes:
+def _packed(job: Job, message: Any) -> Message:
     try:
-        return parcel.pack(message)
+        return Message(message)
     except Exception as error:  # noqa: BLE001 - a batch that cannot travel is an error of the user's code
-        return parcel.pack((message[0], _wrapped(error, job)))
+        return Message((message[0], _wrapped(error, job)))
 
 
-def _worker_loop(load: parcel.Parcel, index_queue: Any, answers: Any, done_event: Any) -> None:
+def _worker_loop(load: Parcel, index_queue: Any, answers: Any, done_event: Any) -> None:
     """Answer requests until told to stop, or until the main process is gone."""
     job: Job = load.value
     parent = os.getppid()
@@ -152,7 +152,7 @@ def _worker_loop(load: parcel.Parcel, index_queue: Any, answers: Any, done_event
         if request is None or done_event.is_set():
             break
         if isinstance(request, _ResumeIteration):
-            answers.send_bytes(parcel.pack((request, None)))
+            Message((request, None)).send(answers)
             ended = False
             opened = job.make_fetcher()
             continue
@@ -164,5 +164,6 @@ def _worker_loop(load: parcel.Parcel, index_queue: Any, answers: Any, done_event
         else:
             data = _fetched(job, opened, index)
         ended = isinstance(data, _IterableDatasetStopIteration)
-        answers.send_bytes(_packed(job, (number, data)))
+        _packed(job, (number, data)).send(answers)
+        del data  # the memory is the main process's now
     answers.close()
