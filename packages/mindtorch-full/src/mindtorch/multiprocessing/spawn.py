@@ -30,7 +30,12 @@ class ProcessException(Exception):
         super().__init__(msg)
         self.msg = msg
         self.error_index = error_index
-        self.pid = pid
+        self.error_pid = pid
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self.error_pid
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.msg, self.error_index, self.pid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
 from mindtorch_autograd.inplace import check_inplace
 from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history

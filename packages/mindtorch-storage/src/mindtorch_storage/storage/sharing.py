@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.storage.memory import HostAllocation
 
 FILE_DESCRIPTOR, FILE_SYSTEM = "file_descriptor", "file_system"
@@ -181,6 +182,7 @@ class SharingMethods:
     def _share_in(self: Any, kind: type[HostAllocation], strategy: str) -> Any:
         if self.device.type != "cpu":
             raise RuntimeError(f"_share_{'fd' if strategy == FILE_DESCRIPTOR else 'filename'}_: only available on CPU")
+        settle()
         if not isinstance(self._allocation, kind):
             before, Strategy.current = Strategy.current, strategy
             try:
@@ -238,6 +240,7 @@ class SharingMethods:
         if self.device.type != "cpu":
             raise RuntimeError("_share_fd_: only available on CPU")
         if not self.is_shared():
+            settle()
             block = new_shared(self.nbytes())
             block.buffer[:] = self.buffer
             self._move_to(block)

@@ -1,0 +1,24 @@
+"""Tensors over a storage whose bytes move show the new memory."""
+
+import gc
+
+from mindtorch_storage import strides
+from mindtorch_storage.storage import UntypedStorage, set_relocation_hook
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage
+
+
+def follow(storage: UntypedStorage) -> None:
+    """Let the tensors over a storage that moved show its new memory.
+
+    They are found through the garbage collector: keeping a list of them would cost every tensor something, for an
+    operation that few programs use. A tensor that no longer fits has no elements to show until the storage grows.
+    """
+    for holder in gc.get_referrers(storage):
+        if isinstance(holder, TensorBase) and getattr(holder, "_storage", None) is storage:
+            spec, offset = holder._sig.spec, holder._offset
+            needed = strides.memory_span(spec.shape, spec.stride, offset) * spec.itemsize
+            fits = storage.buffer is not None and needed <= storage.nbytes()
+            holder._array = array_of_storage(storage, spec, offset if spec.numel else 0) if fits else None
+
+
+set_relocation_hook(follow)
