@@ -207,7 +207,7 @@ def test_groups_of_processes_report_how_they_failed() -> None:
     seen = mt.zeros(2).share_memory_()
     assert mp.start_processes(_fine, (seen,), 2, start_method="fork") is None
     assert seen.tolist() == [1, 2]
-    with pytest.raises(mp.ProcessRaisedException, match="(?s)-- Process 0 terminated.*Traceback.*process 0 fails"):
+    with pytest.raises(mp.ProcessRaisedException, match=r"(?s)-- Process 0 terminated.*Traceback.*process 0 fails"):
         mp.start_processes(_raise, (seen,), 1, start_method="fork")
     for function in (_exit, _kill):
         with pytest.raises(mp.ProcessExitedException) as ours:

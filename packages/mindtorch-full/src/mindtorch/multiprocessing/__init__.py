@@ -5,15 +5,25 @@ import sys
 from multiprocessing import *  # noqa: F403 (this module stands in for Python's)
 
 from mindtorch._naming import missing_attribute
-from mindtorch.multiprocessing import reductions
+from mindtorch.multiprocessing import reductions as reductions
 from mindtorch.multiprocessing.reductions import init_reductions
 from mindtorch.multiprocessing.spawn import (
-    ProcessContext,
-    ProcessExitedException,
-    ProcessRaisedException,
-    SpawnContext,
-    spawn,
-    start_processes,
+    ProcessContext as ProcessContext,
+)
+from mindtorch.multiprocessing.spawn import (
+    ProcessExitedException as ProcessExitedException,
+)
+from mindtorch.multiprocessing.spawn import (
+    ProcessRaisedException as ProcessRaisedException,
+)
+from mindtorch.multiprocessing.spawn import (
+    SpawnContext as SpawnContext,
+)
+from mindtorch.multiprocessing.spawn import (
+    spawn as spawn,
+)
+from mindtorch.multiprocessing.spawn import (
+    start_processes as start_processes,
 )
 from mindtorch_storage.storage import sharing
 
@@ -28,9 +38,7 @@ _all_sharing_strategies = (
 def set_sharing_strategy(new_strategy: str) -> None:
     """Choose how CPU tensors are shared: "file_descriptor" or "file_system"; AssertionError for other names."""
     if new_strategy not in _all_sharing_strategies:
-        raise AssertionError(
-            f"invalid sharing strategy {new_strategy!r}, expected one of {_all_sharing_strategies!r}"
-        )
+        raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_all_sharing_strategies!r}")
     if new_strategy == sharing.FILE_SYSTEM:
         sharing.start_tracking()
     sharing.Strategy.current = new_strategy

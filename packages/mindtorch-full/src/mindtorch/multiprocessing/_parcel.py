@@ -60,11 +60,11 @@ class _MessagePacker(_Packer):
         self.descriptors: list[int] = []
 
     def reducer_override(self, obj: Any) -> Any:
-        if type(obj) is UntypedStorage and sharing.Strategy.current == sharing.FILE_DESCRIPTOR and obj.nbytes():
-            if obj.device.type == "cpu":
-                descriptor, nbytes = obj._share_fd_cpu_()
-                self.descriptors.append(descriptor)
-                return _storage_received, (len(self.descriptors) - 1, nbytes)
+        by_descriptor = sharing.Strategy.current == sharing.FILE_DESCRIPTOR
+        if by_descriptor and type(obj) is UntypedStorage and obj.device.type == "cpu" and obj.nbytes():
+            descriptor, nbytes = obj._share_fd_cpu_()
+            self.descriptors.append(descriptor)
+            return _storage_received, (len(self.descriptors) - 1, nbytes)
         return super().reducer_override(obj)
 
 

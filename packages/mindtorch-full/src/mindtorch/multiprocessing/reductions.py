@@ -145,7 +145,9 @@ def reduce_typed_storage(storage: TypedStorage) -> tuple[Any, ...]:
 def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
     """How a storage is sent: moved to shared memory and named."""
     if storage.device.type != "cpu":
-        raise RuntimeError(f"Cannot pickle {storage.device.type} storage; try pickling a {storage.device.type} tensor instead")
+        raise RuntimeError(
+            f"Cannot pickle {storage.device.type} storage; try pickling a {storage.device.type} tensor instead"
+        )
     if sharing.Strategy.current == sharing.FILE_SYSTEM:
         manager, handle, nbytes = storage._share_filename_cpu_()
         shared_cache[handle] = StorageWeakRef(storage)
@@ -162,7 +164,9 @@ def share_memory_of(tensor: TensorBase) -> UntypedStorage:
     """The storage of a CPU tensor, moved to shared memory of the current strategy."""
     storage: Any = tensor._materialized_storage()
     if sys.getrefcount(storage) > _REFERENCES_OF_A_LONE_STORAGE or storage.is_shared():
-        move = storage._share_filename_cpu_ if sharing.Strategy.current == sharing.FILE_SYSTEM else storage._share_fd_cpu_
+        move = (
+            storage._share_filename_cpu_ if sharing.Strategy.current == sharing.FILE_SYSTEM else storage._share_fd_cpu_
+        )
         move()
         return storage  # type: ignore[no-any-return]
     # No other tensor lies over it, so that nobody needs to be looked for to follow the move.

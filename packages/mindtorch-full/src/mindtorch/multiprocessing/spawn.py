@@ -82,7 +82,7 @@ def _die_with_parent(parent: int) -> None:
     """Be interrupted when the parent dies, where the system offers that."""
     if not sys.platform.startswith("linux"):
         return
-    import ctypes  # costs time that programs without process groups need not spend
+    import ctypes  # noqa: PLC0415 - costs time that programs without process groups need not spend
 
     ctypes.CDLL(None).prctl(1, signal.SIGINT)
     if os.getppid() != parent:  # it died before the request
@@ -179,7 +179,9 @@ def start_processes(
         descriptor, error_file = tempfile.mkstemp(prefix="pytorch-errorfile-", suffix=".pickle")
         os.close(descriptor)
         os.unlink(error_file)  # the name only: it exists again when there is an error to tell
-        process = context.Process(target=_child, args=(Parcel((fn, args)), index, error_file, os.getpid()), daemon=daemon)
+        process = context.Process(
+            target=_child, args=(Parcel((fn, args)), index, error_file, os.getpid()), daemon=daemon
+        )
         process.start()
         error_files.append(error_file)
         processes.append(process)

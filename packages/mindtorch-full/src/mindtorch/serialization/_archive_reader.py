@@ -19,6 +19,7 @@ _CENTRAL_HEADER = struct.Struct("<IHHHHHHIIIHHHHHII")
 _END = struct.Struct("<IHHHHIIH")
 _END64 = struct.Struct("<IQHHIIQQQQ")
 _STORED, _DEFLATED = 0, 8
+_DEFLATE_RATIO = 1032  # what the format can expand to at most
 _MINIZ_TEXT = (
     ". This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint "
     "file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
@@ -154,6 +155,10 @@ class ArchiveReader:
             raise _damaged(f"retrieving file meta-data for {name}", "unsupported encryption")
         if entry.method not in (_STORED, _DEFLATED):
             raise _damaged(f"retrieving file meta-data for {name}", "unsupported method")
+        # Before anything is allocated: a record is as long as the file shows, or as deflate can make it.
+        most = entry.stored_size if entry.method == _STORED else entry.stored_size * _DEFLATE_RATIO
+        if entry.stored_size > self._length or entry.size > most:
+            raise _damaged(f"retrieving file meta-data for {name}", "invalid header or archive is corrupted")
         return entry
 
     def record_size(self, name: str) -> int:

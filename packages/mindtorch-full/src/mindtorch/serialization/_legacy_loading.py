@@ -46,7 +46,8 @@ def _check_source(cls: type, saved: str) -> None:
 class _StorageTable:
     """Storages by key. They are made empty while unpickling, for tensors to view, and filled afterwards."""
 
-    def __init__(self, map_location: Any) -> None:
+    def __init__(self, map_location: Any, available: int) -> None:
+        self._available = available
         self._restore = restorer(map_location)
         self._typed: dict[Any, TypedStorage] = {}
         self._views: dict[Any, TypedStorage] = {}
@@ -67,6 +68,11 @@ class _StorageTable:
         dtype = types.uint8 if storage_type is UntypedStorage else storage_type.dtype
         root = self._typed.get(key)
         if root is None:
+            self._available -= count * dtype.itemsize
+            if self._available < 0:
+                raise RuntimeError(
+                    f"unexpected EOF, expected {-self._available} more bytes. The file might be corrupted."
+                )
             # Zeros, not garbage, for programs that look before the data arrives.
             memory = UntypedStorage(count * dtype.itemsize).fill_(0)
             root = self._typed[key] = TypedStorage._over(self._restore(memory, location), dtype)
@@ -107,6 +113,13 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
+def _bytes_left(stream: BinaryIO) -> int:
+    here = stream.tell()
+    end = stream.seek(0, 2)
+    stream.seek(here)
+    return end - here
+
+
 def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[BinaryIO], Any]) -> Any:
     """Read a file of the older format from the stream's position on."""
     start = stream.read(512)
@@ -119,7 +132,7 @@ def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[B
     if version != PROTOCOL_VERSION:
         raise RuntimeError(f"Invalid protocol version: {version}")
     make_unpickler(stream).load()
-    table = _StorageTable(map_location)
+    table = _StorageTable(map_location, _bytes_left(stream))
     unpickler = make_unpickler(stream)
     unpickler.persistent_load = table
     before, thread_state.after_data = thread_state.after_data, []

@@ -16,9 +16,10 @@ from typing import Any, BinaryIO, ClassVar
 
 from mindtorch.serialization import _allowed, _names
 from mindtorch.tensor.pickling import restore_from_legacy_state
-from mindtorch_storage.storage import storage_class_dtype
+from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_dtype
 
 UnpicklingError = pickle.UnpicklingError
+_SIZED = (bytearray, UntypedStorage, TypedStorage)
 _DICTS = (dict, OrderedDict, Counter)
 _NESTED = frozenset(
     (
@@ -45,6 +46,13 @@ def python3_name(module: str, name: str) -> tuple[str, str]:
     if (module, name) in NAME_MAPPING:
         return NAME_MAPPING[module, name]
     return IMPORT_MAPPING.get(module, module), name
+
+
+def _check_memory(function: Any, args: Any) -> None:
+    """Refuse calls that would take as much memory as a number in the file says, without data that fills it."""
+    makes = any(function is kind for kind in _SIZED) or getattr(function, "__name__", "") == "Tensor"
+    if makes and any(isinstance(arg, int) for arg in args):
+        raise UnpicklingError(f"Refused to make a {function.__name__} of a given size: no checkpoint needs it")
 
 
 class RestrictedUnpickler:
@@ -132,6 +140,7 @@ class RestrictedUnpickler:
     def _new_object(self) -> None:
         args = self._stack.pop()
         cls = self._stack.pop()
+        _check_memory(cls, args)
         if cls is self._named.get("torch.nn.parameter.Parameter", self):
             self._stack.append(cls(*args))
         elif self._may_call(cls):
@@ -150,6 +159,7 @@ class RestrictedUnpickler:
             if hasattr(function, "__self__"):
                 text += f" which belongs to {function.__self__}"
             raise UnpicklingError(text)
+        _check_memory(function, args)
         self._stack[-1] = function(*args)
 
     def _build(self) -> None:

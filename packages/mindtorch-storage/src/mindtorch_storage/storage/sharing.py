@@ -13,6 +13,7 @@ import itertools
 import mmap
 import os
 import struct
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,9 @@ import numpy as np
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.storage.memory import HostAllocation
 
+if sys.platform != "win32":  # where the strategy that needs it is not offered
+    import fcntl
+
 FILE_DESCRIPTOR, FILE_SYSTEM = "file_descriptor", "file_system"
 _HEADER = 64  # room for the count, and the alignment of what follows
 _COUNT = struct.Struct("<q")
@@ -29,7 +33,7 @@ _numbers = itertools.count(1)
 
 
 def _resource_tracker() -> Any:
-    from multiprocessing import resource_tracker  # costs as much as the rest of this package; few programs share files
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - costs as much as the rest of this package; few programs share files
 
     return resource_tracker
 
@@ -43,7 +47,7 @@ class Strategy:
 def _folder() -> str:
     if os.path.isdir("/dev/shm"):
         return "/dev/shm"
-    import tempfile  # as above
+    import tempfile  # noqa: PLC0415 - as above
 
     return tempfile.gettempdir()
 
@@ -120,7 +124,7 @@ class NamedAllocation(HostAllocation):
         super().__init__(buffer, resizable=False, shared=True)
         self.handle = handle
         change_count(handle, 1)
-        from multiprocessing.util import Finalize  # as above; child processes run these at their end, and no others
+        from multiprocessing.util import Finalize  # noqa: PLC0415 - as above; child processes run these at their end, and no others
 
         Finalize(self, change_count, (handle, -1), exitpriority=0)
 
@@ -131,8 +135,6 @@ def _path_of(handle: str) -> str:
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[int]:
-    import fcntl  # absent on Windows, where this strategy is not offered
-
     descriptor = os.open(path, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -21,6 +21,7 @@ from ._utils.pin_memory import pin_memory
 from ._utils.worker import Job, _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
 
 _JOIN_SECONDS = 5.0
+_DRAIN_BYTES = 1 << 16
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -238,13 +239,15 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 results.close()
 
     def _drain(self, deadline: float) -> None:
-        """Read and forget what workers still send, so that they can end."""
+        """Read and forget what workers still send, so that they can end; unread shared memory is the kernel's to free."""
         open_pipes = list(self._results)
         while open_pipes and time.monotonic() < deadline:
             for results in multiprocessing.connection.wait(open_pipes, deadline - time.monotonic()):
                 try:
-                    results.recv_bytes()  # type: ignore[union-attr]
-                except (EOFError, OSError):
+                    ended = not os.read(results.fileno(), _DRAIN_BYTES)  # type: ignore[union-attr]
+                except OSError:
+                    ended = True
+                if ended:
                     open_pipes.remove(results)
         for worker in self._workers:
             worker.join(timeout=max(0.0, deadline - time.monotonic()))
