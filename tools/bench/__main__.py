@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from catalogue import CASES
+from checkpoints import CASE, PAIRS, measure_checkpoints
 from fresh import FRESH, measure_fresh
 from pairing import Measurement, pair_case
 from report import page, table
@@ -24,7 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="tools/bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--case", action="append", help=f"one of: {', '.join([*CASES, *FRESH])}; repeatable")
+    parser.add_argument("--case", action="append", help=f"one of: {', '.join([*CASES, *FRESH, *CASE])}; repeatable")
     parser.add_argument("--pairs", type=int, help="pairs per case (default: by case)")
     parser.add_argument("--threads", type=int, default=1, help="threads per side; above 1 wall time is compared")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
@@ -33,8 +34,8 @@ def main() -> int:
     parser.add_argument("--torch", default=sys.executable, help="interpreter with torch")
     arguments = parser.parse_args()
 
-    chosen = arguments.case or [*CASES, *FRESH]
-    unknown = sorted(set(chosen) - {*CASES, *FRESH})
+    chosen = arguments.case or [*CASES, *FRESH, *CASE]
+    unknown = sorted(set(chosen) - {*CASES, *FRESH, *CASE})
     if unknown:
         parser.error(f"unknown case {', '.join(unknown)}")
     found: list[Measurement] = []
@@ -42,7 +43,9 @@ def main() -> int:
     again: Side | None = None
     for name in chosen:
         before = len(found)
-        if name in FRESH:
+        if name in CASE:
+            found += measure_checkpoints(arguments.ours, arguments.torch, arguments.pairs or PAIRS)
+        elif name in FRESH:
             found += measure_fresh(name, arguments.ours, arguments.torch, arguments.pairs)
         else:
             sides = sides or start_sides(arguments.ours, arguments.torch, arguments.threads)

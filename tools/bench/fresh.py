@@ -38,12 +38,19 @@ print(json.dumps(dict(peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 
 """
 
 
-def _run(interpreter: str, module: str, program: str = _PROGRAM) -> dict:
+def run_fresh(interpreter: str, module: str, program: str = _PROGRAM, **values: str) -> dict:
+    """Run a program that prints JSON in a process of its own; RuntimeError with its last line when it fails."""
     # Installed packages have their bytecode compiled, so a process that must not write any would measure the compiler.
     dropped = ("MINDTORCH", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    command = [interpreter, "-W", "ignore", "-c", program.format(module=module, folder=str(Path(__file__).parent))]
+    command = [
+        interpreter,
+        "-W",
+        "ignore",
+        "-c",
+        program.format(module=module, folder=str(Path(__file__).parent), **values),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"{module}: {done.stderr.strip().splitlines()[-1]}")
@@ -55,7 +62,7 @@ def measure_fresh(name: str, ours: str, torch: str, pairs: int | None) -> list[M
     if name == "bert_memory":
         peak = Measurement(name, FRESH[name], unit="B")
         try:
-            runs = [[_run(*side, _TRAINING)["peak"] for side in ((ours, "mindtorch"), (torch, "torch"))]]
+            runs = [[run_fresh(*side, _TRAINING)["peak"] for side in ((ours, "mindtorch"), (torch, "torch"))]]
         except RuntimeError as error:
             peak.error = str(error)
             return [peak]
@@ -64,8 +71,8 @@ def measure_fresh(name: str, ours: str, torch: str, pairs: int | None) -> list[M
     seconds = Measurement("import", "import time, CPU")
     memory = Measurement("memory", "resident memory after import", unit="B")
     try:
-        _run(ours, "mindtorch"), _run(torch, "torch")  # the first import compiles and reads files
-        runs = [(_run(ours, "mindtorch"), _run(torch, "torch")) for _ in range(pairs or PAIRS)]
+        run_fresh(ours, "mindtorch"), run_fresh(torch, "torch")  # the first import compiles and reads files
+        runs = [(run_fresh(ours, "mindtorch"), run_fresh(torch, "torch")) for _ in range(pairs or PAIRS)]
     except RuntimeError as error:
         seconds.error = memory.error = str(error)
         return [seconds, memory]

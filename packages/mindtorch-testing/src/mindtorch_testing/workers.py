@@ -46,7 +46,9 @@ class Rows:
 def _shared_files(pids: list[int]) -> list[str]:
     """Names of shared memory that these processes made."""
     makers = tuple(f"torch_{pid}_" for pid in pids)
-    return sorted(entry.name for entry in _SHARED.iterdir() if entry.name.startswith(makers)) if _SHARED.is_dir() else []
+    return (
+        sorted(entry.name for entry in _SHARED.iterdir() if entry.name.startswith(makers)) if _SHARED.is_dir() else []
+    )
 
 
 def _descriptors() -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, tensor_over
 from mindtorch.utils.hooks import warn_if_has_hooks
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, sharing
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage
 
@@ -162,6 +163,7 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
 
 def share_memory_of(tensor: TensorBase) -> UntypedStorage:
     """The storage of a CPU tensor, moved to shared memory of the current strategy."""
+    settle()
     storage: Any = tensor._materialized_storage()
     if sys.getrefcount(storage) > _REFERENCES_OF_A_LONE_STORAGE or storage.is_shared():
         move = (
