@@ -152,11 +152,11 @@ def hooks_of(node: Node) -> NodeHooks:
     return hooks
 
 
-_BACKWARD = re.compile(r"Backward\d*$")
+_BACKWARD = re.compile(r"Backward(0$)?")
 
 
 def forward_name(node: Node) -> str:
-    """Return the name of the operation that made a node, as torch's texts show it: `Add` of `AddBackward0`."""
+    """Return the name of the operation behind a node as torch's texts show it, `Clamp1` of `ClampBackward1`."""
     return _BACKWARD.sub("", node.name())
 
 

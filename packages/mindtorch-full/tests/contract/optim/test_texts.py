@@ -193,3 +193,14 @@ def test_odd_options(name):
     options = [option for option in inspect.signature(getattr(torch.optim, name)).parameters if option != "params"]
     cases = [(option, value) for option in options for value in ODD]
     assert [outcome(mt, *case) for case in cases] == [outcome(torch, *case) for case in cases]
+
+
+@pytest.mark.parametrize("write", ["clamp_(0, 2)", "add_(1)", "pow_(T.ones(2))", "pow_(2)"])
+def test_who_wrote_into_a_saved_tensor(write):
+    def outcome(lib):
+        value = lib.ones(2, requires_grad=True) * 1
+        square = value * value
+        eval(f"y.{write}", {"y": value, "T": lib})
+        return _outcome(lib, lambda: square.sum().backward())
+
+    assert outcome(mt) == outcome(torch)

@@ -86,6 +86,8 @@ class OptimizerRunner(Runner):
         for kwargs in configurations:
             self._flags(info, kwargs, result)
             self._field(result, "groups", lambda side, k=kwargs: self._groups(info, side, k))
+            if "differentiable" in info.supported_impls:
+                self._field(result, "differentiable", lambda side, k=kwargs: self._differentiated(info, side, k))
         for schedulers, way in itertools.product(info.scheduler_inputs, (0, 1)):
             self._field(result, "schedulers", lambda side, s=schedulers, w=way: self._schedulers(info, side, s, w))
         seed_generators()
@@ -164,6 +166,18 @@ class OptimizerRunner(Runner):
         options = [{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups]
         defaults = dict(optimizer.defaults)
         return [repr(optimizer), options, defaults, [p.detach() for p in descent.parameters], one.grad is None]
+
+    def _differentiated(self, info: OptimizerInfo, side: ModuleType, kwargs: dict[str, Any]) -> list[Any]:
+        """Differentiate three steps by the parameters they start from and by their gradients."""
+        generator = torch.Generator().manual_seed(SEED)
+        values = [torch.randn(SHAPES[0], generator=generator, dtype=torch.float64) for _ in range(2)]
+        start, slope = (value.requires_grad_(True) for value in Converter(side).to_target(values))
+        moved = start.clone()
+        optimizer = self._optimizer(info, side, [moved], {**kwargs, "differentiable": True})
+        for _ in range(3):
+            moved.grad = slope * 1.0
+            optimizer.step()
+        return [moved.detach(), *side.autograd.grad(moved.sum(), [start, slope], allow_unused=True)]
 
     def _schedulers(self, info: OptimizerInfo, side: ModuleType, schedulers: list[Any], way: int) -> list[Any]:
         descent = Descent(side, _dtypes(info)[0], info.only_supports_sparse_grads)

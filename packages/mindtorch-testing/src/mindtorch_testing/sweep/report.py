@@ -15,7 +15,7 @@ MARKS = {"pass": "✓", "fail": "✗", "missing": "-"}
 
 def summary(entries: Entries, fields: tuple[str, ...]) -> str:
     """Return one line per field: how many entries pass."""
-    return "\n".join(f"{field:10} {ok:4} of {total:4}" for field, (ok, total) in totals(entries, fields).items())
+    return "\n".join(f"{field:14} {ok:4} of {total:4}" for field, (ok, total) in totals(entries, fields).items())
 
 
 def reasons(results: dict[str, dict[str, Any]], field: str, limit: int, names: int = 8) -> str:

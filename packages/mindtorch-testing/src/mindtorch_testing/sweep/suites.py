@@ -14,7 +14,7 @@ from mindtorch_testing.sweep.runner import Limits, Runner
 MODULE_FIELDS = ("init", "forward", "strides", "backward", "state", "repr", "copies", "errors")
 """What is judged per module, in the order in which it is shown."""
 
-OPTIMIZER_FIELDS = ("steps", "flags", "state", "groups", "schedulers", "errors")
+OPTIMIZER_FIELDS = ("steps", "flags", "differentiable", "state", "groups", "schedulers", "errors")
 """What is judged per optimizer, in the order in which it is shown."""
 
 
@@ -98,8 +98,8 @@ OPTIMIZERS = Suite(
     "modules.md",
     """Every configuration of
 torch's own `optim_db` makes ten steps on torch and on MindTorch. `steps` compares the parameters after each,
-`flags` does so (or compares the refusals) with `foreach`, `fused`, `capturable` and `differentiable`, `state`
-the state and what a loaded state goes on with, `groups` parameter groups with options of their own and the
+`flags` does so (or compares the refusals) with `foreach`, `fused`, `capturable` and `differentiable`,
+`differentiable` the gradients through three steps, `state` the state and what a loaded state goes on with, `groups` parameter groups with options of their own and the
 text, `schedulers` the learning rates and their state, `errors` the exact type and text for wrong input.""",
 )
 
