@@ -99,8 +99,9 @@ OPTIMIZERS = Suite(
     """Every configuration of
 torch's own `optim_db` makes ten steps on torch and on MindTorch. `steps` compares the parameters after each,
 `flags` does so (or compares the refusals) with `foreach`, `fused`, `capturable` and `differentiable`,
-`differentiable` the gradients through three steps, `state` the state and what a loaded state goes on with, `groups` parameter groups with options of their own and the
-text, `schedulers` the learning rates and their state, `errors` the exact type and text for wrong input.""",
+`differentiable` the gradients through three steps, `state` the state and what a loaded state goes on with,
+`groups` parameter groups with options of their own and the text, `schedulers` the learning rates and their
+state, `errors` the exact type and text for wrong input.""",
 )
 
 DTYPES = tuple(
