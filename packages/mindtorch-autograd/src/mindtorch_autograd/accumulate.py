@@ -12,7 +12,7 @@ import threading
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.executor import tensor_class
+from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense

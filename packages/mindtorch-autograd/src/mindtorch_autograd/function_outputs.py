@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.executor import tensor_class
+from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.executor import tensor_class
+from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase, share_bytes

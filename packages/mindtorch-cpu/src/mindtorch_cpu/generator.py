@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch_dispatch.executor import opaque_types
+from mindtorch_dispatch.plan import opaque_types
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 

@@ -20,7 +20,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
-from .executor import Plan, opaque_types, plain_types
+from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .schema import Schema

@@ -1,4 +1,4 @@
-"""Plans and the executor that runs them. No op is named here and nothing is decided here: the planner decided.
+"""The executor, which runs plans. No op is named here and nothing is decided here: the planner decided.
 
 A plan is made once per call geometry. `plan.run(plan, flat)` executes it, where `flat` is the call's positional
 arguments followed by its keyword values. The ways to run are few:
@@ -11,7 +11,7 @@ arguments followed by its keyword values. The ways to run are few:
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
 from .errors import bounds_error
+from .plan import Plan
 from .quiet import SILENT as _SILENT
 from .quiet import enter as _enter
 from .quiet import leave as _leave
@@ -29,78 +30,6 @@ from .state import state
 _new = object.__new__
 _empty = np.empty
 _ndarray = np.ndarray
-
-
-class Plan:
-    """Everything the executor needs for one geometry of one op. Immutable once made.
-
-    `values` is the kernel's argument list with every constant in place; `tensors` and `scalars` are (index, source)
-    pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers).
-    """
-
-    __slots__ = (
-        "alloc",
-        "before",
-        "casts",
-        "cls",
-        "creation",
-        "eager",
-        "follows",
-        "kernel",
-        "lists",
-        "np_dtype",
-        "offset",
-        "out_index",
-        "outputs",
-        "pack",
-        "prepare",
-        "record",
-        "row",
-        "run",
-        "scalars",
-        "shape",
-        "sig",
-        "source",
-        "spec",
-        "tensors",
-        "values",
-    )
-
-    def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
-        self.row = row
-        self.run = run
-        self.alloc: Callable[..., Any] = _empty
-        self.kernel: Any = None
-        self.before: Any = None
-        self.prepare: Any = None
-        self.record: Any = None
-        self.pack: Any = None
-        self.tensors: Sequence[tuple[int, int]] = ()
-        self.scalars: Sequence[tuple[int, int]] = ()
-        self.lists: Sequence[tuple[int, int]] = ()
-        self.values: list[Any] = []
-        self.casts = False
-        self.cls: type[TensorBase] = tensor_class[0]
-        self.creation = "default"
-        self.follows = False
-        self.offset: Any = 0
-
-
-tensor_class: list[type[TensorBase]] = [TensorBase]
-"""The class of results; the surface installs its own with `set_tensor_class`."""
-
-plain_types: set[type] = {TensorBase}
-"""Tensor types that no `__torch_function__` override can apply to."""
-
-
-opaque_types: set[type] = set()
-"""Types of arguments that only the kernel looks at (`Generator`): a plan holds for every value of such a type."""
-
-
-def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
-    """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
-    tensor_class[0] = cls
-    plain_types.update((cls, *also_plain))
 
 
 def strided_alloc(spec: Spec) -> Callable[..., Any]:

@@ -17,9 +17,9 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import executor, routing
 from .autograd_interface import PlanRequest, hooks
-from .executor import Plan
 from .meta.checks import c_type, check, shape_text
 from .meta.rule import Outputs
+from .plan import Plan
 from .state import state
 from .table import DYNAMIC, Kernel
 

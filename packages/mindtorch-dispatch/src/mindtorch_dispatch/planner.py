@@ -19,12 +19,12 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import executor, writing
 from .autograd_interface import PlanRequest, hooks
-from .executor import Plan
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
 from .pipeline.boxed import record_boxed
 from .pipeline.deferral import deferred
+from .plan import Plan
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .state import Mode, state

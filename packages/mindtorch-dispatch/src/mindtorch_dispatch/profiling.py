@@ -19,8 +19,8 @@ import numpy as np
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from . import executor
-from .executor import Plan
 from .keys import DispatchKey
+from .plan import Plan
 from .routing import Bound
 from .state import state
 

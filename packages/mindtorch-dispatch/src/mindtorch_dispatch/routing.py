@@ -13,8 +13,8 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from .executor import Plan
 from .meta.rule import Outputs
+from .plan import Plan
 from .table import Kernel, OpRow
 
 REDUCED = (float16, bfloat16)

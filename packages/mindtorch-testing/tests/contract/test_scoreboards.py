@@ -26,6 +26,17 @@ def test_no_entry_got_worse(name):
     assert not lost, "\n".join(lost)
 
 
+FEW = ("add", "cat", "index_select", "mm", "nn.functional.layer_norm", "softmax", "sort", "sum", "view")
+"""One entry of each large family, for the quick loop."""
+
+
+def test_a_few_entries_hold():
+    entries = board.load_board(SUITES["ops"].board)["entries"]
+    found = board.statuses(sweep("mindtorch", QUICK, FEW))
+    assert set(FEW) <= set(found)
+    assert board.regressions(entries, found, fewer_samples=True) == []
+
+
 @pytest.mark.parametrize(("name", "entries"), [("modules", 114), ("optimizers", 15)])
 def test_every_entry_of_torch_has_its_row(name, entries):
     suite = SUITES[name]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..executor import Plan
+from ..plan import Plan
 
 BLOCK = 65536
 """Elements per block. Larger ones leave the cache, smaller ones cost more calls."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import executor
-from ..executor import Plan
 from ..keys import DispatchKey
+from ..plan import Plan
 from ..state import Mode
 from ..table import OpRow
 from .record import record_inplace, record_kernel, record_outputs, record_view, record_views, run_settled

@@ -7,8 +7,8 @@ import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.tensor.tensor import without_overrides
-from mindtorch_dispatch.executor import plain_types
 from mindtorch_dispatch.overrides import disabled_torch_function
+from mindtorch_dispatch.plan import plain_types
 
 __all__ = [
     "Buffer",

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
-from mindtorch_dispatch.executor import tensor_class
+from mindtorch_dispatch.plan import tensor_class
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.spec import Spec

@@ -8,7 +8,7 @@ from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
-from mindtorch_dispatch.executor import set_tensor_class
+from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.state import mode_set
 from mindtorch_dispatch.table import find_packet, packets
 

@@ -14,7 +14,7 @@ from mindtorch_testing.convert import Converter, map_structure
 from mindtorch_testing.sweep.outcome import EntryResult
 from mindtorch_testing.sweep.overrides import GAUGE_FREE, UNINITIALISED, tolerances
 from mindtorch_testing.sweep.rebind import MissingName, Rebinder
-from mindtorch_testing.sweep.runner import SEED, Runner, seed_generators, spread, tensors_in
+from mindtorch_testing.sweep.runner import SEED, Runner, ask_oracle, seed_generators, spread, tensors_in
 
 SAMPLE_POOL = 64
 """How many of an entry's samples are generated; the ones that run are spread evenly over these."""
@@ -70,11 +70,10 @@ class EntryRunner(Runner):
 
     def _samples(self, info: OpInfo, dtype: torch.dtype, *, grad: bool) -> list[SampleInput]:
         seed_generators()
-        try:
-            pool = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=grad), SAMPLE_POOL))
-        except Exception:  # noqa: BLE001 - an entry torch cannot make samples for is none of ours
-            return []
-        return spread(pool, self.limits.samples)
+        pools = ask_oracle(
+            lambda: list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=grad), SAMPLE_POOL))
+        )
+        return spread(pools[0], self.limits.samples) if pools else []
 
     # --- calling both sides
 
@@ -86,10 +85,10 @@ class EntryRunner(Runner):
 
     def _forward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
         oracle_inputs = self._oracle_copy(sample)
-        try:
-            expected = self._on_oracle(info.op, *oracle_inputs)
-        except Exception:  # noqa: BLE001 - a sample that torch refuses is no sample
+        given = ask_oracle(lambda: self._on_oracle(info.op, *oracle_inputs))
+        if not given:
             return
+        (expected,) = given
         gauge = sample.output_process_fn_grad if info.name in GAUGE_FREE else None
 
         def run() -> list[str]:
@@ -129,10 +128,10 @@ class EntryRunner(Runner):
             self._out(info, sample, result)
 
     def _form(self, info: OpInfo, name: str, fn: Callable[..., Any], sample: SampleInput, result: EntryResult) -> None:
-        try:
-            expected = self._on_oracle(fn, *self._oracle_copy(sample))
-        except Exception:  # noqa: BLE001 - torch refuses this form for this sample
+        given = ask_oracle(lambda: self._on_oracle(fn, *self._oracle_copy(sample)))
+        if not given:
             return
+        (expected,) = given
 
         def run() -> list[str]:
             converter = Converter(self.target)
@@ -147,13 +146,16 @@ class EntryRunner(Runner):
             self._judge([result.outcome(name)], run)
 
     def _out(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
-        try:
+        def write() -> tuple[Any, Any, Any]:
             plain = self._on_oracle(info.op, *self._oracle_copy(sample))
             out = map_structure(plain, lambda t: torch.zeros_like(t) if isinstance(t, torch.Tensor) else t)
             args, kwargs = self._oracle_copy(sample)
-            expected = self._on_oracle(info.op, args, {**kwargs, "out": Converter(torch).to_target(out)})
-        except Exception:  # noqa: BLE001 - torch refuses out= for this sample
+            return plain, out, self._on_oracle(info.op, args, {**kwargs, "out": Converter(torch).to_target(out)})
+
+        given = ask_oracle(write)
+        if not given:
             return
+        plain, out, expected = given[0]
         if unwritten(plain, expected):
             return
 
@@ -172,12 +174,10 @@ class EntryRunner(Runner):
 
     def _backward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
         inputs = self._oracle_copy(sample)
-        try:
-            expected, cotangents = self._oracle_gradients(info, sample, inputs)
-        except Exception:  # noqa: BLE001 - torch has no gradient for this sample
+        given = ask_oracle(lambda: self._oracle_gradients(info, sample, inputs))
+        if not given or not given[0][0]:
             return
-        if not expected:
-            return
+        expected, cotangents = given[0]
 
         def run() -> list[str]:
             converter = Converter(self.target)
@@ -215,18 +215,15 @@ class EntryRunner(Runner):
 
     def _errors(self, info: OpInfo, result: EntryResult) -> None:
         seed_generators()
-        try:
-            samples = [error.sample_input for error in info.error_inputs("cpu")]
-        except Exception:  # noqa: BLE001 - torch cannot make its own error samples here
-            return
-        for sample in samples:
-            self._error(info, sample, result)
+        for samples in ask_oracle(lambda: [error.sample_input for error in info.error_inputs("cpu")]):
+            for sample in samples:
+                self._error(info, sample, result)
 
     def _error(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
-        try:
-            args, kwargs = self._oracle_copy(sample)
-        except Exception:  # noqa: BLE001 - e.g. a device this machine does not have
-            return
+        copies = ask_oracle(lambda: self._oracle_copy(sample))
+        if not copies:
+            return  # e.g. on a device that this machine does not have
+        args, kwargs = copies[0]
         expected = call_for_error(lambda: self._on_oracle(info.op, args, kwargs))
         if expected is None:
             return

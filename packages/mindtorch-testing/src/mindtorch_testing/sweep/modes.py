@@ -12,7 +12,7 @@ from mindtorch_testing.convert import Converter, map_structure
 from mindtorch_testing.sweep.entry import EntryRunner, sample_dtype
 from mindtorch_testing.sweep.outcome import EntryResult
 from mindtorch_testing.sweep.overrides import GAUGE_FREE, tolerances
-from mindtorch_testing.sweep.runner import SEED, tensors_in
+from mindtorch_testing.sweep.runner import SEED, ask_oracle, tensors_in
 
 
 class ModeRunner(EntryRunner):
@@ -33,12 +33,15 @@ class ModeRunner(EntryRunner):
 
     def _meta(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
         """Only what torch itself can do without bytes is asked for."""
-        args, kwargs = self._oracle_copy(sample)
-        try:
+
+        def both() -> tuple[Any, Any]:
             held = self._on_oracle(info.op, *self._oracle_copy(sample))
-            moved = map_structure((args, kwargs), lambda t: t.to("meta") if isinstance(t, torch.Tensor) else t)
-            expected = self._on_oracle(info.op, *moved)
-        except Exception:  # noqa: BLE001 - torch has no geometry for it, or needs the values
+            inputs = self._oracle_copy(sample)
+            moved = map_structure(inputs, lambda t: t.to("meta") if isinstance(t, torch.Tensor) else t)
+            return held, self._on_oracle(info.op, *moved)
+
+        given = ask_oracle(both)
+        if not given:
             return
 
         def run() -> list[str]:
@@ -47,7 +50,7 @@ class ModeRunner(EntryRunner):
             ours = map_structure(inputs, lambda t: t.to("meta") if converter.is_target_tensor(t) else t)
             actual = self._on_target(self.rebind(info.op), *ours)
             # torch's own geometry without bytes differs from that of its kernels here and there; either is torch's.
-            geometries = [Comparison(converter, values=False).compare(one, actual) for one in (expected, held)]
+            geometries = [Comparison(converter, values=False).compare(one, actual) for one in given[0]]
             found = [[d for d in one if d.kind != "requires_grad" and "device" not in d.text] for one in geometries]
             return [str(found[0][0]) if all(found) else ""]
 
@@ -61,12 +64,10 @@ class ModeRunner(EntryRunner):
             for t in tensors_in((args, kwargs), torch.is_tensor)
             if t.requires_grad
         ]
-        try:
-            expected = self._tangents(torch, info.op, (args, kwargs), tangents, torch.is_tensor)
-        except Exception:  # noqa: BLE001 - torch has no forward formula for this sample
+        found = ask_oracle(lambda: self._tangents(torch, info.op, (args, kwargs), tangents, torch.is_tensor))
+        if not found or not found[0]:
             return
-        if not expected:
-            return
+        (expected,) = found
 
         def run() -> list[str]:
             converter = Converter(self.target)

@@ -20,7 +20,7 @@ from mindtorch_testing.convert import Converter, map_structure
 from mindtorch_testing.sweep.outcome import EntryResult
 from mindtorch_testing.sweep.overrides import BACKWARD, FORWARD, LOOSE
 from mindtorch_testing.sweep.rebind import MissingName, resolve
-from mindtorch_testing.sweep.runner import SEED, Runner, seed_generators, spread, tensors_in
+from mindtorch_testing.sweep.runner import SEED, Runner, ask_oracle, seed_generators, spread, tensors_in
 from mindtorch_testing.sweep.suites import MODULE_FIELDS
 
 EXACT = dict.fromkeys(TOLERANCES, (0.0, 0.0))
@@ -55,10 +55,10 @@ class ModuleRunner(Runner):
     def _sample(
         self, info: ModuleInfo, sample: ModuleInput, dtype: torch.dtype, training: bool, result: EntryResult
     ) -> None:
-        try:
-            theirs = self._on_oracle(info.module_cls, *self._copied(sample.constructor_input))
-        except Exception:  # noqa: BLE001 - a sample that torch refuses is no sample
+        made = ask_oracle(lambda: self._on_oracle(info.module_cls, *self._copied(sample.constructor_input)))
+        if not made:
             return
+        (theirs,) = made
         built: list[Any] = []
 
         def build() -> list[str]:
@@ -119,10 +119,10 @@ class ModuleRunner(Runner):
 
     def _call(self, theirs: Any, ours: Any, sample: ModuleInput, result: EntryResult) -> None:
         inputs = self._copied(sample.forward_input)
-        try:
-            expected = self._on_oracle(theirs, *inputs)
-        except Exception:  # noqa: BLE001 - a sample that torch refuses is no sample
+        answer = ask_oracle(lambda: self._on_oracle(theirs, *inputs))
+        if not answer:
             return
+        (expected,) = answer
         converter = Converter(self.target)
         outputs: list[Any] = []
         given: list[Any] = []

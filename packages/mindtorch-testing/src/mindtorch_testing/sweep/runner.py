@@ -71,6 +71,14 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
+def ask_oracle(ask: Callable[[], Any]) -> list[Any]:
+    """Return what torch gives as a list of one; an empty one where torch refuses: then there is nothing to compare."""
+    try:
+        return [ask()]
+    except Exception:  # noqa: BLE001 - a sample that torch refuses is no sample
+        return []
+
+
 class Runner:
     """Runs entries of one database against one target module; a subclass says what is judged."""
 

@@ -1,0 +1,82 @@
+"""The plan of a call: everything the executor needs for one geometry of one op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.tensor_base import TensorBase
+
+
+class Plan:
+    """Everything the executor needs for one geometry of one op. Immutable once made.
+
+    `values` is the kernel's argument list with every constant in place; `tensors` and `scalars` are (index, source)
+    pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers).
+    """
+
+    __slots__ = (
+        "alloc",
+        "before",
+        "casts",
+        "cls",
+        "creation",
+        "eager",
+        "follows",
+        "kernel",
+        "lists",
+        "np_dtype",
+        "offset",
+        "out_index",
+        "outputs",
+        "pack",
+        "prepare",
+        "record",
+        "row",
+        "run",
+        "scalars",
+        "shape",
+        "sig",
+        "source",
+        "spec",
+        "tensors",
+        "values",
+    )
+
+    def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
+        self.row = row
+        self.run = run
+        self.alloc: Callable[..., Any] = np.empty
+        self.kernel: Any = None
+        self.before: Any = None
+        self.prepare: Any = None
+        self.record: Any = None
+        self.pack: Any = None
+        self.tensors: Sequence[tuple[int, int]] = ()
+        self.scalars: Sequence[tuple[int, int]] = ()
+        self.lists: Sequence[tuple[int, int]] = ()
+        self.values: list[Any] = []
+        self.casts = False
+        self.cls: type[TensorBase] = tensor_class[0]
+        self.creation = "default"
+        self.follows = False
+        self.offset: Any = 0
+
+
+tensor_class: list[type[TensorBase]] = [TensorBase]
+"""The class of results; the surface installs its own with `set_tensor_class`."""
+
+plain_types: set[type] = {TensorBase}
+"""Tensor types that no `__torch_function__` override can apply to."""
+
+
+opaque_types: set[type] = set()
+"""Types of arguments that only the kernel looks at (`Generator`): a plan holds for every value of such a type."""
+
+
+def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
+    """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
+    tensor_class[0] = cls
+    plain_types.update((cls, *also_plain))
