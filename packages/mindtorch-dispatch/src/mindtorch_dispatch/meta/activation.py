@@ -24,6 +24,15 @@ def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = Tru
     return checked(pointwise(DEFAULT, operands=tuple(range(count)), inplace=inplace, out=out), check_values)
 
 
+def gelu(rule: MetaRule) -> MetaRule:
+    """Return `rule` with the check of the approximation's name, the last argument."""
+
+    def check_values(*values: Any) -> None:
+        check(values[-1] in ("none", "tanh"), lambda: "approximate argument must be either none or tanh.")
+
+    return checked(rule, check_values)
+
+
 def at(name: str, *places: int) -> MetaRule:
     """As `floating`, for tensors that stand at the given argument places."""
     return checked(pointwise(DEFAULT, operands=places, inplace=False, out=True), lambda *values: None)

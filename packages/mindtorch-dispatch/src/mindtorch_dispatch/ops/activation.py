@@ -9,13 +9,13 @@ _backward = rules.floating
 op("relu(Tensor self) -> Tensor", rules.relu, tags={CORE}, out=False)
 op(
     'gelu(Tensor self, *, str approximate="none") -> Tensor',
-    rules.floating("GeluKernelImpl"),
+    rules.gelu(rules.floating("GeluKernelImpl")),
     variants="nn",
     tags={CORE},
 )
 op(
     'gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
-    _backward("GeluBackwardKernelImpl", 2, inplace=False),
+    rules.gelu(_backward("GeluBackwardKernelImpl", 2, inplace=False)),
     variants="nn",
 )
 op("silu(Tensor self) -> Tensor", rules.floating("silu_cpu"), variants="nn", tags={CORE})
