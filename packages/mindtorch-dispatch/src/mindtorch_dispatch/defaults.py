@@ -6,6 +6,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
 
+from .arrays import resolve
 from .state import state
 from .table import set_default_dtype_plans
 
@@ -30,4 +31,5 @@ def set_default_dtype(dtype: Dtype) -> None:
 
 def get_default_device() -> Device:
     """Return the device that factories use when none is given."""
-    return state.mode.default_device or _CPU
+    chosen = state.mode.default_device
+    return _CPU if chosen is None else resolve(chosen)

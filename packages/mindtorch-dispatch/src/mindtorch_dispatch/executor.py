@@ -20,6 +20,7 @@ from mindtorch_storage.deferred import settle
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
+from .arrays import copy
 from .errors import bounds_error
 from .plan import Plan
 from .quiet import SILENT as _SILENT
@@ -126,7 +127,7 @@ def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     for target, array in zip(targets, (arrays,) if plan.pack is None else arrays, strict=True):
         spec = target._sig.spec
         plan.before(target, Spec.of(spec.dtype, spec.device, array.shape))
-        np.copyto(target._array, array, casting="unsafe")
+        copy(target._array, array)
         target._counter[0] += 1
     return targets[0] if plan.pack is None else plan.pack(targets)
 
@@ -219,7 +220,9 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
         storage = base._storage
         if storage is None:
             storage = base._materialized_storage()
-        if spec.numel:
+        if base._array.__class__ is not _ndarray:
+            array = array_of_storage(storage, spec, offset)
+        elif spec.numel:
             try:
                 array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
             except (TypeError, ValueError):  # numpy refuses what lies outside the buffer
@@ -323,6 +326,5 @@ def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -
     tensor._storage = storage
     tensor._offset = offset
     if tensor._array is not None or storage.device.type == "cpu":
-        tensor._array = (
-            array_of_storage(storage, spec, offset) if spec.numel else np.ndarray(tuple(spec.shape), spec.np_dtype)
-        )
+        empty = not spec.numel and storage.device.type == "cpu"
+        tensor._array = _ndarray(spec.shape, spec.np_dtype) if empty else array_of_storage(storage, spec, offset)

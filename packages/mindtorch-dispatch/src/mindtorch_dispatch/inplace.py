@@ -15,7 +15,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap, is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import executor, routing
+from . import arrays, executor, routing
 from .autograd_interface import PlanRequest, hooks
 from .meta.checks import c_type, check, shape_text
 from .meta.rule import Outputs
@@ -277,11 +277,7 @@ def _refusing_overlap(fn: Callable[..., None]) -> Callable[..., None]:
 
 def _shares(out: Any, values: Sequence[Any]) -> bool:
     """True when `out` may overlap an operand in memory."""
-    return any(
-        type(item) is np.ndarray and np.may_share_memory(out, item)
-        for value in values
-        for item in (value if type(value) is list else (value,))
-    )
+    return any(arrays.shares(out, item) for value in values for item in (value if type(value) is list else (value,)))
 
 
 def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
@@ -303,9 +299,9 @@ OVERLAP = (
 def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec], apart: bool) -> Callable[..., None]:
     def computed(outs: tuple[Any, ...], *values: Any) -> None:
         check(not apart or not any(_shares(out, values) for out in outs), lambda: OVERLAP)
-        arrays = tuple(np.empty(spec.shape, spec.np_dtype) for spec in specs)
-        fn(arrays, *values)
-        for out, array in zip(outs, arrays, strict=True):
-            np.copyto(out, array, casting="unsafe")
+        made = tuple(arrays.empty(spec) for spec in specs)
+        fn(made, *values)
+        for out, array in zip(outs, made, strict=True):
+            arrays.copy(out, array)
 
     return computed

@@ -18,7 +18,9 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import executor, writing
+from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
+from .defaults import get_default_device
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
@@ -63,10 +65,17 @@ def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[An
             raise RuntimeError(
                 f"Expected all tensors to be on the same device, but found at least two devices, {found} and {device}!"
             )
-    return found or state.mode.default_device or _CPU
+    return found or get_default_device()
 
 
 _CPU = Device("cpu")
+
+
+def _kernel_device(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> str:
+    """Return whose kernel runs: copies between the host and a device are the device's, either way."""
+    if device.type == "cpu" and getattr(row.meta, "mixed_devices", False):
+        return next((t.device.type for t in tensors if t.device.type in array_types), "cpu")
+    return device.type
 
 
 def plan_call(bound: Bound) -> Plan:
@@ -78,6 +87,11 @@ def plan_call(bound: Bound) -> Plan:
 
 def _plan(bound: Bound) -> Plan:
     row, mode = bound.row, state.mode
+    for place, value in enumerate(bound.values):
+        if isinstance(value, Device) and value.type != "cpu":
+            bound.values[place] = resolve(value)
+            # Another device may be current at the next call.
+            bound.cacheable = bound.cacheable and value.index == bound.values[place].index
     if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
     tensors = tensor_leaves(bound.values)
@@ -87,7 +101,7 @@ def _plan(bound: Bound) -> Plan:
     if registered is not None:
         boxed = _boxed(bound, registered, keys)
         return record_boxed(boxed, bound, keys) if DispatchKey.Pipeline in keys else boxed
-    kernel = kernels[device.type].get((row.base or row).name)
+    kernel = kernels[_kernel_device(row, tensors, device)].get((row.base or row).name)
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
     if row.meta is None:
@@ -163,6 +177,9 @@ def _functional(
 
 
 def _allocator(spec: Spec) -> Callable[..., Any]:
+    arrays = array_types.get(spec.device.type)
+    if arrays is not None:
+        return lambda shape, np_dtype: arrays.empty(spec)
     return np.empty if spec.is_contiguous else executor.strided_alloc(spec)
 
 

@@ -3,8 +3,12 @@
 import mindtorch_autograd.derivatives
 import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 import mindtorch_dispatch.ops  # noqa: F401 (declares the rows)
+from mindtorch._backends import load_backend
+from mindtorch_dispatch.arrays import set_backend_loader
 from mindtorch_dispatch.call import aten
 
 __all__ = ["aten"]
+
+set_backend_loader(load_backend)
 
 DERIVATIVE_FAMILIES = mindtorch_autograd.derivatives.FAMILIES

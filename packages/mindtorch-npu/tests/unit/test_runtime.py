@@ -10,7 +10,7 @@ import pytest
 
 import mindtorch_npu as npu
 from mindtorch_npu import probe, runtime
-from mindtorch_npu.acl import AclError
+from mindtorch_npu.acl import AclError, loader
 
 SOURCE = Path(npu.__file__).parents[1]
 
@@ -142,8 +142,10 @@ def test_probe_survives_the_vendor(tmp_path, text, error):
     assert probe.TIMEOUT_S > 1
 
 
-def test_backend_refuses_to_hold_tensors():
-    from mindtorch_npu import backend
-
-    with pytest.raises(NotImplementedError, match="cannot allocate 64 bytes on npu:0: this version of mindtorch-npu"):
-        backend.allocate("npu:0", 64)
+def test_a_device_tensor_without_a_device_says_what_is_missing(monkeypatch, tmp_path):
+    torch = pytest.importorskip("mindtorch")
+    monkeypatch.setattr(runtime, "_acl", None)
+    for variable in (*loader.ROOT_VARIABLES, loader.SIMULATOR):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(runtime.NpuUnavailableError, match="NPU is not available: the CANN toolkit is not installed"):
+        torch.zeros(2, device="npu")

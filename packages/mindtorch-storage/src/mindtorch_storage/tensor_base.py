@@ -20,6 +20,7 @@ Slots:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -105,16 +106,17 @@ class TensorBase:
             return False
 
     def _host_array(self) -> Any:
-        """Return the numpy view of the elements after running what this thread has recorded; None where the host
-        cannot see them."""
+        """Return the elements as a numpy array after running what this thread has recorded: themselves on the CPU, a
+        copy of those on a device, None where there are none."""
         pipe = thread.pipe  # as `settle` does
         if pipe is not None:
             pipe.flush()
         try:
-            return self._array
+            array = self._array
         except AttributeError:  # another thread's, or its call failed
             wait_for(self)
-            return self._array
+            array = self._array
+        return array if array is None or array.__class__ is np.ndarray else array.to_host()
 
     @property
     def _spec(self) -> Spec:
@@ -149,6 +151,8 @@ class TensorBase:
             array = self._array
             if array is None:
                 storage = UntypedStorage(self._sig.spec.nbytes, device=self._sig.spec.device)
+            elif array.__class__ is not np.ndarray:
+                storage = array.storage
             elif array.flags.c_contiguous:
                 storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
             else:  # dense in another order: the allocator laid it over one flat buffer
@@ -203,6 +207,13 @@ def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> An
     return alias
 
 
+array_makers: dict[str, Callable[[UntypedStorage, Spec, int], Any]] = {}
+"""Device type to the function that makes its arrays, for devices whose bytes the host cannot see."""
+
+
 def array_of_storage(storage: UntypedStorage, spec: Spec, offset: int) -> Any:
-    """Return the numpy view of `storage` that `spec` describes, `offset` elements in."""
+    """Return the array over `storage` that `spec` describes, `offset` elements in: numpy's, or the device's own."""
+    make = array_makers.get(storage.device.type)
+    if make is not None:
+        return make(storage, spec, offset)
     return np.ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)

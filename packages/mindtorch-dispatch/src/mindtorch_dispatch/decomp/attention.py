@@ -59,6 +59,8 @@ def _mask_fits(query: Any, key: Any, mask: Any) -> bool:
 def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, enable_gqa: bool) -> bool:
     """True when torch takes its fused CPU kernel for these inputs."""
     specs = [tensor._sig.spec for tensor in (query, key, value)]
+    if specs[0].device.type not in ("cpu", "meta"):
+        return False
     if not enabled["flash"] or dropout_p > 0.0 or any(spec.ndim != 4 for spec in specs):
         return False
     q, k, v = (tuple(spec.shape) for spec in specs)

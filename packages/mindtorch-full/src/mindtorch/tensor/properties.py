@@ -214,7 +214,7 @@ class PropertiesMixin(TensorBase):
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned."""
-        return self._materialized_storage().is_pinned() if self._host_array() is not None else False
+        return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
     def is_shared(self) -> bool:
         """Return whether the memory is shared between processes."""
@@ -250,8 +250,8 @@ class PropertiesMixin(TensorBase):
         dtype = value._sig.spec.dtype
         if self._sig.requires_grad and not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        array = value._host_array()  # what is recorded means the bytes of before
-        self._array, self._storage, self._offset = array, value._materialized_storage(), value._offset
+        storage = value._materialized_storage()  # which runs what is recorded: that means the bytes of before
+        self._array, self._storage, self._offset = value._array, storage, value._offset
         spec = value._sig.spec
         self._sig = spec.tracked if self._sig.requires_grad else spec.plain
 

@@ -17,7 +17,7 @@ def follow(storage: UntypedStorage) -> None:
         if isinstance(holder, TensorBase) and getattr(holder, "_storage", None) is storage:
             spec, offset = holder._sig.spec, holder._offset
             needed = strides.memory_span(spec.shape, spec.stride, offset) * spec.itemsize
-            fits = storage.buffer is not None and needed <= storage.nbytes()
+            fits = storage.device.type != "meta" and needed <= storage.nbytes()
             holder._array = array_of_storage(storage, spec, offset if spec.numel else 0) if fits else None
 
 

@@ -1,27 +1,23 @@
 """Operators on Ascend devices: the part of this distribution that knows tensors (extra `backend`).
 
-Found through the entry point `npu` of the group `mindtorch.backends`. There is no device memory and no kernel yet.
-Nothing is registered, so an operator on an `npu` tensor raises the call path's error for a missing kernel, which names
-operator, device and dtype; and no such tensor comes to be, because :func:`allocate` refuses.
+Found through the entry point `npu` of the group `mindtorch.backends`. Importing it registers the device's memory and its
+kernels with the call path. A row without a kernel is composed of others, or raises the call path's error, which names
+operator, device and dtype; nothing is computed on the host in its place.
 """
 
-from typing import NoReturn
+from mindtorch_dispatch.arrays import install_arrays
+from mindtorch_npu.backend import ops as _ops
+from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, allocate
+from mindtorch_npu.backend.binding import MissingOperatorError, launches
+from mindtorch_npu.backend.register import rows
+from mindtorch_npu.device import set_device_class
+from mindtorch_storage.device import intern_device
+from mindtorch_storage.storage import register_allocator
 
-from mindtorch_npu.runtime import unavailable_reason
+install_arrays("npu", NpuArrays())
+register_allocator("npu", allocate)
+set_device_class(intern_device)
 
+FAMILIES = _ops.FAMILIES
 
-def allocate(device: object, nbytes: int) -> NoReturn:
-    """Refuse to make the memory of a device tensor.
-
-    Raises:
-        NotImplementedError: always; the text also says when this host could not hold such a tensor anyway.
-    """
-    reason = unavailable_reason()
-    raise NotImplementedError(
-        f"cannot allocate {nbytes} bytes on {device}: this version of mindtorch-npu finds, checks and initialises "
-        "Ascend devices but does not hold tensors on them; use device 'cpu'"
-        + (f". On this host: {reason}" if reason else "")
-    )
-
-
-__all__ = ["allocate"]
+__all__ = ["FAMILIES", "DeviceArray", "MissingOperatorError", "allocate", "launches", "rows"]

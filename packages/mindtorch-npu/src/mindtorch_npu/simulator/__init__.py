@@ -43,7 +43,7 @@ def replace(settings: str) -> Machine:
     return machine()
 
 
-def library() -> Any:
+def libraries() -> Any:
     """Return the simulated operator libraries; needs numpy."""
     if "library" not in _current:
         # Imported late: it needs numpy, which the core must not.
@@ -52,4 +52,4 @@ def library() -> Any:
     return _current["library"]
 
 
-__all__ = ["VARIABLE", "library", "load", "machine", "replace", "wanted"]
+__all__ = ["VARIABLE", "libraries", "load", "machine", "replace", "wanted"]

@@ -1,0 +1,92 @@
+"""What stands for a tensor's elements in kernels: a numpy array on the CPU, a backend's own arrays on its device.
+
+A backend installs an `ArrayType` for its device type. Its arrays have `shape`, `strides` (bytes), `size`, `ndim`, `dtype`
+(numpy's), `storage`, `base` (None where the array has its memory alone),
+`astype(dtype, copy=)` and `to_host()`; the executor asks
+nothing else of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import array_makers
+
+
+class ArrayType(Protocol):
+    """The arrays of one device type."""
+
+    def current(self, device: Device) -> Device:
+        """Return the device, with an index, that `device` without one means now."""
+        ...
+
+    def empty(self, spec: Spec) -> Any:
+        """Return a new array of the spec's geometry."""
+        ...
+
+    def view(self, storage: Any, spec: Spec, offset: int) -> Any:
+        """Return the array over a storage that `spec` describes; ValueError when it reaches beyond it."""
+        ...
+
+    def copy(self, target: Any, source: Any) -> None:
+        """Write `source` into `target`, converting; one of them may be on the host."""
+        ...
+
+
+_loaders: list[Callable[[str], None]] = []
+
+
+def set_backend_loader(load: Callable[[str], None]) -> None:
+    """Let `load(device type)` import the backend of a device type when a call first names one."""
+    _loaders[:] = [load]
+
+
+def resolve(device: Device) -> Device:
+    """Return `device` with the index that it means now; the backend is loaded when this is its first use."""
+    if device.index is not None and device.type in array_types:
+        return device
+    if device.type in _HOST:
+        return device
+    if device.type not in array_types:
+        for load in _loaders:
+            load(device.type)
+    arrays = array_types.get(device.type)
+    return device if arrays is None or device.index is not None else arrays.current(device)
+
+
+_HOST = ("cpu", "meta")
+
+array_types: dict[str, ArrayType] = {}
+"""Device type to its arrays, for devices whose bytes the host cannot see."""
+
+
+def install_arrays(device_type: str, arrays: ArrayType) -> None:
+    """Let tensors of a device type have elements."""
+    array_types[device_type] = arrays
+    array_makers[device_type] = arrays.view
+
+
+def empty(spec: Spec) -> Any:
+    """Return a new array of the spec's shape on its device."""
+    arrays = array_types.get(spec.device.type)
+    return np.empty(spec.shape, spec.np_dtype) if arrays is None else arrays.empty(spec)
+
+
+def copy(target: Any, source: Any) -> None:
+    """Write `source` into `target`, converting."""
+    if type(target) is np.ndarray and type(source) is np.ndarray:
+        np.copyto(target, source, casting="unsafe")
+    else:
+        next(iter(array_types.values())).copy(target, source)
+
+
+def shares(one: Any, other: Any) -> bool:
+    """True when two arrays may have bytes in common; False for what is no array."""
+    if type(one) is np.ndarray:
+        return type(other) is np.ndarray and np.may_share_memory(one, other)
+    return getattr(other, "storage", None) is one.storage

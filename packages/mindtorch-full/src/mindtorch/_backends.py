@@ -1,0 +1,19 @@
+"""Backends beside the CPU's: found among the installed distributions, imported when a program first names their device."""
+
+import importlib
+import importlib.util
+from importlib.metadata import entry_points
+
+GROUP = "mindtorch.backends"
+KNOWN = {"npu": "mindtorch_npu.backend"}
+"""Backends of this project, which a checkout has without being installed."""
+
+
+def load_backend(device_type: str) -> None:
+    """Import the backend of a device type; nothing happens when there is none."""
+    for point in entry_points(group=GROUP, name=device_type):
+        point.load()
+        return
+    module = KNOWN.get(device_type)
+    if module is not None and importlib.util.find_spec(module.partition(".")[0]) is not None:
+        importlib.import_module(module)

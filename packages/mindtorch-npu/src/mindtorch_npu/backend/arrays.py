@@ -1,0 +1,208 @@
+"""Device tensors' elements: `DeviceArray`, the allocation under it, and copies between host and device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch_npu import runtime
+from mindtorch_npu.acl.errors import check
+from mindtorch_npu.allocator import _get_allocator
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.dtypes import code_of
+from mindtorch_npu.device import current_device
+from mindtorch_npu.stream import current_stream
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.device import intern_device
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import UntypedStorage
+
+H2D, D2H, D2D = 1, 2, 3
+
+
+class DeviceAllocation:
+    """A block of the caching allocator, given back when nothing refers to it any more."""
+
+    __slots__ = ("__weakref__", "address", "device", "nbytes")
+    buffer = None
+    resizable = True
+    shared = pinned = False
+    filename: str | None = None
+
+    def __init__(self, nbytes: int, device: int) -> None:
+        self.address = 0
+        self.nbytes = nbytes
+        self.device = device
+        runtime.on(device)
+        self.address = _get_allocator(device).malloc(nbytes, current_stream(device).npu_stream)
+
+    def __del__(self) -> None:
+        if self.address and runtime.is_initialized():
+            _get_allocator(self.device).free(self.address)
+
+    def pointer(self) -> int:
+        """The device address; 0 for an empty block."""
+        return self.address
+
+    def read(self) -> Any:
+        """The bytes, copied to the host when everything enqueued so far has been done."""
+        out = np.empty(self.nbytes, np.uint8)
+        copy_bytes(out.ctypes.data, self.address, self.nbytes, D2H, self.device)
+        return out
+
+    def write(self, data: Any) -> None:
+        """Overwrite all bytes."""
+        data = np.ascontiguousarray(data)
+        copy_bytes(self.address, data.ctypes.data, self.nbytes, H2D, self.device)
+
+    def reallocated(self, nbytes: int) -> DeviceAllocation:
+        """A new block that begins with this block's bytes."""
+        made = DeviceAllocation(nbytes, self.device)
+        copy_bytes(made.address, self.address, min(nbytes, self.nbytes), D2D, self.device)
+        return made
+
+
+def copy_bytes(target: int, source: int, size: int, kind: int, device: int) -> None:
+    """Copy bytes in the order of the current stream; with pageable host memory it returns when that is done."""
+    if not size:
+        return
+    acl = runtime.on(device)
+    stream = current_stream(device).npu_stream
+    check(acl.rt.memcpy_async(target, size, source, size, kind, stream), "acl.rt.memcpy_async", acl)
+    if kind == D2H:
+        check(acl.rt.synchronize_stream(stream), "acl.rt.synchronize_stream", acl)
+
+
+def allocate(nbytes: int, device: Device) -> DeviceAllocation:
+    """Return device memory, on the current device when `device` names none."""
+    return DeviceAllocation(nbytes, current_device() if device.index is None else device.index)
+
+
+class DeviceArray:
+    """Elements on a device as a strided view of a storage. Kernels take and fill these."""
+
+    __slots__ = ("base", "dtype", "ndim", "offset", "shape", "size", "steps", "storage")
+
+    def __init__(
+        self, storage: UntypedStorage, shape: Any, dtype: Any, steps: Any, offset: int = 0, base: Any = None
+    ) -> None:
+        self.storage = storage
+        self.shape = tuple(shape)
+        self.dtype = dtype
+        self.steps = tuple(steps)
+        self.offset = offset
+        self.base = base
+        self.ndim = len(self.shape)
+        self.size = math.prod(self.shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes between neighbours."""
+        return tuple(step * self.dtype.itemsize for step in self.steps)
+
+    @property
+    def device(self) -> int:
+        """The index of the device."""
+        allocation: Any = self.storage._allocation
+        return int(allocation.device)
+
+    @property
+    def contiguous(self) -> bool:
+        """True when the elements lie in order without gaps."""
+        step = 1
+        for extent, own in zip(reversed(self.shape), reversed(self.steps), strict=True):
+            if extent != 1 and own != step:
+                return self.size == 0
+            step *= extent
+        return True
+
+    def astype(self, dtype: Any, copy: bool = True) -> DeviceArray:
+        """Return the elements as another numpy dtype, in a new array; itself when nothing changes and none is asked."""
+        dtype = np.dtype(dtype)
+        if dtype == self.dtype and not copy:
+            return self
+        made = new_array(self.shape, dtype, self.device)
+        launch("aclnnCast", [self, code_of(dtype), made])
+        return made
+
+    def packed(self) -> DeviceArray:
+        """Return a contiguous array of the elements, itself when it is one."""
+        if self.contiguous:
+            return self
+        made = new_array(self.shape, self.dtype, self.device)
+        launch("aclnnInplaceCopy", [made, self])
+        return made
+
+    def to_host(self) -> Any:
+        """Return the elements as a numpy array when everything enqueued so far has been done."""
+        out = np.empty(self.shape, self.dtype)
+        source = self.packed()
+        allocation: Any = source.storage._allocation
+        start = allocation.address + source.offset * self.dtype.itemsize
+        copy_bytes(out.ctypes.data, start, out.nbytes, D2H, self.device)
+        return out
+
+    def item(self) -> Any:
+        """Return the only element as a Python number."""
+        return self.to_host().reshape(()).item()
+
+
+def new_array(shape: Any, dtype: Any, device: int) -> DeviceArray:
+    """Return an uninitialised contiguous array."""
+    steps, step = [], 1
+    for extent in reversed(shape):
+        steps.append(step)
+        step *= max(1, extent)
+    allocation = DeviceAllocation(math.prod(shape) * dtype.itemsize, device)
+    storage = UntypedStorage._from_allocation(allocation, intern_device("npu", device))
+    return DeviceArray(storage, shape, dtype, reversed(steps))
+
+
+def from_host(values: Any, device: int) -> DeviceArray:
+    """Return a contiguous device array of a numpy array's elements."""
+    made = new_array(values.shape, values.dtype, device)
+    if made.size:
+        source = np.ascontiguousarray(values)
+        allocation: Any = made.storage._allocation
+        copy_bytes(allocation.address, source.ctypes.data, source.nbytes, H2D, device)
+    return made
+
+
+class NpuArrays:
+    """The arrays of device type `npu`, as the call path asks for them."""
+
+    def current(self, device: Device) -> Device:
+        """Return the thread's current device."""
+        return intern_device("npu", current_device())
+
+    def empty(self, spec: Spec) -> DeviceArray:
+        """Return a new array of the spec's geometry, dense in its order."""
+        span = 1 + sum((n - 1) * s for n, s in zip(spec.shape, spec.stride, strict=True)) if spec.numel else 0
+        index = spec.device.index
+        allocation = DeviceAllocation(span * spec.itemsize, current_device() if index is None else index)
+        storage = UntypedStorage._from_allocation(allocation, intern_device("npu", allocation.device))
+        return DeviceArray(storage, spec.shape, spec.np_dtype, spec.stride)
+
+    def view(self, storage: UntypedStorage, spec: Spec, offset: int) -> DeviceArray:
+        """Return the array over a storage that `spec` describes."""
+        return DeviceArray(storage, spec.shape, spec.np_dtype, spec.stride, offset, storage)
+
+    def copy(self, target: Any, source: Any) -> None:
+        """Write `source` into `target`, broadcasting and converting; one of them may be on the host."""
+        if isinstance(target, np.ndarray):
+            found = source.to_host() if source.dtype == target.dtype else source.astype(target.dtype).to_host()
+            np.copyto(target, found)
+            return
+        if isinstance(source, np.ndarray):
+            source = from_host(source, target.device)
+        if source.device != target.device:
+            source = _across(source, target.device)
+        if target.size:
+            launch("aclnnInplaceCopy", [target, source])
+
+
+def _across(source: DeviceArray, device: int) -> DeviceArray:
+    """Return the elements on another device, by way of the host."""
+    return from_host(source.to_host(), device)

@@ -1,0 +1,41 @@
+"""Elements by index; joining and moving."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.register import Operator, aclnn, written
+
+_PUT = Operator("IndexPutImpl", outputs=("selfRef",))
+REDUCE = {None: 0, "add": 1, "multiply": 2}
+
+
+def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | None, include_self: bool) -> None:
+    operator = "aclnnScatter" if hasattr(src, "storage") else "aclnnScatterValue"
+    if index.size:
+        launch(operator, [self, dim, index, src, REDUCE[reduce], out])
+    elif out is not self and out.size:
+        launch("aclnnInplaceCopy", [out, self])
+
+
+def _put(out: Any, self: Any, indices: Any, values: Any, accumulate: bool) -> None:
+    if out.size and out is not self:
+        launch("aclnnInplaceCopy", [out, self])
+    _PUT((out,), (indices, values, accumulate, True))
+
+
+written("index_put", "IndexPutImpl", _put)
+aclnn("gather", "Gather")
+aclnn("scatter_add", "ScatterAdd", adapt=lambda x, dim, index, src, *options: (x, dim, index, src))
+written(("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce"), "Scatter", _scatter)
+aclnn("index_select", "IndexSelect")
+aclnn("_index_integer", "Index")
+aclnn("index_add", "IndexAdd")
+aclnn("take", "Take")
+aclnn("cat", "Cat")
+aclnn("flip", "Flip")
+aclnn("repeat", "Repeat")
+aclnn("tril", "Tril")
+aclnn("triu", "Triu")
+aclnn("constant_pad_nd", "ConstantPadNd")

@@ -1,0 +1,60 @@
+"""Random numbers from the device's own stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.generator import NpuGenerator, default_generator
+from mindtorch_npu.backend.register import written
+
+
+def _draw(out: Any, generator: Any) -> tuple[int, int]:
+    if generator is not None and not isinstance(generator, NpuGenerator):
+        raise RuntimeError("Expected a 'npu' device type for generator but found 'cpu'")
+    return (generator or default_generator(out.device)).draw(out.size)
+
+
+def _uniform(out: Any, self: Any, low: float, high: float, generator: Any) -> None:
+    seed, offset = _draw(out, generator)
+    launch("aclnnInplaceUniform", [out, float(low), float(high), seed % 2**64, offset])
+
+
+def _normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> None:
+    launch("aclnnInplaceNormal", [out, float(mean), float(std), *_draw(out, generator)])
+
+
+def _bernoulli(out: Any, self: Any, p: float, generator: Any) -> None:
+    launch("aclnnInplaceBernoulli", [out, float(p), *_draw(out, generator)])
+
+
+def _bernoulli_each(out: Any, self: Any, p: Any, generator: Any) -> None:
+    launch("aclnnInplaceBernoulliTensor", [out, p, *_draw(out, generator)])
+
+
+def _integers(out: Any, span: tuple[int, int | None], generator: Any) -> None:
+    low, count = span
+    high = 2**63 - 1 if count is None else low + count
+    launch("aclnnInplaceRandom", [out, low, high, *_draw(out, generator)])
+
+
+written("uniform_", "InplaceUniform", _uniform)
+written("normal_", "InplaceNormal", _normal)
+written(("bernoulli_.float", "bernoulli.p"), "InplaceBernoulli", _bernoulli)
+written(("bernoulli_.Tensor", "bernoulli.Tensor"), "InplaceBernoulliTensor", _bernoulli_each)
+written("bernoulli", "BernoulliTensor", lambda out, self, generator: _bernoulli_each(out, self, self, generator))
+written("rand", "InplaceUniform", lambda out, *options: _uniform(out, None, 0.0, 1.0, None))
+written("rand_like", "InplaceUniform", lambda out, *options: _uniform(out, None, 0.0, 1.0, None))
+written("randn", "InplaceNormal", lambda out, *options: _normal(out, None, 0.0, 1.0, None))
+written("randn_like", "InplaceNormal", lambda out, *options: _normal(out, None, 0.0, 1.0, None))
+written(("randint", "randint.low"), "InplaceRandom", lambda out, span, *options: _integers(out, span, None))
+written(
+    ("randint_like", "randint_like.low_dtype"),
+    "InplaceRandom",
+    lambda out, self, span, *rest: _integers(out, span, None),
+)
+written("random_.to", "InplaceRandom", lambda out, self, span, generator: _integers(out, span, generator))
+written(
+    "random_.from", "InplaceRandom", lambda out, self, low, count, generator: _integers(out, (low, count), generator)
+)
+written("randperm", "Randperm", lambda out, n, *options: launch("aclnnRandperm", [n, *_draw(out, None), out]))

@@ -1,0 +1,165 @@
+"""What the vendor's descriptor functions make: tensors, scalars, arrays and lists, by handle."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mindtorch_npu.simulator.dtypes import numpy_dtype
+
+NULL_POINTER, INVALID, NOT_CONTIGUOUS = 161001, 161002, 561103
+
+
+@dataclass
+class TensorDescriptor:
+    """`aclTensor`: a strided view of a storage at a device address; offset and strides in elements."""
+
+    shape: tuple[int, ...]
+    dtype: int
+    strides: tuple[int, ...]
+    offset: int
+    form: int
+    storage: tuple[int, ...]
+    data: int
+
+    @property
+    def contiguous(self) -> bool:
+        """True when the elements lie in order without gaps; extents of 1 do not count."""
+        step = 1
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != step:
+                return 0 in self.shape
+            step *= extent
+        return True
+
+    @property
+    def in_storage(self) -> bool:
+        """True when the view lies within the storage that the descriptor declares."""
+        if 0 in self.shape:
+            return True
+        pairs = list(zip(self.shape, self.strides, strict=True))
+        last = self.offset + sum(max(0, s * (n - 1)) for n, s in pairs)
+        first = self.offset + sum(min(0, s * (n - 1)) for n, s in pairs)
+        return first >= 0 and last + 1 <= int(np.prod(self.storage))
+
+
+@dataclass
+class ScalarDescriptor:
+    """`aclScalar`."""
+
+    value: Any
+    dtype: int
+
+
+class Descriptors:
+    """The live descriptors."""
+
+    def __init__(self) -> None:
+        self.live: dict[int, Any] = {}
+        self._handles = itertools.count(0x5A00_0000_0000, 16)
+        self._lock = threading.Lock()
+
+    def add(self, made: Any) -> int:
+        """Return the handle of a new descriptor."""
+        with self._lock:
+            handle = next(self._handles)
+            self.live[handle] = made
+        return handle
+
+    def get(self, handle: int | None, kind: type) -> Any:
+        """Return the descriptor of a handle, None for NULL; LookupError unless it is live and of this kind."""
+        if not handle:
+            return None
+        found = self.live.get(handle)
+        if not isinstance(found, kind):
+            raise LookupError(f"{handle:#x} is no live {kind.__name__}")
+        return found
+
+    def destroy(self, handle: int | None) -> int:
+        """Destroy a descriptor, and a list's elements with it; NULL is accepted."""
+        if not handle:
+            return 0
+        with self._lock:
+            made = self.live.pop(handle, None)
+        if made is None:
+            return INVALID
+        if isinstance(made, HandleList):
+            for element in made:
+                self.destroy(element)
+        return 0
+
+
+class HandleList(list[int]):
+    """`aclTensorList` or `aclScalarList`: the handles of its elements."""
+
+
+_P, _I64, _U64, _I32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_int32
+
+
+def _read(address: int | None, count: int, kind: Any) -> tuple[Any, ...]:
+    return tuple((kind * count).from_address(address)) if count and address else ()
+
+
+def _create_tensor(
+    live: Descriptors, dims: Any, rank: int, dtype: int, strides: Any, offset: int, form: int, sdims: Any, srank: int,
+    data: Any,
+) -> int:  # fmt: skip
+    if (rank and not dims) or (srank and not sdims):
+        return 0
+    shape = _read(dims, rank, _I64)
+    if strides:
+        steps = _read(strides, rank, _I64)
+    else:
+        steps = tuple(int(np.prod(shape[place + 1 :], dtype=np.int64)) for place in range(rank))
+    storage = _read(sdims, srank, _I64)
+    return live.add(TensorDescriptor(shape, dtype, steps, offset, form, storage, data or 0))
+
+
+def _create_scalar(live: Descriptors, value: Any, dtype: int) -> int:
+    if not value:
+        return 0
+    kind = numpy_dtype(dtype)
+    raw = ctypes.string_at(value, kind.itemsize)
+    return live.add(ScalarDescriptor(np.frombuffer(raw, kind)[0].item(), dtype))
+
+
+def _array_maker(kind: Any) -> Callable[..., int]:
+    return lambda live, values, count: live.add(list(_read(values, count, kind)))
+
+
+def _create_list(live: Descriptors, values: Any, count: int) -> int:
+    return live.add(HandleList(handle or 0 for handle in _read(values, count, _P)))
+
+
+def _view_shape(live: Descriptors, handle: int, dims: int, count: int) -> int:
+    shape = live.get(handle, TensorDescriptor).shape
+    block = (_I64 * max(1, len(shape)))(*shape)
+    _KEPT.append(block)  # the caller frees it with delete[]; here it stays
+    _P.from_address(dims).value = ctypes.addressof(block)
+    _U64.from_address(count).value = len(shape)
+    return 0
+
+
+_KEPT: list[Any] = []
+
+FUNCTIONS: dict[str, tuple[Any, list[Any], Callable[..., int]]] = {
+    "aclCreateTensor": (_P, [_P, _U64, _I32, _P, _I64, _I32, _P, _U64, _P], _create_tensor),
+    "aclCreateScalar": (_P, [_P, _I32], _create_scalar),
+    "aclCreateIntArray": (_P, [_P, _U64], _array_maker(_I64)),
+    "aclCreateFloatArray": (_P, [_P, _U64], _array_maker(ctypes.c_float)),
+    "aclCreateBoolArray": (_P, [_P, _U64], _array_maker(ctypes.c_bool)),
+    "aclCreateTensorList": (_P, [_P, _U64], _create_list),
+    "aclCreateScalarList": (_P, [_P, _U64], _create_list),
+    "aclGetViewShape": (_I32, [_P, _P, _P], _view_shape),
+    **{
+        f"aclDestroy{kind}": (_I32, [_P], Descriptors.destroy)
+        for kind in ("Tensor", "Scalar", "IntArray", "FloatArray", "BoolArray", "TensorList", "ScalarList")
+    },
+}
+"""By C name: result type, argument types, and what it does to the live descriptors."""

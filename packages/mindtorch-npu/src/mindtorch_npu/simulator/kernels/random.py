@@ -1,0 +1,37 @@
+"""Random numbers: a counter-based stream, a function of seed and offset alone as the chip's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_npu.simulator.kernels import kernel
+
+
+def _stream(seed: int, offset: int) -> np.random.Generator:
+    counter = np.array([0, 0, offset & (2**64 - 1), 0], np.uint64)
+    return np.random.Generator(np.random.Philox(counter=counter, key=seed & (2**64 - 1)))
+
+
+def _chances(x: Any, prob: Any, seed: int, offset: int) -> Any:
+    if offset % 4:
+        raise ValueError("Bernoulli: the offset must be a multiple of 4")
+    return _stream(seed, offset).random(x.shape) < prob
+
+
+def _normal(x: Any, mean: float, std: float, seed: int, offset: int) -> Any:
+    return _stream(seed, offset).standard_normal(x.shape) * std + mean
+
+
+kernel(
+    "InplaceUniform",
+    lambda x, low, high, seed, offset: _stream(seed, offset).random(x.shape, np.float32) * (high - low) + low,
+)
+kernel("InplaceNormal", _normal)
+kernel("InplaceBernoulli", _chances)
+kernel("InplaceBernoulliTensor", _chances)
+kernel("InplaceRandom", lambda x, low, high, seed, offset: _stream(seed, offset).integers(low, high, x.shape))
+kernel("Randperm", lambda n, seed, offset: _stream(seed, offset).permutation(n), outputs=("out",))
+kernel("Bernoulli", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
+kernel("BernoulliTensor", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))

@@ -1,0 +1,212 @@
+"""The vendor's operator libraries: C functions of two phases for every operator that the simulator computes.
+
+A call crosses a real C boundary: arguments arrive as the signature table says they are passed, whoever passes them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch_npu.aclnn import limits, signatures
+from mindtorch_npu.simulator import kernels
+from mindtorch_npu.simulator.descriptors import (
+    FUNCTIONS,
+    INVALID,
+    NOT_CONTIGUOUS,
+    NULL_POINTER,
+    Descriptors,
+    HandleList,
+    ScalarDescriptor,
+    TensorDescriptor,
+)
+from mindtorch_npu.simulator.dtypes import CODES, numpy_dtype
+from mindtorch_npu.simulator.faults import DeviceFault
+from mindtorch_npu.simulator.machine import Machine
+
+NO_CONTEXT, NO_KERNEL, INNER = 361001, 561003, 561000
+WORKSPACE = 1024
+_SIMPLE = {
+    "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "int32_t": ctypes.c_int32, "int": ctypes.c_int32,
+    "int8_t": ctypes.c_int8, "bool": ctypes.c_bool, "double": ctypes.c_double, "float": ctypes.c_float,
+    "aclDataType": ctypes.c_int32, "char*": ctypes.c_char_p,
+}  # fmt: skip
+_ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+def _c_type(text: str) -> Any:
+    return _SIMPLE.get(text.removeprefix("const ").replace(" ", ""), ctypes.c_void_p)
+
+
+class Executor:
+    """A planned operator, between its two phases: good for one execution."""
+
+    def __init__(self, name: str, arguments: dict[str, Any], handles: list[int], workspace: int) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.handles = handles
+        self.workspace = workspace
+
+
+class Library:
+    """C functions by symbol."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.descriptors = Descriptors()
+        self.executors: dict[int, Executor] = {}
+        self.launches: dict[str, int] = {}
+        self._handles = itertools.count(0x6B00_0000_0000, 16)
+        self._functions: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def address(self, symbol: str) -> int | None:
+        """Return the address of a C function, None when the libraries do not have it."""
+        with self._lock:
+            made = self._functions.get(symbol)
+            if made is None:
+                made = self._make(symbol)
+                if made is None:
+                    return None
+                self._functions[symbol] = made
+        return ctypes.cast(made, ctypes.c_void_p).value
+
+    def _make(self, symbol: str) -> Any:
+        if symbol in FUNCTIONS:
+            result, arguments, fn = FUNCTIONS[symbol]
+            failed = 0 if result is ctypes.c_void_p else INVALID
+            return ctypes.CFUNCTYPE(result, *arguments)(self._guarded(lambda *a: fn(self.descriptors, *a), failed))
+        name = symbol.removesuffix("GetWorkspaceSize")
+        if name not in signatures() or name not in kernels.table():
+            return None
+        if name == symbol:
+            kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
+            return kind(self._guarded(lambda *a: self._execute(name, *a), INNER))
+        types = [_c_type(text) for text, _ in signatures()[name]["params"]]
+        return ctypes.CFUNCTYPE(ctypes.c_int32, *types)(self._guarded(lambda *a: self._plan(name, a), INNER))
+
+    def _guarded(self, fn: Callable[..., int], failed: int) -> Callable[..., int]:
+        """Return `fn` with its errors as codes: no exception may pass the C boundary."""
+
+        def call(*arguments: Any) -> int:
+            try:
+                return fn(*arguments)
+            except DeviceFault as fault:
+                self.machine.thread.message = fault.text
+                return fault.code
+            except _ERRORS as error:
+                self.machine.thread.message = f"EZ9999: {type(error).__name__}: {error}"
+                return failed
+
+        return call
+
+    # -- phase 1 ------------------------------------------------------------------------------------------------------
+
+    def _plan(self, name: str, given: tuple[Any, ...]) -> int:
+        machine = self.machine
+        machine.call(f"{name}GetWorkspaceSize")
+        if machine.thread.context is None:
+            raise DeviceFault(NO_CONTEXT, "EE1001: 107002: this thread has no context: call set_device first")
+        self._check_chip(name)
+        arguments: dict[str, Any] = {}
+        handles: list[int] = []
+        params = signatures()[name]["params"]
+        for (text, label), value in zip(params[:-2], given[:-2], strict=True):
+            arguments[label] = self._argument(name, text.removeprefix("const ").replace(" ", ""), label, value, handles)
+        if not (given[-1] and given[-2]):
+            raise DeviceFault(NULL_POINTER, "EZ1001: workspaceSize or executor is NULL")
+        # Operators beyond the elementwise need room, so that callers have to bring it.
+        size = WORKSPACE if kernels.table()[name].workspace else 0
+        with self._lock:
+            handle = next(self._handles)
+            self.executors[handle] = Executor(name, arguments, handles, size)
+        ctypes.c_uint64.from_address(given[-2]).value = size
+        ctypes.c_void_p.from_address(given[-1]).value = handle
+        return 0
+
+    def _check_chip(self, name: str) -> None:
+        facts = limits().get(name, {})
+        family = self.machine.settings.facts["family"]
+        if family in facts.get("chips_no", ()):
+            raise DeviceFault(NO_KERNEL, f"EZ3003: {name} has no kernel for {self.machine.settings.chip}")
+
+    def _argument(self, name: str, kind: str, label: str, value: Any, handles: list[int]) -> Any:
+        live = self.descriptors
+        if kind in _SIMPLE:
+            return value.decode() if isinstance(value, bytes) else value
+        handles.append(value or 0)
+        if kind == "aclTensor*":
+            return self._check(name, label, live.get(value, TensorDescriptor))
+        if kind == "aclScalar*":
+            return live.get(value, ScalarDescriptor)
+        if kind in ("aclTensorList*", "aclScalarList*"):
+            wanted = TensorDescriptor if kind == "aclTensorList*" else ScalarDescriptor
+            items = live.get(value, HandleList)
+            return None if items is None else [self._check(name, label, live.get(item, wanted)) for item in items]
+        return live.get(value, list)
+
+    def _check(self, name: str, label: str, made: Any) -> Any:
+        """Refuse a tensor that the chip would refuse."""
+        if not isinstance(made, TensorDescriptor):
+            return made
+        if len(made.shape) > 8:
+            raise DeviceFault(
+                INVALID, f"EZ1001: {name}: {label} has {len(made.shape)} dimensions, at most 8 are allowed"
+            )
+        facts = limits().get(name, {}).get("args", {}).get(label, {})
+        allowed, dtype = facts.get("dtypes"), CODES[made.dtype][0]
+        if allowed and dtype not in allowed:
+            raise DeviceFault(INVALID, f"EZ1001: {name}: {label} is {dtype}, allowed are {', '.join(allowed)}")
+        if not made.contiguous and not made.in_storage:
+            raise DeviceFault(NOT_CONTIGUOUS, f"EZ9999: {name}: ViewShape overlap: {label} reaches beyond its storage")
+        return made
+
+    # -- phase 2 ------------------------------------------------------------------------------------------------------
+
+    def _execute(self, name: str, workspace: int | None, size: int, handle: int | None, stream: int | None) -> int:
+        with self._lock:
+            executor = self.executors.pop(handle or 0, None)  # freed also when the call is refused
+        if executor is None or executor.name != name:
+            raise DeviceFault(NULL_POINTER, f"EZ1001: {name}: the executor is NULL, of another operator or used before")
+        machine = self.machine
+        machine.call(name)
+        if executor.workspace and (not workspace or size < executor.workspace):
+            raise DeviceFault(NULL_POINTER, f"EZ1001: {name}: a workspace of {executor.workspace} bytes is needed")
+        if executor.workspace:
+            machine.buffer(workspace or 0, executor.workspace)
+        if any(made and made not in self.descriptors.live for made in executor.handles):
+            raise DeviceFault(INVALID, f"EZ1001: {name}: an argument's descriptor was destroyed before the execution")
+        arguments = dict(executor.arguments)
+        machine.stream(stream or 0).enqueue(lambda: self._run(name, arguments))
+        self.launches[name] = self.launches.get(name, 0) + 1
+        return 0
+
+    def _run(self, name: str, arguments: dict[str, Any]) -> None:
+        """Compute on the stream's thread: only now are the device's bytes looked at."""
+        self.machine.faults.check(f"run.{name}")
+        kernel = kernels.table()[name]
+        values = {label: self._value(value) for label, value in arguments.items()}
+        for label, value in values.items():
+            if isinstance(value, np.ndarray) and label not in kernel.outputs:
+                value.flags.writeable = False
+        kernel(values, arguments)
+
+    def _value(self, made: Any) -> Any:
+        if isinstance(made, TensorDescriptor):
+            dtype = numpy_dtype(made.dtype)
+            if 0 in made.shape:
+                return np.empty(made.shape, dtype)
+            count = int(np.prod(made.storage))
+            buffer = self.machine.buffer(made.data, count * dtype.itemsize)
+            steps = tuple(step * dtype.itemsize for step in made.strides)
+            return np.ndarray(made.shape, dtype, buffer, made.offset * dtype.itemsize, steps)
+        if isinstance(made, ScalarDescriptor):
+            return made.value
+        if isinstance(made, list) and made and isinstance(made[0], (TensorDescriptor, ScalarDescriptor)):
+            return [self._value(item) for item in made]
+        return made
