@@ -468,3 +468,24 @@ def inplace_on_detached_view_of_graph(T):
     z = y.sum()
     z.backward()
     return x.grad, y._version, d._version, d._base is None
+
+
+@scenarios.each(
+    shifted=lambda T, x: x[1:].add_(x[:-1]),
+    all=lambda T, x: x.add_(x),
+    same_part=lambda T, x: x[1:].add_(x[1:]),
+    transposed=lambda T, x: x[:4].view(2, 2).add_(x[:4].view(2, 2).t()),
+    one_element=lambda T, x: x.div_(x[0]),
+    copied=lambda T, x: x[1:].copy_(x[:-1]),
+    assigned=lambda T, x: x.__setitem__(slice(1, None), x[:-1]),
+    apart=lambda T, x: x[:3].add_(x[3:]),
+    interleaved=lambda T, x: x[::2].mul_(x[1::2]),
+    third_operand=lambda T, x: x[1:].addcmul_(x[1:], x[:-1]),
+    bound=lambda T, x: x.clamp_(min=x[0]),
+    filled=lambda T, x: x.fill_(x[1]),
+    empty=lambda T, x: x[6:].add_(x[:0]),
+)
+def operands_in_the_targets_memory(T, case):
+    x = T.arange(6.0)
+    outcome = caught(lambda: case(T, x))
+    return outcome, x, x._version

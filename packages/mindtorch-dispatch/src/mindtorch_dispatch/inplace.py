@@ -19,6 +19,7 @@ from . import arrays, executor, routing
 from .autograd_interface import PlanRequest, hooks
 from .meta.checks import c_type, check, shape_text
 from .meta.rule import Outputs
+from .overlap import refusing_overlap
 from .plan import Plan
 from .state import state
 from .table import DYNAMIC, Kernel
@@ -79,6 +80,9 @@ def plan_inplace(
         check_inference(target)
         if recorder is not None:
             recorder.check(target)
+        others = [source for _, source in plan.tensors if source != plan.source]
+        if others and row.meta.aliases_ok and not row.meta.overlap_ok:
+            plan.before = refusing_overlap(plan.before, plan.source, others)
     else:
         plan.run = executor.run_inplace_outputs
         plan.kernel = kernel.fn if kernel is not None and device.type != "meta" else _nothing

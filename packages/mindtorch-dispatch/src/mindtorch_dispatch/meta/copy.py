@@ -57,5 +57,5 @@ def _fill(self: Spec, *values: Any) -> Spec:
     return self
 
 
-fill_ = MetaRule(_fill, aliases_ok=True, leading=every_dim)
+fill_ = MetaRule(_fill, aliases_ok=True, leading=every_dim, overlap_ok=True)
 """`fill_`, `zero_`."""

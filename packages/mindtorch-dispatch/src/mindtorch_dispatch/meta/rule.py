@@ -54,6 +54,7 @@ class MetaRule:
     be a function of the result's spec and the target's dtype that words the error.
     `apart`: an `out=` tensor that shares memory with an operand is an error.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
+    `overlap_ok`: in place, operands may lie anywhere in the target's memory, because they are read before the write.
     `leading`: `leading(ndim, values)` is how many of an operand's first dimensions may be cut into blocks that the kernel
     computes one by one, `values` being the kernel's arguments; None where a result depends on all of an operand.
     `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
@@ -67,6 +68,7 @@ class MetaRule:
         "fn",
         "inplace",
         "leading",
+        "overlap_ok",
         "mixed_devices",
         "no_overlap",
         "out",
@@ -87,6 +89,7 @@ class MetaRule:
         apart: bool = False,
         no_overlap: bool = False,
         leading: Callable[[int, Sequence[Any]], int] | None = None,
+        overlap_ok: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -99,6 +102,7 @@ class MetaRule:
         self.apart = apart
         self.no_overlap = no_overlap
         self.leading = leading
+        self.overlap_ok = overlap_ok
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)
