@@ -152,7 +152,7 @@ def hooks_of(node: Node) -> NodeHooks:
     return hooks
 
 
-_BACKWARD = re.compile(r"Backward(0$)?")
+_BACKWARD = re.compile(r"Backward(0$|(?=\d+$)|$)")
 
 
 def forward_name(node: Node) -> str:
