@@ -329,7 +329,8 @@ def test_nobody_reads_the_bytes_past_the_boundary() -> None:
     root = Path(mt.__file__).parents[3]
     found = set()
     for path in root.glob("*/src/**/*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        source = path.read_text()
+        for node in ast.walk(ast.parse(source)) if "._array" in source else ():
             if isinstance(node, ast.Attribute) and node.attr == "_array" and isinstance(node.ctx, ast.Load):
                 found.add(path.as_posix().partition("/src/")[2])
     assert {path for path in found if not path.startswith("mindtorch_testing")} <= READERS
