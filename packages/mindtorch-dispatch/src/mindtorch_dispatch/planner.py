@@ -33,8 +33,17 @@ from .state import Mode, state
 from .table import DYNAMIC, Kernel, OpRow, kernels
 
 
+def _no_backend(device_type: str) -> Exception:
+    """The error of torch for a device that this program has nothing for."""
+    if device_type in ("cuda", "xpu"):
+        return AssertionError(f"Torch not compiled with {device_type.upper()} enabled")
+    return RuntimeError(f"PyTorch is not linked with support for {device_type} devices")
+
+
 def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode) -> DispatchKeySet:
     """Return the keys this call passes, guards applied."""
+    if device_type not in BACKEND_KEYS:
+        raise _no_backend(device_type)
     mask = 1 << BACKEND_KEYS[device_type]
     if mode.grad and any(tensor._sig.requires_grad for tensor in tensors):
         mask |= 1 << DispatchKey.Autograd

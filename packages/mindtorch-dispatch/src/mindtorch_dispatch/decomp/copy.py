@@ -16,6 +16,8 @@ def contiguous(self: Any, memory_format: Any) -> Any:
     if memory_format is contiguous_format:
         return self if spec.is_contiguous else aten.clone(self, memory_format=contiguous_format)
     if memory_format is preserve_format:
+        if spec.is_contiguous:
+            return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     wanted = strides_for(spec.shape, memory_format)
     return self if spec.stride == wanted else aten.clone(self, memory_format=memory_format)

@@ -224,7 +224,15 @@ def slice_(self: Spec, dim: int = 0, start: int | None = None, end: int | None =
 @view_rule
 def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = None) -> View:
     """`as_strided`: any geometry; the offset counts from the storage's start."""
-    check(len(size) == len(stride), lambda: f"mismatch in length of strides and shape: {len(stride)} and {len(size)}")
+    check(len(size) == len(stride), lambda: "mismatch in length of strides and shape")
+    check(
+        all(step >= 0 for step in stride),
+        lambda: f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}",
+    )
+    check(
+        all(extent >= 0 for extent in size),
+        lambda: f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}",
+    )
 
     def offset(base: Any, size: Any, stride: Any, wanted: int | None) -> int:
         return 0 if wanted is None else wanted - base._offset

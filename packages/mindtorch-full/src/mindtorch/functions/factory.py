@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch import defaults
-from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.promotion import can_cast, promote_types
+from mindtorch_storage.promotion import can_cast, number_dtype, promote_types
+from mindtorch_storage.promotion import result_type as promoted
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..tensor.construction import tensor
@@ -56,7 +56,17 @@ def numel(input: Any) -> int:
     return input.numel()
 
 
-def result_type(tensor1: Any, tensor2: Any) -> Any:
-    """Return the dtype of an elementwise operation on the two operands."""
-    from_rule = aten.result_type
-    return from_rule(tensor1, tensor2)
+def result_type(*args: Any, **kwargs: Any) -> Any:
+    """Return the dtype of an elementwise operation on the two operands, tensors or numbers."""
+    operands = (*args, *kwargs.values())
+    kinds = [isinstance(each, TensorBase | bool | int | float | complex) for each in operands]
+    if len(operands) != 2 or not all(kinds):
+        got = ", ".join("Tensor" if isinstance(each, TensorBase) else type(each).__name__ for each in operands)
+        raise TypeError(f"result_type() takes two tensors or numbers, but got ({got})")
+    tensors = [each for each in operands if isinstance(each, TensorBase)]
+    numbers = [each for each in operands if not isinstance(each, TensorBase)]
+    return promoted(
+        [each.dtype for each in tensors if each._sig.spec.ndim],
+        [each.dtype for each in tensors if not each._sig.spec.ndim],
+        [number_dtype(type(each), get_default_dtype()) for each in numbers],
+    )

@@ -130,6 +130,12 @@ def infer_dtype(data: Any) -> Any:
 def _to_array(data: Any, dtype: Any) -> Any:
     if isinstance(data, np.ndarray):
         array = data
+        if any(step < 0 for step in array.strides):
+            raise ValueError(
+                "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+                "currently supported. (You can probably work around this by making a copy of your array  with "
+                "array.copy().) "
+            )
     elif isinstance(data, np.generic):
         array = np.asarray(data)
     else:

@@ -43,13 +43,27 @@ class ConversionMixin(TensorBase):
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._real_item("int64_t"))
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._real_item("double"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._single())
+
+    def _single(self) -> Any:
+        if self._sig.spec.numel != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+    def _real_item(self, kind: str) -> Any:
+        """Return the value as a real number; RuntimeError when it has an imaginary part."""
+        value = self._single()
+        if isinstance(value, complex):
+            if value.imag != 0:
+                raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+            return value.real
+        return value
 
     def __index__(self) -> int:
         dtype = self._sig.spec.dtype

@@ -33,7 +33,7 @@ def set_printoptions(
 ) -> None:
     """Set how tensors are printed; `profile` is "default", "short" or "full"."""
     profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
-    if profile is not None:
+    if profile in profiles:  # torch too passes over other names
         PRINT_OPTS.precision, PRINT_OPTS.threshold, PRINT_OPTS.edgeitems, PRINT_OPTS.linewidth = profiles[profile]
     for name, value in (
         ("precision", precision),
@@ -143,7 +143,9 @@ def _summarized(array: Any) -> Any:
 
 def _contents(tensor: Any, indent: int) -> str:
     array = tensor._host_array()
-    if array.dtype.kind not in "fciub":
+    if array.dtype.names:  # complex32 is a pair for numpy
+        array = array["real"].astype(np.float32) + 1j * array["imag"].astype(np.float32)
+    elif array.dtype.kind not in "fciub":
         array = array.astype(np.float32)
     summarize = array.size > PRINT_OPTS.threshold
     shown = _summarized(array) if summarize else array
@@ -163,7 +165,7 @@ def tensor_text(tensor: Any, contents: str | None = None) -> str:
         suffixes.append(f"device='{spec.device}'")
     if spec.device.type == "meta":
         suffixes.append(f"size={tuple(spec.shape)}")
-        if not has_default:
+        if str(spec.dtype) != str(_default_dtype()):
             suffixes.append(f"dtype={spec.dtype}")
         text = "..."
     elif spec.numel == 0:

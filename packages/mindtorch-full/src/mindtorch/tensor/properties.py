@@ -15,7 +15,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.storage import TypedStorage
+from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
@@ -23,12 +23,24 @@ from mindtorch_storage.strides import (
     is_channels_last_3d_contiguous,
     is_channels_last_contiguous,
     is_non_overlapping_and_dense,
+    memory_span,
 )
 from mindtorch_storage.tensor_base import TensorBase
 
 
 def _flag(value: bool, doc: str) -> Any:
     return property(lambda self: value, doc=doc)
+
+
+_C_NAMES = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"} | {
+    name: f"c10::{name}" for name in ("Half", "BFloat16", "Float8_e5m2", "Float8_e4m3fn")
+}
+
+
+def _c_name(dtype: Any) -> str:
+    if dtype.is_complex:
+        return f"c10::complex<{_c_name(dtype.to_real())}>"
+    return _C_NAMES.get(dtype.scalar_name, dtype.scalar_name.lower())
 
 
 class PropertiesMixin(TensorBase):
@@ -216,6 +228,15 @@ class PropertiesMixin(TensorBase):
         """Return whether the memory is pinned."""
         return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
+    def pin_memory(self, device: Any = None) -> Any:
+        """Return a copy in page-locked memory, which needs an accelerator."""
+        self._materialized_storage().pin_memory(device)
+        return self
+
+    def storage_type(self) -> Any:
+        """Return the class of the typed storage."""
+        return LEGACY_CLASSES[storage_class_name(self.dtype)]
+
     def is_shared(self) -> bool:
         """Return whether the memory is shared between processes."""
         return self._materialized_storage().is_shared()
@@ -265,6 +286,9 @@ class PropertiesMixin(TensorBase):
         tracked = self._sig.requires_grad and state.mode.grad
         if tracked:
             check_inplace(self)
+        needed = memory_span(spec.shape, spec.stride, offset) * spec.itemsize if spec.numel else 0
+        if needed > storage.nbytes():
+            storage.resize_(needed)
         rebind_geometry(self, spec, storage, offset)
         self._counter[0] += 1
         if tracked:
@@ -279,7 +303,16 @@ class PropertiesMixin(TensorBase):
             return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
         if isinstance(source, TensorBase):
             spec = source._sig.spec
+            if spec.dtype is not self.dtype:
+                raise RuntimeError(
+                    f"Could not set tensor of type {_c_name(spec.dtype)} to a tensor of type {_c_name(self.dtype)}"
+                )
             return self._set_storage(source._materialized_storage(), source._offset, spec.shape, spec.stride)
+        if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {self.dtype.scalar_name.lower()} or an UntypedStorage, but got type "
+                f"{source.dtype.scalar_name} for argument 1 'storage'"
+            )
         storage = source.untyped() if hasattr(source, "untyped") else source
         if size is None:
             size = (storage.nbytes() // self.itemsize - storage_offset,)

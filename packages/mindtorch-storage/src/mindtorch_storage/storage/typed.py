@@ -87,6 +87,8 @@ class TypedStorage:
             count = args[0] if args else 0
             self._untyped_storage = UntypedStorage(count * self.dtype.itemsize, device=target)
             return
+        if isinstance(args[0], str):
+            raise TypeError("new(): invalid data type 'str'")
         if not hasattr(args[0], "__len__"):
             raise TypeError(f"{text}\nArgument type not recognized: {type(args[0])}")
         content = np.array(list(args[0])).astype(self.dtype.np)
@@ -193,7 +195,7 @@ class TypedStorage:
 
     def _element_at(self, index: Any) -> int:
         if not isinstance(index, int):
-            raise TypeError(f"can't index a {type(self)} with {type(index)}")
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
         return index % len(self)
@@ -204,14 +206,25 @@ class TypedStorage:
         return self._array()[self._element_at(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        position = index if isinstance(index, slice) else self._element_at(index)
-        self._array()[position] = value
+        self._check_number(value)
+        if not isinstance(index, slice):
+            if not isinstance(index, int):
+                raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"index {index} is out of bounds for dimension 0 with size {len(self)}")
+        self._array()[index] = value
+
+    def _check_number(self, value: Any) -> None:
+        if isinstance(value, str | bytes):
+            name = self._pickle_storage_type().replace("Storage", "Tensor")
+            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{name}")
 
     def __iter__(self) -> Iterator[Any]:
         return (self[position] for position in range(self.size()))
 
     def fill_(self, value: Any) -> TypedStorage:
         """Set every element."""
+        self._check_number(value)
         self._array()[:] = value
         return self
 
@@ -223,6 +236,14 @@ class TypedStorage:
     def clone(self) -> TypedStorage:
         """A copy with its own memory."""
         return self._over(self._untyped_storage.clone(), self.dtype)
+
+    def get_device(self) -> int | None:
+        """The device index, None where the device has none."""
+        return self.device.index
+
+    def pin_memory(self, device: Any = None) -> TypedStorage:
+        """Copy to page-locked memory, which needs an accelerator."""
+        return self._over(self._untyped_storage.pin_memory(device), self.dtype)
 
     def cpu(self) -> TypedStorage:
         """This storage when it is on the CPU, else a copy there."""
@@ -278,8 +299,9 @@ def _restored(untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
 
 
 def _conversion(name: str, dtype: Dtype) -> Any:
-    def convert(self: TypedStorage) -> TypedStorage:
-        return self._to(dtype)
+    def convert(self: TypedStorage | UntypedStorage) -> TypedStorage:
+        typed = self if isinstance(self, TypedStorage) else TypedStorage._over(self, types.uint8)
+        return typed._to(dtype)
 
     convert.__name__ = name
     convert.__qualname__ = f"TypedStorage.{name}"
@@ -306,6 +328,7 @@ for _name, _dtype in {
     "float8_e4m3fnuz": types.float8_e4m3fnuz,
 }.items():
     setattr(TypedStorage, _name, _conversion(_name, _dtype))
+    setattr(UntypedStorage, _name, _conversion(_name, _dtype))
 
 
 class _LegacyMeta(type):

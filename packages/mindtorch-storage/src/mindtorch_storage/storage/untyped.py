@@ -84,7 +84,7 @@ class UntypedStorage(SharingMethods):
     is_sparse_csr = False
 
     def __init__(self, *args: Any, device: Any = None, allocator: Any = None) -> None:
-        self.device = _CPU if device is None else Device(device)
+        self.device = _CPU if device is None or Device(device).type == "cpu" else Device(device)
         if len(args) > 1 or (args and not _is_int(args[0]) and not hasattr(args[0], "__iter__")):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
         source: Any = args[0] if args else 0
@@ -120,18 +120,30 @@ class UntypedStorage(SharingMethods):
         return cls._from_allocation(memory.map_file(filename, bool(shared), int(nbytes)))
 
     @classmethod
-    def from_buffer(cls, buffer: Any, *args: Any, dtype: Dtype | None = None, **kwargs: Any) -> UntypedStorage:
-        """Copy `buffer`, swapping bytes when `byte_order` is not the machine's."""
-        order = args[0] if args else kwargs.pop("byte_order", sys.byteorder)
-        start, count = kwargs.pop("offset", 0), kwargs.pop("count", -1)
-        if kwargs:
-            raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
-        raw = np.frombuffer(buffer, np.uint8)[start:]
-        itemsize = 1 if dtype is None else dtype.itemsize
-        raw = raw if count < 0 else raw[: count * itemsize]
+    def from_buffer(
+        cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *, dtype: Dtype | None = None
+    ) -> UntypedStorage:
+        """Copy `count` elements of `buffer` from byte `offset` on, swapping bytes of the other byte order."""
+        if dtype is None:
+            raise RuntimeError("argument 'dtype' cannot be None")
+        raw, itemsize = np.frombuffer(memoryview(buffer), np.uint8), dtype.itemsize
+        if byte_order is None and itemsize > 1:
+            raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+        if byte_order not in (None, "big", "little", "native"):
+            raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        if not 0 <= offset <= raw.nbytes:
+            raise ValueError(
+                f"offset must be non-negative and no greater than buffer length ({offset}) , but got {raw.nbytes}"
+            )
+        left = raw.nbytes - offset
+        if count < 0 and left % itemsize:
+            raise ValueError(f"buffer size ({left}) must be a multiple of element size ({itemsize})")
+        if count > left or count * itemsize > left:
+            raise ValueError(f"buffer has only {left} elements after offset {offset}, but specified a size of {count}")
+        raw = raw[offset:] if count < 0 else raw[offset : offset + count * itemsize]
         new = cls(int(raw.nbytes))
         new.buffer[:] = raw
-        if order not in ("native", sys.byteorder) and itemsize > 1 and dtype is not None:
+        if byte_order not in (None, "native", sys.byteorder) and itemsize > 1:
             new.byteswap(dtype)
         return new
 
