@@ -21,13 +21,13 @@ def save_and_reload(model: BertForMaskedLM, batch: Batch, folder: Path) -> list[
 
     pretrained = folder / "pretrained"
     model.save_pretrained(pretrained)
-    reloaded = BertForMaskedLM.from_pretrained(pretrained)
+    reloaded = BertForMaskedLM.from_pretrained(pretrained).to(model.device)
     weights = pretrained / "model.safetensors"
     results.append((weights.name, weights.stat().st_size, torch.equal(logits_of(reloaded, batch), expected)))
 
     plain = folder / "model.pt"
     torch.save(model.state_dict(), plain)
-    fresh = BertForMaskedLM(model.config)
-    fresh.load_state_dict(torch.load(plain))
+    fresh = BertForMaskedLM(model.config).to(model.device)
+    fresh.load_state_dict(torch.load(plain, map_location=model.device))
     results.append((plain.name, plain.stat().st_size, torch.equal(logits_of(fresh, batch), expected)))
     return results

@@ -30,7 +30,8 @@ class Batch:
 class Corpus:
     """Sequences of the text, one paragraph each, split into training and held-out ones."""
 
-    def __init__(self, vocabulary_size: int, length: int) -> None:
+    def __init__(self, vocabulary_size: int, length: int, device: str = "cpu") -> None:
+        self.device = device
         paragraphs = TEXT.read_text(encoding="utf-8").splitlines()
         self.tokenizer = Tokenizer(build_vocabulary("\n".join(paragraphs), vocabulary_size))
         rows = [row for paragraph in paragraphs for row in self._rows(paragraph, length)]
@@ -71,4 +72,4 @@ class Corpus:
         replacement = torch.randint(len(SPECIAL), len(self.tokenizer.vocabulary), numbers.shape, generator=generator)
         hidden = torch.where(chosen & (fate < MASK_TOKEN_SHARE), MASK, numbers)
         hidden = torch.where(chosen & (fate >= 1.0 - RANDOM_SHARE), replacement, hidden)
-        return Batch(hidden, (numbers != PAD).long(), labels)
+        return Batch(*(part.to(self.device) for part in (hidden, (numbers != PAD).long(), labels)))

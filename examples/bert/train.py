@@ -36,6 +36,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=sorted(SIZES), default="small")
     parser.add_argument("--steps", type=int, help="training steps (default: 200 small, 4 bert-base)")
+    parser.add_argument("--device", default="cpu", help="where to compute: cpu (default) or npu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", type=Path, metavar="FILE", help="write what was printed to FILE, as Markdown")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out", help="folder for the checkpoints")
@@ -94,6 +95,11 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def device_name(device: str) -> str:
+    """Return the name of the device, for accelerators that of the chip."""
+    return device if device == "cpu" else f"{device}: {getattr(torch, device).get_device_name()}"
+
+
 def report(losses: list[float], before: tuple[float, float], after: tuple[float, float], console: Console) -> None:
     """Print how far the loss fell."""
     table = Table(title="masked language modelling")
@@ -121,11 +127,12 @@ def compare(arguments: argparse.Namespace, console: Console) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Train, evaluate, save and reload."""
     steps, size, length, peak = SIZES[arguments.model]
-    corpus = Corpus(vocabulary_size=1000, length=length)
+    corpus = Corpus(vocabulary_size=1000, length=length, device=arguments.device)
     model = make_model(make_config(arguments.model, len(corpus.tokenizer.vocabulary)), arguments.seed)
+    model.to(arguments.device)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     console.print(
-        f"torch {torch.__version__} from the package {Path(torch.__file__).parent.name}\n"
+        f"torch {torch.__version__} from the package {Path(torch.__file__).parent.name}, on {device_name(arguments.device)}\n"
         f"{arguments.model}: {parameters:,} parameters, {len(corpus.training)} sequences to train on, "
         f"{len(corpus.evaluation)} held out, vocabulary of {len(corpus.tokenizer.vocabulary)}"
     )

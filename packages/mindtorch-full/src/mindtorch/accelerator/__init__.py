@@ -1,4 +1,4 @@
-"""`torch.accelerator` where there is none: there is no current accelerator, and using one raises."""
+"""`torch.accelerator`: the Ascend devices; where there are none, there is no accelerator, and using one raises."""
 
 import functools
 import warnings
@@ -9,6 +9,7 @@ from mindtorch._absent import DeviceLike
 from mindtorch._naming import adopt
 from mindtorch.accelerator import memory
 from mindtorch.accelerator._none import refuse as _refuse
+from mindtorch.accelerator._npu import accelerator as _accelerator
 from mindtorch.accelerator.memory import *  # noqa: F403 - the names of its __all__
 from mindtorch_storage.device import device as _Device
 
@@ -50,40 +51,51 @@ class device_index:
         self.prev_idx = -1
 
     def __enter__(self) -> None:
-        if self.idx is not None:
+        if self.idx is None:
+            return
+        npu = _accelerator()
+        if npu is None:
             _refuse()
+        self.prev_idx = npu.current_device()
+        npu.set_device(self.idx)
 
     def __exit__(self, *exc_info: object) -> None:
-        return None
+        if self.prev_idx >= 0:
+            _accelerator().set_device(self.prev_idx)
 
 
 def is_available() -> bool:
-    """Return whether there is an accelerator: False."""
-    return False
+    """Return whether there is an accelerator."""
+    return _accelerator() is not None
 
 
 def device_count() -> int:
-    """Return the number of accelerators: 0."""
-    return 0
+    """Return the number of accelerators."""
+    npu = _accelerator()
+    return 0 if npu is None else int(npu.device_count())
 
 
 def current_accelerator(check_available: bool = False) -> _Device | None:
-    """Return the device type of the accelerator: None, there is none."""
-    return None
+    """Return the device type of the accelerator, None where there is none."""
+    return None if _accelerator() is None else _Device("npu")
 
 
 def current_device_index() -> int:
-    """Return the index of the current accelerator; raises, there is none."""
-    _refuse()
+    """Return the index of the current accelerator. Raises RuntimeError where there is none."""
+    npu = _accelerator()
+    return _refuse() if npu is None else int(npu.current_device())
 
 
 def set_device_index(device: DeviceLike, /) -> None:
-    """Select an accelerator; a negative index selects none, everything else raises."""
+    """Select an accelerator; a negative index selects none. Raises RuntimeError where there is none."""
     if isinstance(device, int) and device < 0:
         return
     if device is None:
         raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
-    _refuse(device)
+    npu = _accelerator()
+    if npu is None:
+        _refuse(device)
+    npu.set_device(device)
 
 
 def get_device_capability(device: DeviceLike = None, /) -> dict[str, Any]:
@@ -91,19 +103,26 @@ def get_device_capability(device: DeviceLike = None, /) -> dict[str, Any]:
     _refuse(device)
 
 
-def current_stream(device: DeviceLike = None, /) -> NoReturn:
-    """Return the current stream of an accelerator; raises, there is none."""
-    _refuse(device)
+def current_stream(device: DeviceLike = None, /) -> Any:
+    """Return the current stream of an accelerator. Raises RuntimeError where there is none."""
+    npu = _accelerator()
+    return _refuse(device) if npu is None else npu.current_stream(device)
 
 
 def set_stream(stream: Any) -> None:
-    """Select a stream; raises, there is no accelerator."""
-    _refuse()
+    """Select a stream. Raises RuntimeError where there is no accelerator."""
+    npu = _accelerator()
+    if npu is None:
+        _refuse()
+    npu.set_stream(stream)
 
 
 def synchronize(device: DeviceLike = None, /) -> None:
-    """Wait for an accelerator; raises, there is none."""
-    _refuse(device)
+    """Wait for an accelerator. Raises RuntimeError where there is none."""
+    npu = _accelerator()
+    if npu is None:
+        _refuse(device)
+    npu.synchronize(device)
 
 
 def _old_name(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Memory of the current accelerator: raises, there is none."""
+"""Memory of the current accelerator. Raises RuntimeError where there is none."""
 
 from collections import OrderedDict
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from mindtorch._absent import DeviceLike
 from mindtorch._naming import adopt
 from mindtorch.accelerator import _none
+from mindtorch.accelerator._npu import accelerator
 
 __all__ = [
     "empty_cache",
@@ -22,8 +23,9 @@ __all__ = [
 
 
 def empty_cache() -> None:
-    """Give cached memory back to the device; raises."""
-    _none.refuse()
+    """Give cached memory back to the device. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.empty_cache()
 
 
 def empty_host_cache() -> None:
@@ -32,38 +34,45 @@ def empty_host_cache() -> None:
 
 
 def memory_stats(device_index: DeviceLike = None, /) -> OrderedDict[str, Any]:
-    """Return the statistics of the allocator; raises."""
-    _none.refuse()
+    """Return the statistics of the allocator. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.memory_stats(device_index)
 
 
 def memory_allocated(device_index: DeviceLike = None, /) -> int:
-    """Return the bytes that tensors take; raises."""
-    _none.refuse()
+    """Return the bytes that tensors take. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.memory_allocated(device_index)
 
 
 def max_memory_allocated(device_index: DeviceLike = None, /) -> int:
-    """Return the most bytes that tensors took; raises."""
-    _none.refuse()
+    """Return the most bytes that tensors took. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.max_memory_allocated(device_index)
 
 
 def memory_reserved(device_index: DeviceLike = None, /) -> int:
-    """Return the bytes that the allocator holds; raises."""
-    _none.refuse()
+    """Return the bytes that the allocator holds. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.memory_reserved(device_index)
 
 
 def max_memory_reserved(device_index: DeviceLike = None, /) -> int:
-    """Return the most bytes that the allocator held; raises."""
-    _none.refuse()
+    """Return the most bytes that the allocator held. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.max_memory_reserved(device_index)
 
 
 def reset_accumulated_memory_stats(device_index: DeviceLike = None, /) -> None:
-    """Reset counters; raises."""
-    _none.refuse()
+    """Reset counters. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.reset_accumulated_memory_stats(device_index)
 
 
 def reset_peak_memory_stats(device_index: DeviceLike = None, /) -> None:
-    """Reset peaks; raises."""
-    _none.refuse()
+    """Reset peaks. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.reset_peak_memory_stats(device_index)
 
 
 def get_memory_info(device_index: DeviceLike = None, /) -> tuple[int, int]:

@@ -1,0 +1,89 @@
+"""`torch.npu.random`: the devices' random streams. Seeding before the runtime is initialised happens at its start."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.device import current_device, device_index
+
+__all__ = [
+    "get_rng_state",
+    "get_rng_state_all",
+    "initial_seed",
+    "manual_seed",
+    "manual_seed_all",
+    "seed",
+    "seed_all",
+    "set_rng_state",
+    "set_rng_state_all",
+]
+
+
+def _generator(index: int) -> Any:
+    from mindtorch_npu.backend.generator import default_generator  # noqa: PLC0415 - loads the whole backend
+
+    return default_generator(index)
+
+
+def manual_seed(seed: int) -> None:
+    """Start the current device's stream of `seed`."""
+    number = int(seed)
+    runtime.at_init(lambda: _generator(current_device()).manual_seed(number))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Start every device's stream of `seed`."""
+    number = int(seed)
+
+    def start() -> None:
+        for index in range(runtime.device_count()):
+            _generator(index).manual_seed(number)
+
+    runtime.at_init(start)
+
+
+def _entropy() -> int:
+    return int.from_bytes(os.urandom(7), "little")
+
+
+def seed() -> None:
+    """Start the current device's stream of a number from the operating system."""
+    manual_seed(_entropy())
+
+
+def seed_all() -> None:
+    """Start all devices' streams of one number from the operating system."""
+    manual_seed_all(_entropy())
+
+
+def initial_seed() -> int:
+    """Return the seed of the current device's stream."""
+    runtime.init()
+    return int(_generator(current_device()).initial_seed())
+
+
+def get_rng_state(device: Any = "npu") -> Any:
+    """Return where a device's stream is: a byte tensor of seed and offset."""
+    runtime.init()
+    import mindtorch  # noqa: PLC0415 - which is being imported when this module is
+
+    state = _generator(device_index(device)).state()
+    return mindtorch.tensor(list(state), dtype=mindtorch.uint8)
+
+
+def set_rng_state(new_state: Any, device: Any = "npu") -> None:
+    """Continue a device's stream from what `get_rng_state` returned."""
+    state = bytes(new_state.tolist())
+    runtime.at_init(lambda: _generator(device_index(device)).set_state(state))
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return where every device's stream is."""
+    return [get_rng_state(index) for index in range(runtime.device_count())]
+
+
+def set_rng_state_all(new_states: Iterable[Any]) -> None:
+    """Continue every device's stream."""
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
