@@ -23,7 +23,8 @@ from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from .backward import grad as reverse_grad
 from .derivative import find_derivative
-from .node import meta_of
+from .node import OpNode, meta_of
+from .saved import SavedResult
 
 _ids = itertools.count()
 
@@ -160,8 +161,21 @@ def pushforward(call: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, l
         tangents = iter(_tangents(tracked, inputs, recording))
         found = [next(tangents) if any(one is other for other in tracked) else None for one in outputs]
     if recording and any(isinstance(v, TensorBase) and v._sig.requires_grad for v in _leaves(values)):
+        _give_saved(inputs, outputs, found)
         return result, found
     return _without_history(result), _without_history(found)
+
+
+def _give_saved(inputs: _Inputs, outputs: Sequence[Any], tangents: Sequence[Any]) -> None:
+    """Give what the node saved its tangents, so that the tangents of gradients come out of its formulas."""
+    for stand_in, tangent in zip(inputs.stand_ins, inputs.tangents, strict=True):
+        attach(stand_in, tangent)
+    for output, tangent in zip(outputs, tangents, strict=True):
+        if tangent is None or not isinstance(output._grad_fn, OpNode):
+            continue
+        for item in output._grad_fn._saved or ():
+            if isinstance(item, SavedResult) and item.number == output._output_nr:
+                attach(item.alias, tangent)
 
 
 def _leaves(values: Sequence[Any]) -> list[Any]:

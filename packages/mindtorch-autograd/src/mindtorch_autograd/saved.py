@@ -158,6 +158,8 @@ def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> 
     owner = item.owner() if item.owner is not None else None
     tensor._grad_fn = node if owner is None else owner
     tensor._output_nr = item.number if owner is None else 0
+    if alias._meta is not None and alias._meta.tangents:
+        meta_of(tensor).tangents = dict(alias._meta.tangents)
     return tensor
 
 

@@ -24,6 +24,7 @@ ELEMENTS = {True: 500, False: 40}
 FIRST = ("TestBwdGradients", "test_fn_grad")
 SECOND = ("TestBwdGradients", "test_fn_gradgrad")
 FORWARD = ("TestFwdGradients", "test_forward_mode_AD")
+OVER = ("TestFwdGradients", "test_fn_fwgrad_bwgrad")
 """torch's own tests of the same properties: what their suite leaves out is found by these names."""
 
 TOLERANCE = {"cholesky_inverse": 1e-4}
@@ -164,6 +165,21 @@ def check_second(info: Any, dtype: torch.dtype) -> None:
         mt.autograd.gradgradcheck(call, call.inputs, **_options(info))
 
 
+def check_over(info: Any, dtype: torch.dtype) -> None:
+    """Compare tangents of gradients with differences; raises what fails, Refused where there is nothing to check."""
+    if not info.supports_fwgrad_bwgrad:
+        raise Refused("torch has no forward derivative of the gradient")
+    for _, call in calls(info, dtype):
+        mt.autograd.gradgradcheck(
+            call,
+            call.inputs,
+            check_fwd_over_rev=True,
+            check_rev_over_rev=False,
+            check_undefined_grad=False,
+            **_options(info),
+        )
+
+
 def _tangents(T: Any, info: Any, sample: Any, directions: Any) -> list[Any]:
     """Return the outputs' tangents on one side, None where an output has none."""
     call = Call(T, info, sample)
@@ -199,7 +215,7 @@ def check_forward(info: Any, dtype: torch.dtype) -> None:
         mt.autograd.gradcheck(call, call.inputs, check_forward_ad=True, check_backward_ad=False, **_options(info))
 
 
-CHECKS = {FIRST: check_first, SECOND: check_second, FORWARD: check_forward}
+CHECKS = {FIRST: check_first, SECOND: check_second, FORWARD: check_forward, OVER: check_over}
 
 
 def check(info: Any, suite: tuple[str, str], dtype: torch.dtype) -> None:

@@ -1,4 +1,4 @@
-"""Forward mode: every entry's tangents are torch's, and those of central differences.
+"""Forward mode: every entry's tangents are torch's and those of central differences, as are those of its gradients.
 
 Entries of torch's op database that have forward derivatives there are checked in float64 and complex128, on a few small
 samples. What fails is listed with the reason, as a strict expected failure.
@@ -12,48 +12,52 @@ torch = pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("expecttest", reason="torch.testing._internal needs it")
 
 from . import entries  # noqa: E402
-from .entries import FORWARD  # noqa: E402
+from .entries import FORWARD, OVER  # noqa: E402
 
 REAL, COMPLEX = torch.float64, torch.complex128
 
 WEIGHTS = "a sample's weights are float32: the result has fewer digits than differences need"
 OVERWRITTEN = "samples write several values to one place: a tangent comes from each of them"
+CORNER = "a norm has no second derivative at zero"
 POLE = "samples have powers of zero, where the derivative is infinite"
 
 KNOWN = {
-    REAL: {
+    (FORWARD, REAL): {
         "cov": WEIGHTS,
         "__rpow__": POLE,
         "nn.functional.max_unpool1d": OVERWRITTEN,
         "nn.functional.max_unpool2d": OVERWRITTEN,
         "nn.functional.max_unpool3d": OVERWRITTEN,
     },
-    COMPLEX: {"cov": WEIGHTS},
+    (FORWARD, COMPLEX): {"cov": WEIGHTS},
+    (OVER, REAL): {"cov": WEIGHTS, "__rpow__": POLE, "linalg.norm.subgradients_at_zero": CORNER},
 }
-"""Per dtype, what fails and why."""
+"""Per check and dtype, what fails and why."""
 
-PASSING = {REAL: 501, COMPLEX: 316}
+PASSING = {(FORWARD, REAL): 501, (FORWARD, COMPLEX): 316, (OVER, REAL): 501}
 """How many entries pass; only ever raised."""
+
+CASES = [pytest.param(*case, id=f"{case[0][1]}-{case[1]}") for case in KNOWN]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", KNOWN, ids=str)
-def test_tangents_are_those_of_torch(dtype) -> None:
-    known = KNOWN[dtype]
-    passed, failed = entries.sweep(FORWARD, dtype, known)
+@pytest.mark.parametrize(("suite", "dtype"), CASES)
+def test_tangents_are_those_of_torch(suite, dtype) -> None:
+    known = KNOWN[suite, dtype]
+    passed, failed = entries.sweep(suite, dtype, known)
     assert failed == {}
-    assert passed >= PASSING[dtype]
+    assert passed >= PASSING[suite, dtype]
     assert passed / (passed + len(known)) >= 0.95
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dtype", "name"),
+    ("suite", "dtype", "name"),
     [
-        pytest.param(dtype, name, id=f"{dtype}-{name}", marks=pytest.mark.xfail(reason=why, strict=True))
-        for dtype, known in KNOWN.items()
+        pytest.param(*case, name, id=f"{case[0][1]}-{case[1]}-{name}", marks=pytest.mark.xfail(reason=why, strict=True))
+        for case, known in KNOWN.items()
         for name, why in known.items()
     ],
 )
-def test_known_failures(dtype, name) -> None:
-    entries.check(entries.entry(name), FORWARD, dtype)
+def test_known_failures(suite, dtype, name) -> None:
+    entries.check(entries.entry(name), suite, dtype)

@@ -135,6 +135,33 @@ def tangents_of_named_results(T):
 
 
 @scenarios
+def tangents_of_gradients(T):
+    fw = T.autograd.forward_ad
+    x = T.arange(1.0, 4.0, dtype=T.float64).requires_grad_()
+    seen = []
+    with fw.dual_level():
+        dual = fw.make_dual(x, T.ones(3, dtype=T.float64) * 10)
+        for fn in (
+            lambda d: d**3,
+            lambda d: d.exp(),
+            lambda d: (d.exp() * d.sin()).tanh(),
+            lambda d: d.outer(d) @ d,
+            lambda d: d[1:] * d[:-1],
+            lambda d: d.clone().mul_(d).exp_(),
+            lambda d: d.max() * d,
+        ):
+            (found,) = T.autograd.grad(fn(dual).sum(), dual, create_graph=True)
+            seen.append((found, fw.unpack_dual(found).tangent.detach()))
+            (found,) = T.autograd.grad(fn(dual).sum(), dual)
+            seen.append((found, fw.unpack_dual(found).tangent.detach()))
+    check = T.autograd.gradgradcheck
+    only = {"check_fwd_over_rev": True, "check_rev_over_rev": False}
+    for options in ({}, {"check_undefined_grad": False}, {"check_undefined_grad": False, "check_batched_grad": True}):
+        seen.append(caught(lambda options=options: check(lambda x: x.exp() * x, (x,), **only, **options)))
+    return seen
+
+
+@scenarios
 def transforms(T):
     x, t = T.arange(1.0, 5.0, dtype=T.float64), T.ones(4, dtype=T.float64)
     fn = lambda x: x.logcumsumexp(0) * x.roll(1)  # noqa: E731

@@ -357,10 +357,16 @@ def gradgradcheck(
 ) -> bool:
     """Return True when the gradients of the gradients of `func` agree with central differences; errors as `gradcheck`.
 
-    Forward over reverse is checked through reverse over reverse, which is how it is computed here.
+    `check_fwd_over_rev` differentiates the gradients in forward mode.
     """
     assert check_fwd_over_rev or check_rev_over_rev, (
         "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+    )
+    assert not (check_undefined_grad and not check_rev_over_rev), (
+        "Setting check_undefined_grad=True requires check_rev_over_rev to be True"
+    )
+    assert not (check_batched_grad and not check_rev_over_rev), (
+        "Setting check_batched_grad=True requires check_rev_over_rev to be True"
     )
     inputs = (inputs,) if isinstance(inputs, (TensorBase, GradientEdge)) else tuple(inputs)
     if grad_outputs is None:
@@ -379,7 +385,8 @@ def gradgradcheck(
     return gradcheck(
         gradients, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
         nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad, fast_mode=fast_mode,
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
     )  # fmt: skip
 
 
