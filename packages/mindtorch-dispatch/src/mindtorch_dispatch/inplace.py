@@ -80,9 +80,8 @@ def plan_inplace(
         check_inference(target)
         if recorder is not None:
             recorder.check(target)
-        others = [source for _, source in plan.tensors if source != plan.source]
-        if others and row.meta.aliases_ok and not row.meta.overlap_ok:
-            plan.before = refusing_overlap(plan.before, plan.source, others)
+        if row.meta.aliases_ok and not row.meta.overlap_ok:
+            plan.before = refusing_overlap(plan)
     else:
         plan.run = executor.run_inplace_outputs
         plan.kernel = kernel.fn if kernel is not None and device.type != "meta" else _nothing

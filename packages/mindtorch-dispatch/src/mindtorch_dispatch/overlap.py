@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.strides import is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import TensorBase
+
+from .plan import Plan
 
 
 def check_overlap(target: TensorBase, other: TensorBase) -> None:
@@ -30,11 +32,15 @@ def check_overlap(target: TensorBase, other: TensorBase) -> None:
     )
 
 
-def refusing_overlap(before: Callable[..., Any] | None, source: int, others: Sequence[int]) -> Callable[..., Any]:
+def refusing_overlap(plan: Plan) -> Callable[..., Any] | None:
     """Return the `before` of an elementwise in-place plan that also looks at operands which share the target's memory.
 
     Views of one memory share their version counter, so that nothing is computed for other operands.
     """
+    before, source = plan.before, plan.source
+    others = [place for _, place in plan.tensors if place != source]
+    if not others:
+        return before
 
     def checked(flat: tuple[Any, ...]) -> Any:
         target = flat[source]
