@@ -154,7 +154,8 @@ def oversized(data: bytes, source: random.Random) -> bytes:
 
 
 def _occurrences(data: bytes, mark: bytes) -> list[int]:
-    found, place = [], data.find(mark)
+    found: list[int] = []
+    place = data.find(mark)
     while place >= 0 and len(found) < 64:
         found.append(place)
         place = data.find(mark, place + 1)
@@ -190,6 +191,7 @@ class Batch:
         self._expected = {name: _flat(mt.load(io.BytesIO(data))) for name, (data, _) in self._files.items()}
         self._folder = tempfile.TemporaryDirectory()
         self.peak = 0
+        self.refusal = ""
 
     def one(self, number: int) -> tuple[str, str]:
         """The kind of damage of file `number`, and the outcome."""
@@ -216,8 +218,8 @@ class Batch:
                 warnings.simplefilter("ignore")
                 result = _flat(mt.load(file, mmap=mapped))
             outcome = UNCHANGED if result == self._expected[name] else CHANGED
-        except Exception:  # noqa: BLE001 - every exception is a refusal
-            outcome = REFUSED
+        except Exception as error:  # noqa: BLE001 - every exception is a refusal
+            outcome, self.refusal = REFUSED, repr(error)
         used = tracemalloc.get_traced_memory()[1] - before
         self.peak = max(self.peak, used - 2 * size)
         if used > 2 * size + _SLACK:

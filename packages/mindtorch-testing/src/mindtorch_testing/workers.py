@@ -22,13 +22,13 @@ from typing import Any
 
 import mindtorch as mt
 from mindtorch import multiprocessing as mp
-from mindtorch.utils.data import DataLoader
+from mindtorch.utils.data import DataLoader, Dataset
 
 SAMPLES, WORKERS, SECONDS = 24, 4, 60
 _SHARED = Path("/dev/shm")
 
 
-class Rows:
+class Rows(Dataset[Any]):
     """Samples with a worker that dies at one of them."""
 
     def __init__(self, fatal: int | None) -> None:
@@ -60,7 +60,9 @@ def one_pass(method: str, strategy: str, fatal: int | None, given_up: bool) -> s
     """One loader with its workers; returns what was wrong, None for nothing."""
     mp.set_sharing_strategy(strategy)
     pids = [os.getpid()]
-    loader = DataLoader(Rows(fatal), 3, num_workers=WORKERS, timeout=SECONDS, multiprocessing_context=method)
+    loader: DataLoader[Any] = DataLoader(
+        Rows(fatal), 3, num_workers=WORKERS, timeout=SECONDS, multiprocessing_context=method
+    )
     try:
         seen: list[int] = []
         batches = iter(loader)

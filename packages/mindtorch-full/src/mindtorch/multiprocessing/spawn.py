@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -72,9 +73,9 @@ def _child(job: Parcel, index: int, error_file: str, parent: int) -> None:
         function(index, *args)
     except KeyboardInterrupt:
         return  # the parent got it too and says so
-    except Exception:  # noqa: BLE001 - reported in full by the parent
+    except Exception as error:  # noqa: BLE001 - reported in full by the parent
         with open(error_file, "wb") as stream:
-            pickle.dump(traceback.format_exc(), stream)
+            pickle.dump("".join(traceback.format_exception(error)), stream)
         sys.exit(1)
 
 
@@ -82,8 +83,6 @@ def _die_with_parent(parent: int) -> None:
     """Be interrupted when the parent dies, where the system offers that."""
     if not sys.platform.startswith("linux"):
         return
-    import ctypes  # noqa: PLC0415 - costs time that programs without process groups need not spend
-
     ctypes.CDLL(None).prctl(1, signal.SIGINT)
     if os.getppid() != parent:  # it died before the request
         os.kill(os.getpid(), signal.SIGINT)

@@ -9,6 +9,7 @@ process of the program is gone, by Python's resource tracker.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import mmap
 import os
@@ -33,9 +34,8 @@ _numbers = itertools.count(1)
 
 
 def _resource_tracker() -> Any:
-    from multiprocessing import resource_tracker  # noqa: PLC0415 - costs as much as the rest of this package; few programs share files
-
-    return resource_tracker
+    # Imported when needed: it costs as much as the rest of this package, and few programs share files.
+    return importlib.import_module("multiprocessing.resource_tracker")
 
 
 class Strategy:
@@ -47,9 +47,8 @@ class Strategy:
 def _folder() -> str:
     if os.path.isdir("/dev/shm"):
         return "/dev/shm"
-    import tempfile  # noqa: PLC0415 - as above
-
-    return tempfile.gettempdir()
+    folder: str = importlib.import_module("tempfile").gettempdir()
+    return folder
 
 
 def _anonymous_file(nbytes: int) -> int:
@@ -124,9 +123,8 @@ class NamedAllocation(HostAllocation):
         super().__init__(buffer, resizable=False, shared=True)
         self.handle = handle
         change_count(handle, 1)
-        from multiprocessing.util import Finalize  # noqa: PLC0415 - as above; child processes run these at their end, and no others
-
-        Finalize(self, change_count, (handle, -1), exitpriority=0)
+        # Child processes run these at their end, and no others.
+        importlib.import_module("multiprocessing.util").Finalize(self, change_count, (handle, -1), exitpriority=0)
 
 
 def _path_of(handle: str) -> str:
