@@ -248,3 +248,54 @@ def test_an_executor_serves_once(npu):
     with pytest.raises(ValueError, match="no argument is on a device"):
         launch("aclnnExp", [None, None])
     assert x.sum().item() == 2
+
+
+def test_tensors_are_saved_and_come_back(npu, tmp_path):
+    x = torch.arange(6.0, device="npu").reshape(2, 3)
+    torch.save({"x": x, "t": x.t()}, tmp_path / "x.pt")
+    there, here = torch.load(tmp_path / "x.pt"), torch.load(tmp_path / "x.pt", map_location="cpu")
+    assert str(there["t"].device) == "npu:0"
+    assert there["t"].untyped_storage().data_ptr() == there["x"].untyped_storage().data_ptr()
+    assert torch.equal(there["t"], x.t())
+    assert here["x"].tolist() == x.tolist()
+
+
+def test_a_device_storage_is_read_but_not_written_by_the_host(npu):
+    storage = torch.ones(1, device="npu").untyped_storage()
+    assert storage.tolist() == [0, 0, 128, 63]
+    with pytest.raises(ValueError, match="read-only"):
+        storage[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("select", "shape"),
+    [
+        (lambda x: x[x > 0], (14,)),
+        (lambda x: torch.nonzero(x > 0), (14, 2)),
+        (lambda x: x.masked_select(x > 9), (0,)),
+        (lambda x: x[x.sum(1) > 0], (2, 6)),
+    ],
+)
+def test_shapes_that_depend_on_values(npu, select, shape):
+    x = torch.linspace(-2, 3, 24).reshape(4, 6)
+    found = select(x.to("npu"))
+    assert tuple(found.shape) == tuple(select(x).shape)
+    assert torch.equal(found.cpu(), select(x))
+    assert found.ndim == len(shape)
+
+
+def test_torch_npu_names(npu):
+    assert torch.npu.is_available()
+    assert torch.accelerator.current_accelerator().type == "npu"
+    assert torch.npu.get_device_name() == "Ascend910B3 (simulated)"
+    with torch.npu.device(1):
+        assert str(torch.zeros(1, device="npu").device) == "npu:1"
+        assert torch.accelerator.current_device_index() == 1
+    state = torch.npu.get_rng_state()
+    one = torch.rand(3, device="npu")
+    torch.npu.set_rng_state(state)
+    assert torch.equal(torch.rand(3, device="npu"), one)
+    with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):
+        torch.empty(2**40, device="npu")
+    with pytest.raises(NotImplementedError, match="recording graphs is not supported"):
+        torch.npu.NPUGraph()

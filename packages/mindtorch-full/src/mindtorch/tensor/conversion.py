@@ -104,7 +104,8 @@ class ConversionMixin(TensorBase):
         """Return the type's name, or this tensor converted to `dtype` (a dtype, a name, a tensor type)."""
         if dtype is None:
             spec = self._sig.spec
-            return spec.dtype.type_name
+            name = spec.dtype.type_name
+            return name.replace("torch.", "torch.npu.", 1) if spec.device.type == "npu" else name
         if isinstance(dtype, str):
             found = next((one for one in dtypes.ALL_DTYPES if one.type_name == dtype), None)
             if found is None:

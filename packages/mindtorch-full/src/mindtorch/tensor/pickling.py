@@ -63,7 +63,7 @@ def tensor_over(
     spec = Spec.of(dtype, storage.device, Size(size), stride)
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-    if storage.buffer is None:
+    if storage.device.type == "meta":
         array = None
     else:
         # An empty tensor may start past the end of its storage.
@@ -161,7 +161,7 @@ class PicklingMixin(TensorBase):
         else:
             storage = copy.deepcopy(self._materialized_storage(), memo)
             array = None
-            if storage.buffer is not None:
+            if storage.device.type != "meta":
                 array = array_of_storage(storage, sig.spec, self._offset if sig.spec.numel else 0)
         new = make_tensor(type(self), sig, array, storage, self._offset, [0])
         memo[id(self)] = new

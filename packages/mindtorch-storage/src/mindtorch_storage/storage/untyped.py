@@ -170,7 +170,9 @@ class UntypedStorage(SharingMethods):
     def _readable(self) -> np.ndarray[Any, Any]:
         settle()
         if self.buffer is None:
-            raise NotImplementedError(memory.NO_DATA)
+            copied: np.ndarray[Any, Any] = self.host_bytes()
+            copied.flags.writeable = False  # writes would be lost
+            return copied
         view: np.ndarray[Any, Any] = self.buffer
         return view
 
