@@ -4,11 +4,15 @@
     mindtorch-npu info [--json]               devices, chip and versions
     mindtorch-npu errors CODE... [--json]     what return codes mean: numbers, names or parts of names, or - for the
                                               codes in a log on standard input
+    mindtorch-npu health [--json]             try every device: memory, streams, events
+    mindtorch-npu memory [--json]             free and total memory of every device
+    mindtorch-npu bandwidth [--json]          how fast copies go, by direction and size
 
 Exit status of check and info: 0 all is well, 1 with warnings, 2 something is broken, 3 no device; of errors: 0, or 1
-when something was not recognised. A wrong command line is 2. Nothing is initialised, so the command is safe beside
-running programs, and it works where nothing is installed. `check` loads no vendor library; `check --load` and `info` do
-so in a process of their own, within a time limit.
+when something was not recognised; of health, memory and bandwidth: 0, 2 when a device failed, 3 without one. A wrong
+command line is 2. Nothing is initialised by the first three, so they are safe beside running programs, and the command
+works where nothing is installed. `check` loads no vendor library; `check --load`, `info` and the last three do so in a
+process of their own, within a time limit.
 """
 
 import argparse
@@ -20,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mindtorch_npu import checks, probe, runtime
+from mindtorch_npu import checks, probe, runtime, trials
 from mindtorch_npu.__about__ import __version__
 from mindtorch_npu.acl import codes, loader
 
@@ -30,7 +34,9 @@ SCHEMA = 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
-    run = {"check": _check, "doctor": _check, "info": _info, "errors": _errors}[options.command or "check"]
+    run = {"check": _check, "doctor": _check, "info": _info, "errors": _errors, **dict.fromkeys(trials.TRIALS, _try)}[
+        options.command or "check"
+    ]
     return run(options)
 
 
@@ -48,9 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         parents=[shared, load],
     )
     parser.add_argument("--version", action="version", version=f"mindtorch-npu {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="check|info|errors")
+    commands = parser.add_subparsers(dest="command", metavar="check|info|errors|health|memory|bandwidth")
     commands.add_parser("check", parents=[shared, load], aliases=["doctor"])
     commands.add_parser("info", parents=[shared])
+    for name in trials.TRIALS:
+        commands.add_parser(name, parents=[shared])
     errors = commands.add_parser("errors", parents=[shared])
     errors.add_argument("codes", nargs="+", metavar="CODE")
     return parser
@@ -106,6 +114,40 @@ def _info(options: argparse.Namespace) -> int:
     }
     print("\n".join(f"{name + ':':<10}{value}" for name, value in shown.items()))
     return status
+
+
+def _try(options: argparse.Namespace) -> int:
+    """Print what trying the devices found; they are initialised, in a process of its own."""
+    found = trials.run(options.command)
+    devices = found["devices"]
+    failed = bool(devices) and (bool(found["error"]) or any(not entry.get("well", True) for entry in devices))
+    status = 2 if failed else 3 if not devices else 0
+    if getattr(options, "json", False):
+        print(json.dumps({"schema": SCHEMA, "status": status, **_host(), **found}, indent=2))
+        return status
+    if found.get("simulated"):
+        print("These devices are simulated.")
+    for entry in devices:
+        print(f"device {entry['device']}: {entry['name']}")
+        print("\n".join(_trial_lines(options.command, entry)))
+    if found["error"]:
+        print(found["error"])
+    return status
+
+
+def _trial_lines(command: str, entry: dict[str, Any]) -> list[str]:
+    if command == "health":
+        return [
+            f"{'failure' if why else 'ok':>8}  {name}" + (f": {why}" if why else "")
+            for name, why in entry["steps"].items()
+        ]
+    if command == "memory":
+        return [f"    {entry['free'] / 2**20:,.0f} MiB of {entry['total'] / 2**20:,.0f} MiB free"]
+    rates = entry["gigabytes_per_second"]
+    return [
+        f"    {way:<14}" + "".join(f"{int(size) // 1024:>8} KiB {rate:>9.3f} GB/s" for size, rate in by_size.items())
+        for way, by_size in rates.items()
+    ]
 
 
 def _errors(options: argparse.Namespace) -> int:
