@@ -23,6 +23,7 @@ from .binding import bind_overload, bind_packet
 from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
+from .routing import tensor_leaves
 from .schema import Schema
 from .state import state
 from .table import OpRow, Packet, find_packet, packets
@@ -151,9 +152,10 @@ def _call_with_names(
 def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError) -> Any:
     """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`.
 
-    Operands are fetched before anything is written, so a second run starts where the first did.
+    Operands are fetched before anything is written, so a second run starts where the first did. A tensor that is no
+    operand of this call would be waiting again in the next run: that is an error of the code that read it.
     """
-    while wait_for_missing(error):
+    while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
         try:
             return plan.run(plan, flat)
         except AttributeError as again:

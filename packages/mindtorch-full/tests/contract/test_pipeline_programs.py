@@ -401,3 +401,10 @@ def test_a_kernel_for_the_pipeline_key_comes_first(operator: str) -> None:
     assert mt.ops.pipelines.double(mt.ones(1)).tolist() == [2]
     with mt.pipeline():
         assert mt.ops.pipelines.double(mt.ones(1)).tolist() == [100]
+
+
+def test_a_composing_function_that_reads_past_the_boundary_is_an_error(operator: str) -> None:
+    registry.register_kernel(operator, DispatchKey.CPU, lambda x: (x + 1)._array)
+    registry.register_kernel(operator, DispatchKey.Meta, registry.get(operator).kernels[DispatchKey.CPU])
+    with mt.pipeline(), pytest.raises(AttributeError, match="_array"):
+        mt.ops.pipelines.double(mt.ones(2))
