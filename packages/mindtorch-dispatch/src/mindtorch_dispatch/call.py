@@ -55,7 +55,7 @@ def fingerprint(value: Any) -> Any:
         return (tuple, *[fingerprint(item) for item in value])
     if kind in opaque_types:
         return kind
-    if isinstance(value, TensorBase) or kind.__hash__ is None:
+    if isinstance(value, TensorBase) or kind.__hash__ is None or hasattr(kind, "__torch_function__"):
         raise Unplannable
     return (kind, value)
 
@@ -326,6 +326,7 @@ class PacketCall:
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
         self.function = make_form(packet, False)
+        self.__name__ = packet.name.rpartition("::")[2]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

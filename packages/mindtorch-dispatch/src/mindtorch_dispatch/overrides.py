@@ -25,6 +25,11 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
     return found
 
 
+def overriding(value: Any) -> bool:
+    """Return whether the type of `value` has an override of its own, or `value` is such a type."""
+    return _overrides(value if isinstance(value, type) else type(value))
+
+
 def _overrides(kind: type) -> bool:
     function = getattr(kind, "__torch_function__", None)
     return function is not None and function is not disabled_torch_function and not _is_base_default(kind)
@@ -55,28 +60,61 @@ def disabled_torch_function(cls: Any, func: Any, types: Any, args: tuple[Any, ..
 
 
 def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
-    """Return (True, result) when a mode or an argument type took the call, else (False, None).
+    """Return (True, result) when a mode or an argument type took the call of a native function, else (False, None).
 
     Raises TypeError with torch's text when every override answered NotImplemented.
     """
-    modes = state.mode.function_modes
-    if modes and modes[-1] is DISABLED:
+    if not enabled():
         return False, None
     overloaded = overloaded_arguments((*args, *kwargs.values()))
+    handled, result = ask(func, overloaded, args, kwargs)
+    if handled:
+        return True, result
+    modes = state.mode.function_modes
+    if overloaded or modes:
+        raise TypeError(_all_refused(func, modes[-1] if modes else None, overloaded))
+    return False, None
+
+
+def enabled() -> bool:
+    """Return whether overrides apply to the call at hand; False once after `redispatch_function` asked for it."""
+    if state.skip_override:
+        state.skip_override = False
+        return False
+    modes = state.mode.function_modes
+    return not (modes and modes[-1] is DISABLED)
+
+
+def ask(
+    func: Callable[..., Any], overloaded: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[bool, Any]:
+    """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers."""
     types = tuple(type(item) for item in overloaded)
-    if modes:
-        mode = modes[-1]
+    modes = state.mode.function_modes
+    if modes and modes[-1] is not DISABLED:
         with mode_set(function_modes=modes[:-1]):
-            result = mode.__torch_function__(func, types, args, kwargs)
+            result = modes[-1].__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return True, result
     for item in overloaded:
         result = type(item).__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return True, result
-    if overloaded:
-        names = ", ".join(f"'{kind.__module__}.{kind.__qualname__}'" for kind in types)
-        raise TypeError(
-            f"no implementation found for 'torch.{func.__name__}' on types that implement __torch_function__: [{names}]"
-        )
     return False, None
+
+
+def _all_refused(func: Callable[..., Any], mode: Any, overloaded: Sequence[Any]) -> str:
+    owner = "Tensor." if is_method_form(func) else ""
+    lines = [f"  - mode object {mode!r}"] if mode is not None else []
+    lines += [f"  - tensor subclass {type(item)!r}" for item in overloaded]
+    return (
+        f"Multiple dispatch failed for '{func.__module__}.{owner}{func.__name__}'; all __torch_function__ handlers "
+        "returned NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
+        "TORCH_LOGS=not_implemented"
+    )
+
+
+def is_method_form(func: Any) -> bool:
+    """Return whether `func` is an operator's method form, `torch.Tensor.add` and not `torch.add`."""
+    owner = default_owner[0]
+    return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func

@@ -83,11 +83,12 @@ class _State(threading.local):
     mode: Mode = DEFAULT_MODE
     keys: DispatchKeySet = DispatchKeySet()
     recording: Any = None
+    skip_override: bool = False
 
 
 state = _State()
 """The calling thread's state: `mode`; `keys`, those by which the running registered kernel was reached; and `recording`,
-the `profiling.Recording` that is running while `mode.profiling`."""
+the `profiling.Recording` that is running while `mode.profiling`; `skip_override`, that the next call is not overridden."""
 
 
 @contextmanager

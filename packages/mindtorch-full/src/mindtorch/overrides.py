@@ -1,0 +1,271 @@
+"""`torch.overrides`: which functions `__torch_function__` sees, and the means for Python functions to take part."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from mindtorch_dispatch import overrides as dispatched
+from mindtorch_dispatch.state import state
+
+from ._naming import adopt, torch_name
+from .tensor.tensor import Tensor
+
+__all__ = [
+    "enable_reentrant_dispatch",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "redispatch_function",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+_NAMESPACES = ("", "functional", "nn.functional", "Tensor", "linalg", "fft", "special")
+
+_IGNORED = {
+    "": "arange are_deterministic_algorithms_enabled as_strided as_tensor asarray autocast_decrement_nesting "
+    "autocast_increment_nesting bartlett_window blackman_window broadcast_shapes can_cast clear_autocast_cache compile "
+    "device dtype empty empty_permuted empty_strided enable_grad eye fill finfo from_file from_numpy frombuffer full "
+    "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype get_default_device get_default_dtype "
+    "get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads get_num_threads get_rng_state "
+    "hamming_window hann_window iinfo inference_mode initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled "
+    "is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled "
+    "is_grad_enabled is_inference_mode_enabled is_storage is_tensor is_vulkan_available is_warn_always_enabled "
+    "kaiser_window layout linspace load logspace manual_seed memory_format no_grad normal ones promote_types rand "
+    "rand_like randint randint_like randn randn_like randperm range result_type save scalar_tensor seed "
+    "set_anomaly_enabled set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled set_default_device "
+    "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
+    "set_grad_enabled set_num_interop_threads set_num_threads set_printoptions set_rng_state set_warn_always tensor "
+    "tril_indices triu_indices typename use_deterministic_algorithms vander vmap zeros",
+    "nn.functional": "grouped_mm handle_torch_function has_torch_function has_torch_function_unary "
+    "has_torch_function_variadic hardsigmoid hardswish sigmoid tanh upsample upsample_bilinear upsample_nearest",
+    "Tensor": "as_subclass new new_empty new_empty_strided new_full new_ones new_tensor new_zeros reinforce stride "
+    "unflatten",
+    "fft": "fftfreq rfftfreq",
+    "nn.init": "calculate_gain",
+}
+"""Namespace to the functions that `__torch_function__` does not see, or that have no tensor to see."""
+
+
+def _namespace(name: str) -> Any:
+    if name == "Tensor":
+        return Tensor
+    return importlib.import_module(f"mindtorch.{name}" if name else "mindtorch")
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """Return the public functions that `__torch_function__` cannot override."""
+    found = set()
+    for namespace, names in _IGNORED.items():
+        owner = _namespace(namespace)
+        found.update(getattr(owner, name) for name in names.split() if hasattr(owner, name))
+    return found
+
+
+def _public(owner: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public functions of a namespace: on a class its properties too, of a module no classes or modules."""
+    names = dir(owner) if isinstance(owner, type) else set(getattr(owner, "__all__", ())) | set(dir(owner))
+    for name in sorted(names):
+        if name.startswith("_") and not (isinstance(owner, type) and name in _OPERATORS):
+            continue
+        value = inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name)
+        if isinstance(value, property):
+            yield name, value
+        elif callable(value) and not isinstance(value, (type, types.ModuleType)):
+            yield name, value
+
+
+_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow "
+    "matmul rmatmul and rand iand or ror ior xor rxor ixor lshift rlshift ilshift rshift rrshift irshift eq ne lt le gt ge "
+    "neg pos abs invert bool int float complex index len getitem setitem contains".split()
+)
+
+
+@functools.cache
+def _tables() -> tuple[dict[Any, list[Callable[..., Any]]], dict[int, str]]:
+    functions: dict[Any, list[Callable[..., Any]]] = {}
+    names: dict[int, str] = {}
+    ignored = get_ignored_functions()
+    for namespace in _NAMESPACES:
+        owner = _namespace(namespace)
+        prefix = f"torch.{namespace}." if namespace else "torch."
+        for name, value in _public(owner):
+            if isinstance(value, property):
+                functions.setdefault(value, []).append(value.__get__)
+                names[id(value)] = f"{prefix}{name}.__get__"
+            elif value not in ignored and getattr(value, "__module__", "torch") not in _OUTSIDE:
+                functions.setdefault(owner, []).append(value)
+                names.setdefault(id(value), f"{prefix}{name}")
+    return functions, names
+
+
+_OUTSIDE = frozenset({"typing", "functools", "math", "builtins", "collections", "torch.overrides", "mindtorch._naming"})
+"""Where functions come from that a namespace only uses."""
+
+
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """Return the functions that `__torch_function__` sees, by namespace; for a property its `__get__`."""
+    return {owner: list(functions) for owner, functions in _tables()[0].items()}
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """Return, for every function that can be overridden, a function of the same signature that answers -1."""
+    found: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for functions in _tables()[0].values():
+        for function in functions:
+            found[function] = _answering(function)
+    return found
+
+
+def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    try:
+        answer.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):  # callables of the interpreter do not say: the catch-all signature stays
+        return answer
+    return answer
+
+
+def resolve_name(f: Any) -> str | None:
+    """Return the name under which users know an overridable function, None for any other."""
+    if type(f).__name__ in ("OverloadCall", "PacketCall") and id(f) not in _tables()[1]:
+        return str(f)
+    owner = getattr(f, "__self__", None)
+    return _tables()[1].get(id(owner) if isinstance(owner, property) else id(f))
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Return whether `func`, as `__torch_function__` gets it, is a method or a property's getter or setter."""
+    if getattr(func, "__name__", None) in ("__get__", "__set__"):
+        return True
+    return any(func is value for value in _tables()[0][Tensor])
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Return whether `inp` is a tensor or of a type that has `__torch_function__`."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Return whether one of the arguments overrides, or there are arguments and a mode is active."""
+    values = list(relevant_args)
+    if not values or not dispatched.enabled():
+        return False
+    return bool(state.mode.function_modes) or any(map(dispatched.overriding, values))
+
+
+def has_torch_function_unary(inp: Any) -> bool:
+    """As `has_torch_function((inp,))`."""
+    return has_torch_function((inp,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """As `has_torch_function(args)`."""
+    return has_torch_function(args)
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Return what the innermost mode or the first overriding argument answers; TypeError when none does."""
+    overloaded = dispatched.overloaded_arguments([one for one in relevant_args if dispatched.overriding(one)])
+    handled, result = dispatched.ask(public_api, overloaded, args, kwargs)
+    if handled:
+        return result
+    name = f"{torch_name(public_api.__module__)}.{public_api.__name__}"
+    text = (
+        f"no implementation found for '{name}' on types that implement __torch_function__: "
+        f"{[type(one) for one in overloaded]}"
+    )
+    modes = state.mode.function_modes
+    raise TypeError(f"{text} nor in mode {modes[-1]}" if modes else text)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """Return a decorator that lets a Python function be overridden; `dispatcher` picks the arguments that may."""
+
+    def inner(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return func(*args, **kwargs)
+
+        return wrapped
+
+    return inner
+
+
+def redispatch_function(func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    """Call `func` past its own override; what it calls in turn is overridden as ever."""
+    state.skip_override = True
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.skip_override = False
+
+
+class TorchFunctionMode:
+    """A context in which every overridable call of this thread goes to the mode's `__torch_function__` first."""
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        state.mode = state.mode.replace(function_modes=(*state.mode.function_modes, self))
+        return self
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        state.mode = state.mode.replace(function_modes=state.mode.function_modes[:-1])
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """Return an instance to enter; kept for programs of old."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that only calls through."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _len_torch_function_stack() -> int:
+    return len(state.mode.function_modes)
+
+
+def _get_current_function_mode() -> Any:
+    modes = state.mode.function_modes
+    return modes[-1] if modes else None
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    return list(state.mode.function_modes)
+
+
+def enable_reentrant_dispatch() -> Any:
+    """Raise: calls made within `__torch_dispatch__` have no other layers to return to yet."""
+    raise NotImplementedError("enable_reentrant_dispatch: the layers above __torch_dispatch__ cannot be re-entered yet")
+
+
+adopt(globals())
