@@ -79,9 +79,7 @@ def _public(owner: Any) -> Iterator[tuple[str, Any]]:
         if name.startswith("_") and not (isinstance(owner, type) and name in _OPERATORS):
             continue
         value = inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name)
-        if isinstance(value, property):
-            yield name, value
-        elif callable(value) and not isinstance(value, (type, types.ModuleType)):
+        if isinstance(value, property) or (callable(value) and not isinstance(value, (type, types.ModuleType))):
             yield name, value
 
 
