@@ -221,7 +221,7 @@ def test_inplace_and_views_share_memory(npu):
 
 
 def test_random_numbers_are_a_function_of_seed_and_offset(npu):
-    from mindtorch_npu.backend.generator import default_generator
+    from mindtorch_npu.generator import default_generator
 
     default_generator(0).manual_seed(5)
     one, two = torch.rand(100, device="npu"), torch.rand(100, device="npu")

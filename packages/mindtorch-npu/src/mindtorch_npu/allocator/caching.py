@@ -8,50 +8,21 @@ read past the end.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch_npu.allocator import oom
 from mindtorch_npu.allocator.blocks import Block, BlockPool
-from mindtorch_npu.allocator.config import MIB, UNLIMITED, Config, from_environment
+from mindtorch_npu.allocator.config import UNLIMITED, Config, from_environment
 from mindtorch_npu.allocator.driver import AclDriver, Driver
 from mindtorch_npu.allocator.history import History
+from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_size
 from mindtorch_npu.allocator.snapshot import segments_of
 from mindtorch_npu.allocator.statistics import Statistics
 
-MIN_BLOCK = 512
-SMALL = MIB
-SMALL_SEGMENT = 2 * MIB
-MIN_LARGE = 10 * MIB
-ROUND_LARGE = 2 * MIB
-PADDING = 32
 LARGEST = 1 << 60
-
-
-def round_size(size: int, config: Config) -> int:
-    """Return how many bytes a block for a request of `size` bytes has."""
-    size += PADDING
-    if size < MIN_BLOCK:
-        return MIN_BLOCK
-    parts = config.divisions(size)
-    if parts > 1 and size > MIN_BLOCK * parts:
-        power = 1 << (size.bit_length() - 1)
-        if size & (size - 1) == 0:
-            return size
-        step = power // parts
-        return power + (size - power + step - 1) // step * step
-    return (size + MIN_BLOCK - 1) // MIN_BLOCK * MIN_BLOCK
-
-
-def segment_size(size: int, config: Config) -> int:
-    """Return how many bytes are asked of the device for a block of `size` bytes."""
-    if size <= SMALL:
-        return SMALL_SEGMENT
-    if size < MIN_LARGE:
-        return config.large_segment_size
-    return (size + ROUND_LARGE - 1) // ROUND_LARGE * ROUND_LARGE
+"""Requests of so many bytes are refused unasked."""
 
 
 class NpuAllocator:
@@ -425,8 +396,3 @@ class NpuAllocator:
                     del self._routes[place]
                     return
         raise RuntimeError(f"no pool {pool} is in use")
-
-    def warn_leaks(self) -> None:
-        """Warn of blocks that are still in use."""
-        if self._active:
-            warnings.warn(f"{len(self._active)} blocks of NPU {self.device_id} are in use", stacklevel=2)

@@ -13,8 +13,8 @@ _class: list[type[RuntimeError]] = [OutOfMemoryError]
 
 
 def set_error_class(cls: type[RuntimeError]) -> None:
-    """Raise `cls` from now on, so that a tensor library's own class catches it."""
-    _class[0] = cls
+    """Let what is raised from now on be a `cls`, too, so that a tensor library's own class catches it."""
+    _class[0] = type("OutOfMemoryError", (OutOfMemoryError, cls), {"__module__": "torch"})
 
 
 def format_size(size: int) -> str:

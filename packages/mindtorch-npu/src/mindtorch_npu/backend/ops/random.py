@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_npu.backend.binding import launch
-from mindtorch_npu.backend.generator import NpuGenerator, default_generator
 from mindtorch_npu.backend.register import written
+from mindtorch_npu.generator import NpuGenerator, default_generator
 
 
 def _draw(out: Any, generator: Any) -> tuple[int, int]:
