@@ -115,7 +115,7 @@ class device_of(device):
     """Context manager: the current device is that of a tensor or storage; others change nothing."""
 
     def __init__(self, obj: Any) -> None:
-        place = getattr(obj, "device", None)
+        place: Any = getattr(obj, "device", None)
         super().__init__(place.index if getattr(place, "type", None) == "npu" else -1)
 
 

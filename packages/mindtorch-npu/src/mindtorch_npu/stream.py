@@ -37,13 +37,13 @@ def _pooled(index: int) -> int:
     acl = runtime.on(index)
     with _lock:
         handles, turn = _pools.setdefault(index, ([], itertools.count()))
-        number = next(turn) % POOL
+        number: int = next(turn) % POOL
         if number < len(handles):
             return handles[number]
         handle, code = acl.rt.create_stream_with_config(0, FAST_LAUNCH | FAST_SYNC)
         check(code, "acl.rt.create_stream_with_config(0, 3)", acl)
-        handles.append(handle)
-        return int(handle)
+        handles.append(int(handle))
+        return handles[-1]
 
 
 def _destroy_pools() -> None:

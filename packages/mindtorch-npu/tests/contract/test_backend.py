@@ -36,6 +36,11 @@ class Operands:
 F = torch.nn.functional
 
 CASES = {
+    "nan_to_num": lambda s: (s.A / 0).nan_to_num(), "shift": lambda s: s.I << s.I, "shift_number": lambda s: s.I << 2,
+    "shift_right": lambda s: s.I >> s.I, "xlogy_number": lambda s: torch.xlogy(s.A, 2.0),
+    "xlogy_first": lambda s: torch.xlogy(2.0, s.P), "roll": lambda s: s.A.roll(2, 1),
+    "index_fill": lambda s: s.A.index_fill(1, s.tensor([0, 3]), 9.0), "prod": lambda s: s.A.prod(),
+    "prod_dim": lambda s: s.A.prod(1),
     "add": lambda s: s.A + s.B, "add_alpha": lambda s: torch.add(s.A, s.B, alpha=2.5),
     "add_number": lambda s: s.A + 3,
     "sub": lambda s: s.A - s.B, "rsub": lambda s: 3 - s.A, "mul": lambda s: s.A * s.B,
@@ -235,6 +240,16 @@ def test_random_numbers_are_a_function_of_seed_and_offset(npu):
 @pytest.mark.parametrize("row", ["mul.Tensor", "addmm", "native_layer_norm", "embedding_dense_backward"])
 def test_rows_name_their_operator(row):
     assert rows[row].startswith("aclnn")
+
+
+def test_complex_numbers(npu):
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -1.0])
+    assert torch.equal(torch.complex(x.to("npu"), y.to("npu")).cpu(), torch.complex(x, y))
+    torch.testing.assert_close(torch.polar(x.to("npu"), y.to("npu")).cpu(), torch.polar(x, y))
+
+
+def test_three_hundred_rows_are_bound():
+    assert len(rows) >= 300
 
 
 def test_launches_are_counted(npu):

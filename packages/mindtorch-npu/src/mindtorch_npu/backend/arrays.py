@@ -114,7 +114,7 @@ class DeviceArray:
         step = 1
         for extent, own in zip(reversed(self.shape), reversed(self.steps), strict=True):
             if extent != 1 and own != step:
-                return self.size == 0
+                return bool(self.size == 0)
             step *= extent
         return True
 

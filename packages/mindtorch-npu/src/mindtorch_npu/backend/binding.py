@@ -116,6 +116,7 @@ class _Call:
 
     def _make_scalar(self, value: Any) -> int:
         value = value.item() if hasattr(value, "item") else value
+        block: Any
         if isinstance(value, bool):
             block, code = ctypes.c_bool(value), BOOL
         elif isinstance(value, int):

@@ -115,11 +115,11 @@ def aclnn(
     _register((row,) if isinstance(row, str) else row, run, operator.name)
 
 
-def written(row: str | Sequence[str], name: str, fn: Callable[..., None]) -> None:
+def written(row: str | Sequence[str], name: str, fn: Callable[..., Any]) -> None:
     """Let `fn(out, *operands)` compute rows by launching operators, `aclnn<name>` first of all."""
     _register((row,) if isinstance(row, str) else row, fn, "aclnn" + name)
 
 
-def _register(names: Sequence[str], fn: Callable[..., None], operator: str) -> None:
+def _register(names: Sequence[str], fn: Callable[..., Any], operator: str) -> None:
     register_kernel("npu", names, fn, upcast=False)
     rows.update(dict.fromkeys(names, operator))

@@ -49,7 +49,7 @@ def make_module(machine: Machine) -> ModuleType:
     acl.get_soc_name = lambda: machine.settings.chip  # type: ignore[attr-defined]
     acl.get_recent_err_msg = lambda: _take_message(machine)  # type: ignore[attr-defined]
     if not machine.settings.priorities:
-        del acl.rt.device_get_stream_priority_range  # type: ignore[attr-defined]
+        del acl.rt.device_get_stream_priority_range
     return acl
 
 

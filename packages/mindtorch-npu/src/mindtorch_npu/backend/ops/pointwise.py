@@ -117,3 +117,18 @@ def _masked_fill(out: Any, self: Any, mask: Any, value: Any) -> None:
 
 
 written(("masked_fill.Scalar", "masked_fill.Tensor"), "InplaceMaskedFillScalar", _masked_fill)
+
+
+def _nan_to_num(out: Any, self: Any, nan: float | None, high: float | None, low: float | None) -> None:
+    limits = np.finfo(self.dtype if self.dtype.name in ("float16", "float32", "float64") else np.float32)
+    high = float(limits.max) if high is None else high
+    launch("aclnnNanToNum", [self, nan or 0.0, high, float(limits.min) if low is None else low, out])
+
+
+written("nan_to_num", "NanToNum", _nan_to_num)
+aclnn("bitwise_left_shift.Tensor", "LeftShift")
+aclnn("bitwise_left_shift.Tensor_Scalar", "LeftShifts")
+aclnn("bitwise_right_shift.Tensor", "RightShift")
+aclnn(("xlogy.Scalar_Other", "xlogy.Scalar_Self"), "XLogYTensor")
+aclnn("complex", "Complex")
+aclnn("polar", "Polar")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_npu.backend.arrays import DeviceArray
-from mindtorch_npu.backend.register import aclnn
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.dtypes import code_of
+from mindtorch_npu.backend.register import aclnn, written
 
 
 def _one(dims: Any) -> int:
@@ -61,3 +63,14 @@ aclnn(
 )
 aclnn("median.dim", "MedianDim", adapt=lambda x, dims, keep: (x, _one(dims), keep))
 aclnn("median", "Median")
+
+
+def _prod(out: Any, self: Any, dims: Any, keep: bool) -> None:
+    """The operators multiply over one dimension, or over all."""
+    if len(dims) == 1:
+        launch("aclnnProdDim", [self, dims[0], keep, code_of(out.dtype), out])
+    else:
+        launch("aclnnProd", [self, code_of(out.dtype), out])
+
+
+written(("prod", "prod.dim_int"), "ProdDim", _prod)
