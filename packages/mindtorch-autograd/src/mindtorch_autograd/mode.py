@@ -142,7 +142,7 @@ class set_multithreading_enabled(ModeContext):
         return type(self)(self.mode)
 
 
-class _unsafe_preserve_version_counter(ModeContext):
+class preserved_version_counter(ModeContext):
     """The tensors' version counters are after the block what they were before it."""
 
     __module__ = "torch.autograd.grad_mode"

@@ -65,7 +65,7 @@ def _namespace(name: str) -> Any:
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
     """Return the public functions that `__torch_function__` cannot override."""
-    found = set()
+    found: set[Any] = set()
     for namespace, names in _IGNORED.items():
         owner = _namespace(namespace)
         found.update(getattr(owner, name) for name in names.split() if hasattr(owner, name))

@@ -68,7 +68,7 @@ def overlapping_views(x: Any) -> Any:
     y = x[1:] * 2
     x[:-1].add_(1)
     z = x[1:] + y
-    x[1:].copy_(x[:-1])
+    x[1:].copy_(x[:-1].clone())
     return x, y, z, x * 1
 
 

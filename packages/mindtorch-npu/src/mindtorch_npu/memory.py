@@ -163,7 +163,7 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: b
     return [segment for segment in segments if segment["segment_pool_id"] == tuple(mempool_id)]
 
 
-def _snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+def snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
     """Return segments, the recorded history by device, and the allocator's settings."""
     found = allocators()
     count = max(runtime.device_count(), 1 + max(found, default=-1))
@@ -186,12 +186,12 @@ def _snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[
     }
 
 
-def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
-    """Write `_snapshot()` to a file, which torch's memory viewer opens."""
-    Path(filename).write_bytes(pickle.dumps(_snapshot()))
+def dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    """Write `snapshot()` to a file, which torch's memory viewer opens."""
+    Path(filename).write_bytes(pickle.dumps(snapshot()))
 
 
-def _record_memory_history(
+def record_memory_history(
     enabled: str | None = "all",
     context: str | None = "all",
     stacks: str = "all",
@@ -221,18 +221,18 @@ def _record_memory_history(
         )
 
 
-def _set_memory_metadata(metadata: str) -> None:
+def set_memory_metadata(metadata: str) -> None:
     """Attach a text to the entries recorded from now on."""
     for allocator in allocators().values():
         allocator.history.metadata = metadata
 
 
-def _get_memory_metadata() -> str:
+def get_memory_metadata() -> str:
     """Return the text that is attached to entries."""
     return next((allocator.history.metadata for allocator in allocators().values()), "")
 
 
-def _set_allocator_settings(env: str) -> None:
+def set_allocator_settings(env: str) -> None:
     """Change the allocators' options."""
     configure(env)
 

@@ -117,7 +117,7 @@ def test_stream_of_another_type(npu, stream):
 )
 def test_history_refuses_other_words(npu, arguments, text):
     with pytest.raises(RuntimeError) as caught:
-        memory._record_memory_history(**arguments)
+        memory.record_memory_history(**arguments)
     assert str(caught.value) == text
 
 
@@ -161,11 +161,11 @@ def test_raw_allocation_counts_one_block(npu):
 def test_snapshot_opens_in_torchs_viewer(npu, tmp_path):
     from torch.cuda import _memory_viz
 
-    memory._record_memory_history()
+    memory.record_memory_history()
     kept = memory.caching_allocator_alloc(3 * MIB)
     memory.caching_allocator_delete(memory.caching_allocator_alloc(100))
     file = tmp_path / "dump.pickle"
-    memory._dump_snapshot(str(file))
+    memory.dump_snapshot(str(file))
     snapshot = pickle.loads(file.read_bytes())
     text = _memory_viz.trace(snapshot)
     assert "cudaMalloc" in text
@@ -175,6 +175,6 @@ def test_snapshot_opens_in_torchs_viewer(npu, tmp_path):
     assert actions == ["segment_alloc", "alloc", "segment_alloc", "alloc", "free_requested", "free_completed"]
     frames = snapshot["device_traces"][0][1]["frames"]
     assert any(frame["name"] == "test_snapshot_opens_in_torchs_viewer" for frame in frames)
-    memory._record_memory_history(enabled=None)
+    memory.record_memory_history(enabled=None)
     memory.caching_allocator_delete(kept)
     assert len(_get_allocator(0).history.entries) == 0

@@ -3,12 +3,14 @@
 from mindtorch_autograd.backward import backward, grad
 from mindtorch_autograd.function import Function, NestedIOFunction
 from mindtorch_autograd.mode import (
-    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
+)
+from mindtorch_autograd.mode import (
+    preserved_version_counter as _unsafe_preserve_version_counter,
 )
 
 from .._naming import adopt

@@ -1,12 +1,6 @@
 """`torch.npu.memory`: the memory functions of the runtime."""
 
 from mindtorch_npu.memory import (
-    _dump_snapshot,
-    _get_memory_metadata,
-    _record_memory_history,
-    _set_allocator_settings,
-    _set_memory_metadata,
-    _snapshot,
     caching_allocator_alloc,
     caching_allocator_delete,
     empty_cache,
@@ -28,6 +22,24 @@ from mindtorch_npu.memory import (
     reset_max_memory_cached,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+)
+from mindtorch_npu.memory import (
+    dump_snapshot as _dump_snapshot,
+)
+from mindtorch_npu.memory import (
+    get_memory_metadata as _get_memory_metadata,
+)
+from mindtorch_npu.memory import (
+    record_memory_history as _record_memory_history,
+)
+from mindtorch_npu.memory import (
+    set_allocator_settings as _set_allocator_settings,
+)
+from mindtorch_npu.memory import (
+    set_memory_metadata as _set_memory_metadata,
+)
+from mindtorch_npu.memory import (
+    snapshot as _snapshot,
 )
 
 PRIVATE = (

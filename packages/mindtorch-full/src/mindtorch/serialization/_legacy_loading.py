@@ -18,6 +18,10 @@ from mindtorch.serialization._settings import thread_state
 from mindtorch_storage import dtype as types
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
+_SLACK = 1 << 20
+"""Storages may ask for this many bytes more than the file has; reading them then says what is missing, as torch does. More
+is refused before memory is taken."""
+
 
 class SourceChangeWarning(Warning):
     """The code of a module class is not what it was when the file was saved."""
@@ -69,7 +73,7 @@ class _StorageTable:
         root = self._typed.get(key)
         if root is None:
             self._available -= count * dtype.itemsize
-            if self._available < 0:
+            if self._available < -_SLACK:
                 raise RuntimeError(
                     f"unexpected EOF, expected {-self._available} more bytes. The file might be corrupted."
                 )

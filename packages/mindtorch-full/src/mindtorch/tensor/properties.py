@@ -226,6 +226,7 @@ class PropertiesMixin(TensorBase):
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned."""
+        settle()
         return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
     def pin_memory(self, device: Any = None) -> Any:
@@ -271,7 +272,8 @@ class PropertiesMixin(TensorBase):
         dtype = value._sig.spec.dtype
         if self._sig.requires_grad and not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        storage = value._materialized_storage()  # which runs what is recorded: that means the bytes of before
+        settle()  # what is recorded means the bytes of before
+        storage = value._materialized_storage()
         self._array, self._storage, self._offset = value._array, storage, value._offset
         spec = value._sig.spec
         self._sig = spec.tracked if self._sig.requires_grad else spec.plain
