@@ -16,6 +16,7 @@ import mindtorch as mt
 from mindtorch import multiprocessing as mp
 from mindtorch.utils.data import DataLoader
 from mindtorch_storage.storage import sharing
+from mindtorch_testing.workers import serve_writes
 
 torch = pytest.importorskip("torch", reason="oracle")
 import torch.multiprocessing as torch_mp  # noqa: E402
@@ -108,24 +109,16 @@ def test_a_block_sent_twice_is_one_storage(make: Any, strategy: str) -> None:
     assert not _left_behind()
 
 
-def _serve(requests: Any, answers: Any, tensor: Any) -> None:
-    received = requests.get()
-    received[0] = 7
-    tensor.add_(1)
-    answers.put(received[1:])
-    requests.get()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_writes_are_seen_by_the_other_process(method: str, strategy: str) -> None:
     context = multiprocessing.get_context(method)
     requests, answers, argument = context.Queue(), context.Queue(), mt.ones(2).share_memory_()
-    process = context.Process(target=_serve, args=(requests, answers, argument))
+    process = context.Process(target=serve_writes, args=(requests, answers, argument))
     process.start()
     sent = mt.zeros(3)
     requests.put(sent)
-    answer = answers.get(timeout=60)
+    answer = answers.get(timeout=300)
     assert sent.tolist() == [7, 0, 0]
     assert argument.tolist() == [2, 2]
     if method == "fork" or strategy == "file_descriptor":  # a spawned child has the default strategy, as in torch

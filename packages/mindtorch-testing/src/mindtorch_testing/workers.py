@@ -56,6 +56,18 @@ def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+def serve_writes(requests: Any, answers: Any, tensor: Any) -> None:
+    """Write into a received tensor and into `tensor`, answer with a part of the former, end at the next request.
+
+    It stands in a module because a spawned process finds it by name; files of tests have none.
+    """
+    received = requests.get()
+    received[0] = 7
+    tensor.add_(1)
+    answers.put(received[1:])
+    requests.get()
+
+
 def one_pass(method: str, strategy: str, fatal: int | None, given_up: bool) -> str | None:
     """One loader with its workers; returns what was wrong, None for nothing."""
     mp.set_sharing_strategy(strategy)
