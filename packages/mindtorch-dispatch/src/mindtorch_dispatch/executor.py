@@ -103,7 +103,7 @@ def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 
 def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
-    """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (dtype, tracked)."""
+    """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (spec, tracked)."""
     values = operands(plan, flat)
     token = _enter(_SILENT)
     try:
@@ -112,8 +112,8 @@ def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
         _leave(token)
     single = not isinstance(arrays, tuple)
     tensors = tuple(
-        wrap_array(plan.cls, array, dtype, device, tracked)
-        for array, (dtype, device, tracked) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
+        _wrap_dynamic(plan.cls, array, spec, tracked)
+        for array, (spec, tracked) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
     )
     if plan.record is not None:
         plan.record(flat, tensors[0] if single else tensors)
@@ -123,10 +123,10 @@ def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """As `run_dynamic`, into the tensors given as `out=`, resized to what the kernel made."""
     targets = plan.source(flat)
-    arrays = plan.kernel(*operands(plan, flat))
+    values = operands(plan, flat)
+    arrays = plan.kernel(*values)
     for target, array in zip(targets, (arrays,) if plan.pack is None else arrays, strict=True):
-        spec = target._sig.spec
-        plan.before(target, Spec.of(spec.dtype, spec.device, array.shape))
+        plan.before(target, _spec_of(array, target._sig.spec), values)
         copy(target._array, array)
         target._counter[0] += 1
     return targets[0] if plan.pack is None else plan.pack(targets)
@@ -134,9 +134,22 @@ def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
     """Return a tensor over the memory of `array`, whose numpy dtype is `dtype`'s and which leaves no gaps."""
-    stride = tuple(step // dtype.itemsize for step in array.strides) if array.size else None
-    spec = Spec.of(dtype, device, array.shape, stride)
+    return _wrap_dynamic(cls, array, Spec.of(dtype, device, array.shape), tracked)
+
+
+def _wrap_dynamic(cls: type[TensorBase], array: Any, like: Spec, tracked: bool) -> TensorBase:
+    spec = _spec_of(array, like)
     return make_tensor(cls, spec.tracked if tracked else spec.plain, array, None, 0, [0])
+
+
+def _spec_of(array: Any, like: Spec) -> Spec:
+    """Return the spec of a kernel's array; numpy keeps no strides of empty ones, so that theirs are the meta rule's."""
+    stride: Any = None
+    if array.size:
+        stride = tuple(step // array.itemsize for step in array.strides)
+    elif like.shape == array.shape:
+        stride = like.stride
+    return Spec.of(like.dtype, like.device, array.shape, stride)
 
 
 def run_abstract(plan: Plan, flat: tuple[Any, ...]) -> Any:

@@ -231,7 +231,8 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
     if kernel is None:
         raise routing.missing_kernel(row, device, specs[0].dtype)
     if DYNAMIC in row.tags:
-        plan.run, plan.before, plan.kernel = executor.run_dynamic_out, _prepare_dynamic, kernel.fn
+        plan.run, plan.kernel = executor.run_dynamic_out, kernel.fn
+        plan.before = _prepare_dynamic_apart if row.meta.no_overlap else _prepare_dynamic
         return plan
     fn = routing.rounding(kernel, specs)
     if len(specs) == 1 and plan.pack is None:
@@ -246,10 +247,15 @@ def plan_out(bound: Any, answer: Outputs, device: Device, kernel: Kernel | None)
     return plan
 
 
-def _prepare_dynamic(target: TensorBase, spec: Spec) -> None:
+def _prepare_dynamic(target: TensorBase, spec: Spec, values: tuple[Any, ...]) -> None:
     prepare_target(target, spec)
     if spec.numel:
         check_writable(target._sig.spec)
+
+
+def _prepare_dynamic_apart(target: TensorBase, spec: Spec, values: tuple[Any, ...]) -> None:
+    _refuse_overlap(target._array, values)
+    _prepare_dynamic(target, spec, values)
 
 
 def _arrays(values: tuple[Any, ...]) -> Iterator[Any]:
@@ -267,15 +273,19 @@ def _dense(array: Any) -> bool:
 
 def _refusing_overlap(fn: Callable[..., None]) -> Callable[..., None]:
     def computed(out: Any, *values: Any) -> None:
-        for item in _arrays(values):
-            if out.size and item.size and np.may_share_memory(out, item) and _dense(out) and _dense(item):
-                raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                    "memory location. Please clone() the tensor before performing the operation."
-                )
+        _refuse_overlap(out, values)
         fn(out, *values)
 
     return computed
+
+
+def _refuse_overlap(out: Any, values: tuple[Any, ...]) -> None:
+    for item in _arrays(values):
+        if out.size and item.size and np.may_share_memory(out, item) and _dense(out) and _dense(item):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation."
+            )
 
 
 def _shares(out: Any, values: Sequence[Any]) -> bool:

@@ -169,7 +169,7 @@ def _functional(
         if kernel is None:
             raise missing_kernel(row, device, None)
         plan.run, plan.kernel = executor.run_dynamic, kernel.fn
-        plan.outputs = [(spec.dtype, spec.device, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
+        plan.outputs = [(spec, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
         plan.pack = plan.pack or tuple
         return plan
     plan.outputs = [(sig, None if sig is None else _allocator(sig.spec)) for sig in sigs]

@@ -134,7 +134,7 @@ def is_non_overlapping_and_dense(shape: Shape, strides: Strides) -> bool:
 
 def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
     """True when two indices certainly reach the same element (a stride of 0 over an extent above 1)."""
-    return any(step == 0 and extent > 1 for extent, step in zip(shape, strides, strict=True))
+    return 0 not in shape and any(step == 0 and extent > 1 for extent, step in zip(shape, strides, strict=True))
 
 
 def memory_span(shape: Shape, strides: Strides, offset: int = 0) -> int:

@@ -340,7 +340,10 @@ def chunk_cat(tensors: Any, dim: int, num_chunks: int) -> Any:
         all(one.dtype is tensors[0].dtype for one in tensors), lambda: f"{name} all input tensors with the same dtype"
     )
     check(all(one.numel() for one in tensors), lambda: f"{name} non-empty tensor")
-    dim = wrap_dim(dim, tensors[0].dim())
+    if len({one.dim() for one in tensors}) == 1:
+        dim = wrap_dim(dim, tensors[0].dim())
+    else:
+        check(dim >= 0, lambda: f"{name} non-negative dim when input tensors have different ndims")
     check(all(dim < one.dim() for one in tensors), lambda: f"{name} dim < ndim for all input tensors")
     lead = list(tensors[0].shape[:dim])
     check(

@@ -78,7 +78,7 @@ def check_indices(self: Spec, indices: Any) -> None:
 def index_dynamic(self: Spec, indices: Any) -> Spec:
     """`index` with masks: how many elements are selected is known when the values are."""
     check_indices(self, indices)
-    return self
+    return Spec.of(self.dtype, self.device, (0,))
 
 
 def indexed_spec(self: Spec, indices: Any) -> Spec:

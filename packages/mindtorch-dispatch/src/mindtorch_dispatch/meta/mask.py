@@ -43,7 +43,7 @@ def masked_select(self: Spec, mask: Spec) -> Spec:
     """`masked_select`: as many elements as the mask holds."""
     check(mask.dtype is bool_dtype, lambda: "masked_select: expected BoolTensor for mask")
     broadcast_shapes(self.shape, mask.shape)
-    return self
+    return Spec.of(self.dtype, self.device, (0,))
 
 
 @meta_rule(
@@ -54,7 +54,7 @@ def masked_select(self: Spec, mask: Spec) -> Spec:
 )
 def nonzero(self: Spec) -> Spec:
     """`nonzero`: one row per non-zero element."""
-    return Spec.of(int64, self.device, (0, self.ndim))
+    return Spec.of(int64, self.device, (0, self.ndim), (1, 0))  # a row of every dimension's positions, transposed
 
 
 @meta_rule()
