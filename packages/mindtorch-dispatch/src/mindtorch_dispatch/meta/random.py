@@ -232,9 +232,7 @@ def binomial(count: Spec, prob: Spec, generator: Any) -> Spec:
     return Spec.of(count.dtype, count.device, shape)
 
 
-@meta_rule(
-    out=True, exact=lambda spec, given: f"multinomial expects Long tensor out, got: {given.scalar_name}"
-)
+@meta_rule(out=True, exact=lambda spec, given: f"multinomial expects Long tensor out, got: {given.scalar_name}")
 def multinomial(self: Spec, num_samples: int, replacement: bool, generator: Any) -> Spec:
     """`multinomial`: category numbers drawn by weights."""
     check(0 < self.ndim <= 2, lambda: "prob_dist must be 1 or 2 dim")
