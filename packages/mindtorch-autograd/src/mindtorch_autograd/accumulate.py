@@ -14,6 +14,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, share_bytes
@@ -33,7 +34,9 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
         return
     with lock:
         old = meta.grad
-        if old is None:
+        if grad._sig.spec.layout is sparse_coo or (old is not None and old._sig.spec.layout is sparse_coo):
+            meta.grad = _with_sparse(old, grad)
+        elif old is None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
             elif sys.getrefcount(grad) <= unshared[0] and _takeable(grad, variable._sig.spec):
@@ -44,6 +47,15 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
             meta.grad = aten.add(old, grad)
         else:
             aten.add_(old, grad)
+
+
+def _with_sparse(old: Any, grad: Any) -> Any:
+    """Return the sum of gradients of which one is sparse: it is sparse when all are."""
+    if old is None:
+        return aten.detach(grad)
+    if old._sig.spec.layout is sparse_coo and grad._sig.spec.layout is not sparse_coo:
+        return aten.add(grad, old)
+    return aten.add(old, grad) if old._sig.spec.layout is sparse_coo else aten.add_(old, grad)
 
 
 def _takeable(grad: TensorBase, spec: Spec) -> bool:

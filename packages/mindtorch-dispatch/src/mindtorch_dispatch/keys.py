@@ -13,12 +13,13 @@ class DispatchKey(enum.IntEnum):
     CPU = 0
     NPU = 1
     Meta = 2
-    Autograd = 3
-    Pipeline = 4
-    Autocast = 5
-    Batched = 6
-    Functionalize = 7
-    Python = 8
+    Sparse = 3
+    Autograd = 4
+    Pipeline = 5
+    Autocast = 6
+    Batched = 7
+    Functionalize = 8
+    Python = 9
 
     def __repr__(self) -> str:
         return f"DispatchKey.{self.name}"

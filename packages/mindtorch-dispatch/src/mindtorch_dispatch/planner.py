@@ -14,6 +14,9 @@ import numpy as np
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.sparse import SparseSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -29,6 +32,7 @@ from .pipeline.deferral import deferred
 from .plan import Plan
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
+from .sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
 from .state import Mode, state
 from .table import DYNAMIC, Kernel, OpRow, kernels
 
@@ -40,13 +44,15 @@ def _no_backend(device_type: str) -> Exception:
     return RuntimeError(f"PyTorch is not linked with support for {device_type} devices")
 
 
-def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode) -> DispatchKeySet:
-    """Return the keys this call passes, guards applied."""
+def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode, options: Sequence[Any] = ()) -> DispatchKeySet:
+    """Return the keys this call passes, guards applied; a sparse layout among its `options` is one."""
     if device_type not in BACKEND_KEYS:
         raise _no_backend(device_type)
     mask = 1 << BACKEND_KEYS[device_type]
     if mode.grad and any(tensor._sig.requires_grad for tensor in tensors):
         mask |= 1 << DispatchKey.Autograd
+    if any(type(tensor._sig.spec) is SparseSpec for tensor in tensors) or sparse_coo in options:
+        mask |= 1 << DispatchKey.Sparse
     if mode.autocast is not None:
         mask |= 1 << DispatchKey.Autocast
     return DispatchKeySet((mask | mode.include) & ~mode.exclude)
@@ -105,11 +111,13 @@ def _plan(bound: Bound) -> Plan:
         adopt_options(bound)
     tensors = tensor_leaves(bound.values)
     device = common_device(row, tensors, bound.values)
-    keys = key_set(tensors, device.type, mode)
+    keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])
     registered = registry.resolve(row, keys)
     if registered is not None:
         boxed = _boxed(bound, registered, keys)
         return record_boxed(boxed, bound, keys) if DispatchKey.Pipeline in keys else boxed
+    if DispatchKey.Sparse in keys:
+        return _sparse(bound, tensors, keys)
     kernel = kernels[_kernel_device(row, tensors, device)].get((row.base or row).name)
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
@@ -127,6 +135,20 @@ def _plan(bound: Bound) -> Plan:
     if row.meta.view:
         return _views(bound, answer, mode, request(bound, tensors, mode, answer))
     return _functional(bound, answer, device, kernel, request(bound, tensors, mode, answer))
+
+
+def _sparse(bound: Bound, tensors: Sequence[TensorBase], keys: DispatchKeySet) -> Plan:
+    """Plan of a call on sparse tensors: their own kernel, else what the op is composed of."""
+    row, function = bound.row, sparse_kernel(bound.row)
+    if function is None:
+        if row.composite is not None and bound.out is None:
+            return _composite(bound, tensors, state.mode)
+        raise no_sparse_kernel(row)
+    if bound.out is not None:
+        raise no_sparse_kernel(row)
+    if DispatchKey.Autograd in keys:
+        raise no_gradient()
+    return _boxed(bound, function, keys)
 
 
 def request(bound: Bound, tensors: Sequence[TensorBase], mode: Mode, answer: Outputs) -> PlanRequest | None:

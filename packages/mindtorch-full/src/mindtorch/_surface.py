@@ -26,6 +26,7 @@ HOMES: dict[str, str] = {
         "set_num_interop_threads is_vulkan_available set_default_tensor_type "
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
+        "functions.sparse": "sparse_coo_tensor",
         "_lowrank": "svd_lowrank pca_lowrank",
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",

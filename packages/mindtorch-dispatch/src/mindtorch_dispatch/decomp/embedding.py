@@ -15,9 +15,7 @@ def embedding_backward(
 ) -> Any:
     """Gradient of the table."""
     if sparse:
-        raise NotImplementedError(
-            "embedding(sparse=True): gradients with the layout torch.sparse_coo are not supported"
-        )
+        return aten.embedding_sparse_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
     return aten.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 

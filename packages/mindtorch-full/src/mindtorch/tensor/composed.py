@@ -16,6 +16,7 @@ class ComposedMixin(TensorBase):
     __slots__ = ()
 
     new_tensor = construction.new_tensor
+    new = construction.new
 
     def norm(self, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         """See `torch.norm`."""

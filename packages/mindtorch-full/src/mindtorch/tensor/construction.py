@@ -13,6 +13,7 @@ from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
@@ -32,8 +33,42 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made
 
 
-def _legacy(args: tuple[Any, ...], device: Any) -> Any:
-    dtype = get_default_dtype()
+def new(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return a new tensor of this one's dtype on its device: of sizes, of data, of a tensor to alias, or empty; for a
+    sparse tensor of indices, values and a size, too."""
+    device = Device(kwargs.pop("device", self.device))
+    if device.type != self.device.type:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {self.device.type} but device type: {device.type} was passed"
+        )
+    if kwargs and set(kwargs) != {"data"}:
+        raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
+    args = args or tuple(kwargs.values())
+    if self.layout is sparse_coo:
+        options = {"dtype": self.dtype, "device": device}
+        if len(args) > 1 and isinstance(args[0], TensorBase):
+            return aten.sparse_coo_tensor(*args[:2], list(args[2]), **options)
+        return aten.zeros(list(args) or [0], layout=sparse_coo, **options)
+    if len(args) == 1 and isinstance(args[0], TensorBase) and args[0].dtype is not self.dtype:
+        raise TypeError(f"expected {_options_text(self)} (got {_options_text(args[0])})")
+    return _legacy(args, device, self.dtype)
+
+
+_OPTION_NAMES = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"} | {
+    name: f"c10::{name}" for name in ("Half", "BFloat16")
+}
+
+
+def _options_text(tensor: Any) -> str:
+    name = tensor.dtype.scalar_name
+    return (
+        f"TensorOptions(dtype={_OPTION_NAMES.get(name, name.lower())}, device={tensor.device}, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _legacy(args: tuple[Any, ...], device: Any, dtype: Any = None) -> Any:
+    dtype = dtype or get_default_dtype()
     if not args:
         return aten.empty([0], dtype=dtype, device=device)
     first = args[0]
@@ -45,6 +80,8 @@ def _legacy(args: tuple[Any, ...], device: Any) -> Any:
         return aten.empty(list(args), dtype=dtype, device=device)
     if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
         return aten.empty(list(first), dtype=dtype, device=device)
+    if isinstance(first, str):
+        raise TypeError("new(): invalid data type 'str'")
     if len(args) == 1 and isinstance(first, (Sequence, np.ndarray)):
         return from_data(first, dtype, device)
     raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")

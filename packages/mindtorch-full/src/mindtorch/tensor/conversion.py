@@ -35,6 +35,10 @@ class ConversionMixin(TensorBase):
             array = array.astype("float32")
         return array.tolist()
 
+    def is_nonzero(self) -> bool:
+        """Return whether the only element is not zero; RuntimeError with torch's text for other counts."""
+        return bool(self)
+
     def __bool__(self) -> bool:
         numel = self._sig.spec.numel
         if numel != 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 import mindtorch
 from mindtorch_storage import dtype as types
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.tensor_base import TensorBase
 
 # Types that numpy itself has; the rest of a tensor's types come from ml_dtypes, which torch does not hand out.
@@ -52,6 +53,8 @@ class InteropMixin(TensorBase):
         if force:
             tensor = tensor.detach().cpu()
         spec = tensor._sig.spec
+        if spec.layout is sparse_coo:
+            raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
         if spec.device.type != "cpu":
             raise TypeError(
                 f"can't convert {spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.layout import sparse_coo
 
 
 class PrinterOptions:
@@ -154,6 +155,18 @@ def _contents(tensor: Any, indent: int) -> str:
     return _array_text(array, indent, _Formatter(shown), None, summarize)
 
 
+def _sparse_contents(tensor: Any, indent: int) -> str:
+    """Return indices, values and size, each on lines of its own."""
+    texts = []
+    for name, part in (("indices", tensor._indices()), ("values", tensor._values())):
+        part = part.detach()
+        lead = f"{name}=tensor("
+        text = "[]" if part.numel() == 0 else _contents(part, indent + len(lead))
+        texts.append(lead + text + (f", size={tuple(part.shape)}" if part.numel() == 0 else "") + ")")
+    texts.append(f"size={tuple(tensor.shape)}")
+    return (",\n" + " " * indent).join(texts)
+
+
 def tensor_text(tensor: Any, contents: str | None = None) -> str:
     """Return what `repr(tensor)` prints."""
     spec = tensor._sig.spec
@@ -163,7 +176,13 @@ def tensor_text(tensor: Any, contents: str | None = None) -> str:
     has_default = spec.dtype in (dtypes.int64, dtypes.bool) or str(spec.dtype) == str(_default_dtype())
     if spec.device.type not in ("cpu",):
         suffixes.append(f"device='{spec.device}'")
-    if spec.device.type == "meta":
+    if spec.layout is sparse_coo:
+        text = _sparse_contents(tensor, len(prefix))
+        suffixes.append(f"nnz={tensor._nnz()}")
+        if not has_default:
+            suffixes.append(f"dtype={spec.dtype}")
+        suffixes.append("layout=torch.sparse_coo")
+    elif spec.device.type == "meta":
         suffixes.append(f"size={tuple(spec.shape)}")
         if str(spec.dtype) != str(_default_dtype()):
             suffixes.append(f"dtype={spec.dtype}")

@@ -13,7 +13,7 @@ from mindtorch_dispatch.executor import rebind_geometry
 from mindtorch_dispatch.inplace import check_inference
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
-from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
 from mindtorch_storage.strides import (
@@ -48,7 +48,11 @@ class PropertiesMixin(TensorBase):
 
     __slots__ = ()
 
-    is_sparse = _flag(False, "Always False: sparse layouts are not offered.")
+    @property
+    def is_sparse(self) -> bool:
+        """True for tensors with the layout `torch.sparse_coo`."""
+        return self._sig.spec.layout is sparse_coo
+
     is_sparse_csr = _flag(False, "Always False.")
     is_quantized = _flag(False, "Always False.")
     is_nested = _flag(False, "Always False.")
@@ -176,6 +180,8 @@ class PropertiesMixin(TensorBase):
         """Return the address of the first element; 0 for empty and meta tensors."""
         settle()
         spec = self._sig.spec
+        if spec.layout is sparse_coo:
+            raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         if spec.numel == 0 or spec.device.type == "meta":
             return 0
         return self._materialized_storage().data_ptr() + self._offset * spec.itemsize

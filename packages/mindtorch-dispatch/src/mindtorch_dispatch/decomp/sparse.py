@@ -1,0 +1,202 @@
+"""Sparse coordinate tensors: making them, their parts, and the way between them and dense ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.sparse import CooArray
+
+from ..call import aten
+from ..meta.checks import check, shape_text
+from ..sparse import coo
+
+
+def from_parts(
+    indices: Any,
+    values: Any,
+    size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    is_coalesced: bool | None = None,
+) -> Any:
+    """The sparse tensor with these entries."""
+    check(indices.dim() == 2, lambda: f"indices must be sparse_dim x nnz, but got: {shape_text(indices.shape)}")
+    check(
+        values.dim() > 0 and indices.shape[1] == values.shape[0],
+        lambda: (
+            f"indices and values must have same nnz, but got nnz from indices: {indices.shape[1]}, nnz from values: "
+            f"{values.shape[0] if values.dim() else 0}"
+        ),
+    )
+    sparse, dense = indices.shape[0], values.dim() - 1
+    check(
+        len(size) == sparse + dense,
+        lambda: f"number of dimensions must be sparse_dim ({sparse}) + dense_dim ({dense}), but got {len(size)}",
+    )
+    check(
+        list(values.shape[1:]) == list(size[sparse:]),
+        lambda: (
+            f"values has incorrect size, expected {shape_text([values.shape[0], *size[sparse:]])}, got "
+            f"{shape_text(values.shape)}"
+        ),
+    )
+    values = aten._to_copy(values, dtype=dtype, device=device) if dtype or device else values
+    return coo.make(aten._to_copy(indices, dtype=int64, device=values.device), values, size, bool(is_coalesced))
+
+
+def inferred(indices: Any, values: Any, *options: Any) -> Any:
+    """The sparse tensor with these entries, as large as its largest indices demand."""
+    check(indices.dim() == 2, lambda: f"indices must be sparse_dim x nnz, but got: {shape_text(indices.shape)}")
+    if indices.shape[1]:
+        lead = [extent + 1 for extent in aten.amax(indices, [1]).tolist()]
+    else:
+        lead = [0] * indices.shape[0]
+    return from_parts(indices, values, [*lead, *values.shape[1:]], *options)
+
+
+def without_entries(
+    size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> Any:
+    """A sparse tensor of this size without entries."""
+    return aten.zeros(size, dtype=dtype, layout=sparse_coo, device=device)
+
+
+def _parts(name: str, tensor: Any) -> CooArray:
+    check(
+        coo.is_sparse(tensor),
+        lambda: f"{name} expected sparse coordinate tensor layout but got {_layout_name(tensor)}",
+    )
+    return coo.parts(tensor)
+
+
+def _layout_name(tensor: Any) -> str:
+    return str(tensor._sig.spec.layout).removeprefix("torch.").capitalize()
+
+
+def coalesce(self: Any) -> Any:
+    """The tensor with every index once, in order."""
+    _parts("coalesce", self)
+    return coo.coalesced(self)
+
+
+def is_coalesced(self: Any) -> bool:
+    """True when every index occurs once, in order."""
+    return _parts("is_coalesced", self).coalesced
+
+
+def indices(self: Any) -> Any:
+    """The indices of a coalesced tensor."""
+    given = _parts("indices", self)
+    check(given.coalesced, lambda: "Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
+    return given.indices
+
+
+def values(self: Any) -> Any:
+    """The values of a coalesced tensor."""
+    given = _parts("values", self)
+    check(given.coalesced, lambda: "Cannot get values on an uncoalesced tensor, please call .coalesce() first")
+    return given.values
+
+
+def raw_indices(self: Any) -> Any:
+    """The indices as they are."""
+    return _parts("_indices", self).indices
+
+
+def raw_values(self: Any) -> Any:
+    """The values as they are."""
+    return _parts("_values", self).values
+
+
+def nnz(self: Any) -> int:
+    """How many entries there are."""
+    count: int = _parts("_nnz", self).indices.shape[1]
+    return count
+
+
+def sparse_dim(self: Any) -> int:
+    """How many dimensions are addressed by indices; 0 for dense tensors."""
+    return self._sig.spec.sparse_dim if coo.is_sparse(self) else 0
+
+
+def dense_dim(self: Any) -> int:
+    """How many dimensions each value has."""
+    return self._sig.spec.dense_dim if coo.is_sparse(self) else self.dim()
+
+
+def to_dense(self: Any, dtype: Any = None, masked_grad: bool | None = None) -> Any:
+    """The strided tensor with the same elements: itself when it is strided already."""
+    made = aten._to_dense(self, None, masked_grad) if coo.is_sparse(self) else self
+    return made if dtype is None or dtype is made.dtype else aten._to_copy(made, dtype=dtype)
+
+
+def dense_of(self: Any, dtype: Any = None, masked_grad: bool | None = None) -> Any:
+    """The strided tensor with the elements of a sparse one; its gradient is sparse, with the same indices."""
+    return coo.to_dense(self)
+
+
+def to_sparse_dims(self: Any, sparse_dim: int) -> Any:
+    """The sparse tensor with the same elements, `sparse_dim` dimensions addressed by indices."""
+    if coo.is_sparse(self):
+        check(
+            sparse_dim == self._sig.spec.sparse_dim,
+            lambda: (
+                "to_sparse: conversion from Sparse to Sparse with sparse_dim argument != self.sparse_dim() is not supported"
+            ),
+        )
+        return self
+    return aten._to_sparse(self, sparse_dim)
+
+
+def to_sparse(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:
+    """The sparse tensor with the same elements; of the layouts only coordinates are offered."""
+    if layout not in (None, sparse_coo):
+        raise NotImplementedError(f"to_sparse: of the sparse layouts only torch.sparse_coo is offered, not {layout}")
+    if coo.is_sparse(self):
+        return self
+    return aten._to_sparse(self, dense_dim=dense_dim)
+
+
+def sparse_of(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:
+    """The sparse tensor with the elements of a dense one."""
+    return coo.from_dense(self, self.dim() - (dense_dim or 0))
+
+
+def sparse_of_dims(self: Any, sparse_dim: int) -> Any:
+    """The sparse tensor with the elements of a dense one, `sparse_dim` dimensions addressed by indices."""
+    return coo.from_dense(self, sparse_dim)
+
+
+def sparse_mask(self: Any, mask: Any) -> Any:
+    """The elements of a dense tensor at the indices of a sparse one."""
+    given = _parts("sparse_mask", mask)
+    check(
+        self.shape == mask.shape,
+        lambda: (
+            "sparse_mask(): operands have incompatible sizes; self has size "
+            f"{shape_text(self.shape)} but mask has size {shape_text(mask.shape)}"
+        ),
+    )
+    dense = to_dense(self)
+    return coo.make(given.indices, aten.index(dense, coo.index_of(mask)), self.shape, given.coalesced)
+
+
+def set_coalesced(self: Any, coalesced: bool) -> Any:
+    """State that every index occurs once, in order, or that it may not."""
+    _parts("_coalesced_", self).coalesced = coalesced
+    return self
+
+
+def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """The gradient of an embedding table, an entry per looked-up row."""
+    check(not scale_grad_by_freq, lambda: "embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    rows = aten.reshape(indices, [1, -1])
+    entries = aten.reshape(grad, [-1, grad.shape[-1]])
+    if padding_idx != -1:
+        kept = aten.reshape(aten.nonzero(aten.ne(rows, padding_idx)).select(1, 1), [-1])
+        rows, entries = aten.index_select(rows, 1, kept), aten.index_select(entries, 0, kept)
+    return from_parts(rows, entries, [num_weights, grad.shape[-1]])

@@ -1,0 +1,51 @@
+"""Sparse coordinate tensors."""
+
+from ..decomp import sparse as composed
+from ..table import op
+
+_OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="
+_TO = "*, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None"
+
+op(f"sparse_coo_tensor.size(int[] size, *, {_OPTIONS}False) -> Tensor", composite=composed.without_entries, variants="")
+op(
+    f"sparse_coo_tensor.indices(Tensor indices, Tensor values, *, {_OPTIONS}None, bool? is_coalesced=None) -> Tensor",
+    composite=composed.inferred,
+    variants="",
+)
+for _name in ("sparse_coo_tensor.indices_size", "_sparse_coo_tensor_unsafe"):
+    op(
+        f"{_name}(Tensor indices, Tensor values, SymInt[] size, *, {_OPTIONS}None, bool? is_coalesced=None) -> Tensor",
+        composite=composed.from_parts,
+        variants="",
+    )
+op("coalesce(Tensor(a) self) -> Tensor(a)", composite=composed.coalesce, variants="method")
+op("is_coalesced(Tensor self) -> bool", composite=composed.is_coalesced, variants="method")
+op("indices(Tensor(a) self) -> Tensor(a)", composite=composed.indices, variants="method")
+op("values(Tensor(a) self) -> Tensor(a)", composite=composed.values, variants="method")
+op("_indices(Tensor(a) self) -> Tensor(a)", composite=composed.raw_indices, variants="method")
+op("_values(Tensor(a) self) -> Tensor(a)", composite=composed.raw_values, variants="method")
+op("_nnz(Tensor self) -> int", composite=composed.nnz, variants="method")
+op("sparse_dim(Tensor self) -> int", composite=composed.sparse_dim, variants="method")
+op("dense_dim(Tensor self) -> int", composite=composed.dense_dim, variants="method")
+op(
+    "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
+    composite=composed.to_dense,
+    variants="method",
+)
+op("to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", composite=composed.to_sparse_dims, variants="method")
+op(f"to_sparse(Tensor self, {_TO}) -> Tensor", composite=composed.to_sparse, variants="method")
+op(
+    "_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
+    composite=composed.dense_of,
+    variants="method",
+)
+op("_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", composite=composed.sparse_of_dims, variants="method")
+op(f"_to_sparse(Tensor self, {_TO}) -> Tensor", composite=composed.sparse_of, variants="method")
+op("sparse_mask(Tensor self, Tensor mask) -> Tensor", composite=composed.sparse_mask, variants="method")
+op("_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)", composite=composed.set_coalesced, variants="method")
+op(
+    "embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) "
+    "-> Tensor",
+    composite=composed.embedding_backward,
+    variants="",
+)

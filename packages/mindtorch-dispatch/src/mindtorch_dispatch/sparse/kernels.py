@@ -1,0 +1,280 @@
+"""What runs for the key SparseCPU: ops on sparse coordinate tensors, in terms of ops on indices and values.
+
+An op that is not here, and not composed of ops that are, raises torch's error for a missing backend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.promotion import promote_types
+
+from ..call import aten
+from ..meta.checks import check, shape_text
+from .coo import coalesced, empty, index_of, is_sparse, like, make, parts, replace, to_dense
+from .table import kernel
+
+
+def _of_values(name: str) -> Any:
+    """f(a + b) = f(a) + f(b): the values alone, whatever repeats."""
+    function = getattr(aten, name)
+    return lambda self: like(self, function(parts(self).values))
+
+
+def _of_sums(name: str) -> Any:
+    """f(0) = 0, but f of a sum is no sum: equal indices are added first."""
+    function = getattr(aten, name)
+
+    def computed(self: Any, *rest: Any) -> Any:
+        entries = coalesced(self)
+        return like(entries, function(parts(entries).values, *rest), True)
+
+    return computed
+
+
+for _name in ("neg", "positive", "real", "imag", "conj_physical"):
+    kernel(_name)(_of_values(_name))
+for _name in (
+    "abs sqrt sin sinh asin asinh tan tanh atan atanh sign sgn signbit ceil floor round trunc frac expm1 log1p erf erfinv "
+    "relu deg2rad rad2deg isnan isinf isposinf isneginf nan_to_num"
+).split():
+    kernel(_name)(_of_sums(_name))
+
+
+@kernel("pow.Tensor_Scalar")
+def power(self: Any, exponent: Any) -> Any:
+    """A power of every element, those that are 0 included."""
+    check(exponent != 0, lambda: "pow: sparse tensors only support a nonzero exponent")
+    entries = coalesced(self)
+    return like(entries, aten.pow(parts(entries).values, exponent), True)
+
+
+@kernel("mul.Tensor", "mul.Scalar")
+def mul(self: Any, other: Any) -> Any:
+    """By a number, a 0-d tensor, a dense tensor of the same size, or another sparse tensor."""
+    if not hasattr(self, "_sig") or not is_sparse(self):
+        return mul(other, self)
+    if not hasattr(other, "_sig") or (other.dim() == 0 and not is_sparse(other)):
+        return like(self, aten.mul(parts(self).values, other))
+    _check_same_size("mul", self, other)
+    if is_sparse(other):
+        one, two = coalesced(self), coalesced(other)
+        return like(one, aten.mul(parts(one).values, aten.index(to_dense(two), index_of(one))), True)
+    return like(self, aten.mul(parts(self).values, aten.index(other, index_of(self))))
+
+
+@kernel("div.Tensor", "div.Scalar")
+def div(self: Any, other: Any) -> Any:
+    """By a number or a 0-d tensor."""
+    check(
+        is_sparse(self) and (not hasattr(other, "_sig") or other.dim() == 0),
+        lambda: (
+            "div: Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+            f"{shape_text(other.shape)} for divisor)"
+        ),
+    )
+    return like(self, aten.div(parts(self).values, other))
+
+
+def _check_same_size(name: str, self: Any, other: Any) -> None:
+    check(
+        self.shape == other.shape,
+        lambda: (
+            f"{name}: expected 'self' and 'other' to have same size, but self has size {shape_text(self.shape)} while "
+            f"other has size {shape_text(other.shape)} (FYI: dense-sparse addition does not currently support "
+            "broadcasting)"
+        ),
+    )
+
+
+def _scaled(values: Any, alpha: Any) -> Any:
+    return values if alpha == 1 else aten.mul(values, alpha)
+
+
+@kernel("add.Tensor")
+def add(self: Any, other: Any, alpha: Any = 1) -> Any:
+    """Sparse and sparse give sparse, dense and sparse give dense."""
+    check(
+        not is_sparse(self) or (hasattr(other, "_sig") and is_sparse(other)),
+        lambda: "add(sparse, dense) is not supported. Use add(dense, sparse) instead.",
+    )
+    if not is_sparse(self):
+        dtype = promote_types(self.dtype, other.dtype)
+        return add_(aten.clone(self) if self.dtype is dtype else aten._to_copy(self, dtype=dtype), other, alpha)
+    check(
+        self.shape == other.shape,
+        lambda: (
+            f"add: expected sizes of 'self' and 'other' to match, but {shape_text(self.shape)} != "
+            f"{shape_text(other.shape)}"
+        ),
+    )
+    one, two = parts(self), parts(other)
+    if one.indices.shape[0] != two.indices.shape[0]:
+        raise RuntimeError(
+            "add: expected 'self' and 'other' to have same number of sparse dimensions, but got "
+            f"{one.indices.shape[0]} and {two.indices.shape[0]}"
+        )
+    if one.indices is two.indices or aten.equal(one.indices, two.indices):
+        return like(self, aten.add(one.values, two.values, alpha=alpha), one.coalesced and two.coalesced)
+    joined = make(
+        aten.cat([one.indices, two.indices], 1), aten.cat([one.values, _scaled(two.values, alpha)]), self.shape
+    )
+    return coalesced(joined) if one.coalesced and two.coalesced else joined
+
+
+@kernel("add_.Tensor")
+def add_(self: Any, other: Any, alpha: Any = 1) -> Any:
+    """A sparse tensor into a dense one, entry by entry; or into a sparse one."""
+    if is_sparse(self):
+        return replace(self, add(self, other, alpha))
+    _check_same_size("add", self, other)
+    entries = coalesced(other)
+    values = _scaled(parts(entries).values, alpha)
+    if not parts(entries).indices.shape[0]:
+        return aten.add_(self, aten.sum(values, [0]))
+    return aten.index_put_(self, index_of(entries), aten._to_copy(values, dtype=self.dtype), True)
+
+
+@kernel("sub.Tensor")
+def sub(self: Any, other: Any, alpha: Any = 1) -> Any:
+    """The sum with `other` negated."""
+    return add(self, other, -alpha)
+
+
+@kernel("sub_.Tensor")
+def sub_(self: Any, other: Any, alpha: Any = 1) -> Any:
+    """The sum with `other` negated, into `self`."""
+    return add_(self, other, -alpha)
+
+
+@kernel("clone")
+def clone(self: Any, memory_format: Any = None) -> Any:
+    """A copy of indices and values."""
+    given = parts(self)
+    return make(aten.clone(given.indices), aten.clone(given.values), self.shape, given.coalesced)
+
+
+@kernel("detach", "alias")
+def detach(self: Any) -> Any:
+    """The same entries in another tensor."""
+    return like(self, parts(self).values)
+
+
+@kernel("_to_copy")
+def to_copy(
+    self: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
+) -> Any:
+    """A copy in another dtype or on another device."""
+    given = parts(self)
+    return make(
+        aten._to_copy(given.indices, device=device),
+        aten._to_copy(given.values, dtype=dtype, device=device),
+        self.shape,
+        given.coalesced,
+    )
+
+
+@kernel("zero_")
+def zero_(self: Any) -> Any:
+    """Drop all entries."""
+    return replace(self, empty(self.shape, self.dtype, self.device, self._sig.spec.sparse_dim))
+
+
+@kernel("zeros_like", "empty_like")
+def zeros_like(self: Any, *options: Any) -> Any:
+    """A sparse tensor of the same size without entries."""
+    dtype = options[0] if options and options[0] is not None else self.dtype
+    return empty(self.shape, dtype, self.device, self._sig.spec.sparse_dim)
+
+
+@kernel("zeros", "empty.memory_format")
+def zeros(size: Any, dtype: Any, layout: Any, device: Any, *rest: Any) -> Any:
+    """A sparse tensor without entries."""
+    like_this = aten.empty([0], dtype=dtype, device=device)
+    return empty(size, like_this.dtype, like_this.device)
+
+
+@kernel("copy_")
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The entries of another sparse tensor, in the dtype of `self`."""
+    check(
+        is_sparse(self) == is_sparse(src),
+        lambda: (
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = "
+            f"{_type_name(self)} and src type = {_type_name(src)}"
+        ),
+    )
+    return replace(self, clone(to_copy(src, self.dtype, None, self.device, None, False, None)))
+
+
+def _type_name(tensor: Any) -> str:
+    return f"torch.{'sparse.' if is_sparse(tensor) else ''}{tensor.dtype.scalar_name}Tensor"
+
+
+@kernel("resize_as_")
+def resize_as_(self: Any, template: Any, memory_format: Any = None) -> Any:
+    """The size of another sparse tensor, without entries where that differs."""
+    same = is_sparse(self) and self._sig.spec is template._sig.spec
+    return self if same else replace(self, zeros_like(template, self.dtype))
+
+
+@kernel("sum")
+def sum_all(self: Any, dtype: Any = None) -> Any:
+    """The sum of all elements, dense."""
+    return aten.sum(parts(self).values, dtype=dtype)
+
+
+@kernel("norm.Scalar")
+def norm(self: Any, p: Any = 2) -> Any:
+    """The norm of all elements, dense."""
+    return aten.norm(parts(coalesced(self)).values, p)
+
+
+@kernel("linalg_vector_norm")
+def vector_norm(self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    """The norm of all elements, dense; no dimension can be named."""
+    check(dim is None, lambda: "linalg_vector_norm: sparse tensors only support the norm of all elements, dim=None")
+    return aten.linalg_vector_norm(parts(coalesced(self)).values, ord, None, keepdim, dtype=dtype)
+
+
+@kernel("t", "transpose.int")
+def transpose(self: Any, dim0: int = 0, dim1: int = 1) -> Any:
+    """Two sparse dimensions exchanged."""
+    given, rank = parts(self), self.dim()
+    sparse, dense = self._sig.spec.sparse_dim, self._sig.spec.dense_dim
+    check(
+        sparse <= 2 and dense == 0,
+        lambda: (
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense "
+            "dimensions"
+        ),
+    )
+    if rank < 2:
+        return detach(self)
+    size = list(self.shape)
+    size[dim0], size[dim1] = size[dim1], size[dim0]
+    order = list(range(rank))
+    order[dim0], order[dim1] = order[dim1], order[dim0]
+    rows = aten.unbind(given.indices)
+    return make(aten.stack([rows[number] for number in order]), given.values, size)
+
+
+@kernel("mm")
+def mm(self: Any, mat2: Any) -> Any:
+    """A sparse matrix times a dense one, dense."""
+    check(
+        is_sparse(self) and not is_sparse(mat2),
+        lambda: "mm: only a sparse matrix times a dense one is offered; convert the other with to_dense()",
+    )
+    check(
+        self._sig.spec.sparse_dim == 2 and mat2.dim() == 2,
+        lambda: f"addmm: matrices expected, got {self._sig.spec.sparse_dim}D tensor",
+    )
+    check(
+        self.shape[1] == mat2.shape[0],
+        lambda: f"addmm: Argument #3 (dense): Expected dim 0 size {self.shape[1]}, got {mat2.shape[0]}",
+    )
+    row, column = index_of(self)
+    products = aten.mul(aten.unsqueeze(parts(self).values, 1), aten.index_select(mat2, 0, column))
+    made = aten.zeros([self.shape[0], mat2.shape[1]], dtype=products.dtype, device=products.device)
+    return aten.index_add_(made, 0, row, products)

@@ -1,0 +1,70 @@
+"""Making sparse coordinate tensors of tensors or Python data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import int64
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..tensor.construction import from_data
+from ..tensor.native import parsed_by
+
+__all__ = ["sparse_coo_tensor"]
+
+
+@parsed_by(
+    "sparse_coo_tensor(Any indices, Any values=None, Any size=None, *, ScalarType? dtype=None, Device? device=None, "
+    "bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None)"
+)
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any,
+    size: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    check_invariants: bool | None,
+    is_coalesced: bool | None,
+) -> Any:
+    """Return the sparse tensor whose element at `indices[:, i]` is `values[i]`, equal indices added up.
+
+    Without a size it is as large as the indices demand; `sparse_coo_tensor(size)` has no entries. Indices out of range
+    raise RuntimeError when `check_invariants` is true. Source: aten::sparse_coo_tensor.
+
+    >>> import mindtorch as torch
+    >>> torch.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (4,)).to_dense()
+    tensor([1., 0., 2., 0.])
+    """
+    if values is None:
+        made = aten.sparse_coo_tensor(list(indices), dtype=dtype, device=device)
+        return made.requires_grad_(requires_grad)
+    given_values = values if isinstance(values, TensorBase) else from_data(values, dtype, device)
+    given_indices = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)
+    options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
+    if size is None:
+        made = aten.sparse_coo_tensor(given_indices, given_values, **options)
+    else:
+        made = aten.sparse_coo_tensor(given_indices, given_values, list(size), **options)
+        if check_invariants:
+            _check_range(given_indices, size)
+    return made.requires_grad_(requires_grad)
+
+
+def _check_range(indices: Any, size: Any) -> None:
+    if indices.numel() == 0:
+        return
+    if indices.min() < 0:
+        raise RuntimeError(
+            "found negative index " + str(indices.min().item()) + " for dim " + _place(indices, indices < 0)
+        )
+    for dim, largest in enumerate(aten.amax(indices, [1]).tolist()):
+        if largest >= size[dim]:
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {dim}, size is {size[dim]} but found index {largest}"
+            )
+
+
+def _place(indices: Any, wrong: Any) -> str:
+    return str(int(wrong.nonzero()[0, 0]))
