@@ -156,6 +156,12 @@ def on(device: int) -> ModuleType:
     return acl
 
 
+def thread_device() -> int | None:
+    """Return the device that ACL has current in the calling thread, None when it has none."""
+    found: int | None = getattr(_thread, "device", None)
+    return found
+
+
 def in_bad_fork() -> bool:
     """Return whether this process was forked from one that had initialised the runtime."""
     return _bad_fork
@@ -205,5 +211,6 @@ __all__ = [
     "is_available",
     "is_initialized",
     "on",
+    "thread_device",
     "unavailable_reason",
 ]

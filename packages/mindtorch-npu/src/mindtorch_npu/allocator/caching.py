@@ -7,7 +7,6 @@ read past the end.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from mindtorch_npu.allocator import oom
 from mindtorch_npu.allocator.blocks import Block, BlockPool
 from mindtorch_npu.allocator.config import UNLIMITED, Config, from_environment
 from mindtorch_npu.allocator.driver import AclDriver, Driver
+from mindtorch_npu.allocator.gate import Gate
 from mindtorch_npu.allocator.history import History
 from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_size
 from mindtorch_npu.allocator.snapshot import segments_of
@@ -35,7 +35,7 @@ class NpuAllocator:
         self.stats = Statistics()
         self.history = History()
         self.observers: list[Callable[[int, int, int, int], None]] = []
-        self._lock = threading.RLock()
+        self._gate = Gate(self._free)
         self._pools: dict[tuple[int, int], tuple[BlockPool, BlockPool]] = {}
         self._pools[0, 0] = (BlockPool(True), BlockPool(False))
         self._routes: list[tuple[tuple[int, int], Callable[[int], bool]]] = []
@@ -60,7 +60,7 @@ class NpuAllocator:
         if size <= 0:
             return 0
         frames = self.history.frames("alloc") if self.history.enabled else []
-        with self._lock:
+        with self._gate:
             self._process_events()
             rounded = round_size(size, self.config)
             owner = next((pool for pool, wanted in self._routes if wanted(stream)), (0, 0))
@@ -171,30 +171,38 @@ class NpuAllocator:
         """
         if address == 0:
             return
+        with self._gate:
+            self._free(address)
+
+    def drop(self, address: int) -> None:
+        """As `free`, from a finalizer: done at once, or when the call that it interrupts is over. Never waits."""
+        if address:
+            self._gate.leave(address)
+
+    def _free(self, address: int) -> None:
         frames = self.history.frames("free") if self.history.enabled else []
-        with self._lock:
-            block = self._active.get(address)
-            if block is None or not block.allocated:
-                raise RuntimeError(f"invalid device pointer: {address:#x}")
-            block.allocated = False
-            self.stats.fall("allocation", block.pool.small, 1)
-            self.stats.fall("allocated_bytes", block.pool.small, block.size)
-            if block.size >= self.config.max_split_size:
-                self.stats.single["oversize_allocations"].fall(1)
-            self.history.add("free_requested", address, block.requested, block.stream, frames, block.pool.owner)
-            if block.uses:
-                uses, block.uses = block.uses, set()
-                for stream in sorted(uses):
-                    block.events += 1
-                    self._pending.setdefault(stream, deque()).append((self.driver.record(stream), block))
-            else:
-                self._release(block, frames)
+        block = self._active.get(address)
+        if block is None or not block.allocated:
+            raise RuntimeError(f"invalid device pointer: {address:#x}")
+        block.allocated = False
+        self.stats.fall("allocation", block.pool.small, 1)
+        self.stats.fall("allocated_bytes", block.pool.small, block.size)
+        if block.size >= self.config.max_split_size:
+            self.stats.single["oversize_allocations"].fall(1)
+        self.history.add("free_requested", address, block.requested, block.stream, frames, block.pool.owner)
+        if block.uses:
+            uses, block.uses = block.uses, set()
+            for stream in sorted(uses):
+                block.events += 1
+                self._pending.setdefault(stream, deque()).append((self.driver.record(stream), block))
+        else:
+            self._release(block, frames)
 
     def record_stream(self, address: int, stream: int) -> None:
         """Remember that a stream uses the block in which `address` lies. Raises RuntimeError for a foreign address."""
         if address == 0:
             return
-        with self._lock:
+        with self._gate:
             self.block_of(address).uses.add(stream)
 
     def block_of(self, address: int) -> Block:
@@ -261,7 +269,7 @@ class NpuAllocator:
 
     def empty_cache(self) -> None:
         """Give every segment back of which nothing is in use."""
-        with self._lock:
+        with self._gate:
             self._release_cached()
 
     def _release_cached(self) -> None:
@@ -339,7 +347,7 @@ class NpuAllocator:
 
     def set_fraction(self, fraction: float) -> None:
         """Let this process take no more than a share of the device's memory; 1.0 takes the limit away."""
-        with self._lock:
+        with self._gate:
             self._enforce_memory_fraction(fraction)
 
     def fraction(self) -> float:
@@ -372,25 +380,25 @@ class NpuAllocator:
 
     def memory_stats(self) -> dict[str, Any]:
         """Return the counters as a nested dictionary."""
-        with self._lock:
+        with self._gate:
             return self._stats()
 
     def snapshot(self) -> list[dict[str, Any]]:
         """Return the segments with their blocks, by address."""
-        with self._lock:
+        with self._gate:
             return segments_of(self.device_id, self._segments)
 
     # -- private pools ----------------------------------------------------------------------------------------------
 
     def begin_pool(self, pool: tuple[int, int], wanted: Callable[[int], bool]) -> None:
         """Serve requests for streams that `wanted` accepts from a pool of their own."""
-        with self._lock:
+        with self._gate:
             self._pools.setdefault(pool, (BlockPool(True, pool), BlockPool(False, pool)))
             self._routes.insert(0, (pool, wanted))
 
     def end_pool(self, pool: tuple[int, int]) -> None:
         """Serve no more requests from a pool; its blocks stay. Raises RuntimeError for a pool not begun."""
-        with self._lock:
+        with self._gate:
             for place, (owner, _) in enumerate(self._routes):
                 if owner == pool:
                     del self._routes[place]

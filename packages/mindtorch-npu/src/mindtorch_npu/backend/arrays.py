@@ -39,8 +39,12 @@ class DeviceAllocation:
         self.address = _get_allocator(device).malloc(nbytes, current_stream(device).npu_stream)
 
     def __del__(self) -> None:
+        # Run by the garbage collector anywhere, also in a thread that has another device current.
         if self.address and runtime.is_initialized():
-            _get_allocator(self.device).free(self.address)
+            before = runtime.thread_device()
+            _get_allocator(self.device).drop(self.address)
+            if before is not None and before != runtime.thread_device():
+                runtime.on(before)
 
     def pointer(self) -> int:
         """The device address; 0 for an empty block."""

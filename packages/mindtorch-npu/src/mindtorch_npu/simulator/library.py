@@ -28,6 +28,7 @@ from mindtorch_npu.simulator.descriptors import (
 from mindtorch_npu.simulator.dtypes import CODES, numpy_dtype
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import Machine
+from mindtorch_npu.simulator.stream import AICORE_EXCEPTION, KERNEL_ERRORS
 
 NO_CONTEXT, NO_KERNEL, INNER = 361001, 561003, 561000
 WORKSPACE = 1024
@@ -194,7 +195,10 @@ class Library:
         for label, value in values.items():
             if isinstance(value, np.ndarray) and label not in kernel.outputs:
                 value.flags.writeable = False
-        kernel(values, arguments)
+        try:
+            kernel(values, arguments)
+        except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
+            raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {name}: {type(error).__name__}: {error}") from error
 
     def _value(self, made: Any) -> Any:
         if isinstance(made, TensorDescriptor):

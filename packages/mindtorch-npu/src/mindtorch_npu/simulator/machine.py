@@ -167,6 +167,12 @@ class Machine:
         if stream.device in self.lost:
             raise DeviceFault(507010, f"EE1001: device {stream.device} has stopped answering")
 
+    def forget_errors(self, device: int) -> None:
+        """Let what failed on a device's streams be forgotten, as a reset does; for tests that go on after a failure."""
+        for stream in self.device_streams(device):
+            stream.wait()
+            stream.error = None
+
     def memory_of(self, address: int) -> DeviceMemory | None:
         """Return the device memory an address belongs to, None for host addresses."""
         return next((memory for memory in self.memories if memory.owns(address)), None)

@@ -71,7 +71,9 @@ compares values, dtypes and shapes, `strides` the memory layout of the results, 
 for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are
 the other ways to call it. These run in float32 where torch has it; the columns named by a dtype say whether
 values, strides and gradients agree in that one. `meta` compares the geometry of results without bytes,
-`forward_mode` tangents. The NPU has no column until its kernels run this sweep.""",
+`forward_mode` tangents. `npu` says whether values and gradients agree with every tensor on the simulated
+Ascend device, no kernel of the host taking part; entries that draw random numbers, which come from the
+device's own stream, are compared by geometry there.""",
 )
 
 MODULES = Suite(
@@ -132,4 +134,17 @@ MODES = Suite(
 )
 """op_db without bytes and with tangents; columns of its page as well."""
 
-SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, MODULES, OPTIMIZERS)}
+NPU = Suite(
+    "ops-npu",
+    ("forward", "backward"),
+    OPS.database,
+    "mindtorch_testing.sweep.devices:NpuRunner",
+    OPS.key,
+    OPS.page,
+    "",
+    OPS.name,
+    "npu",
+)
+"""op_db on the simulated Ascend device; a column of its page."""
+
+SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, MODULES, OPTIMIZERS)}
