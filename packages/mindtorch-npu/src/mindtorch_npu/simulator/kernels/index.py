@@ -10,7 +10,7 @@ from mindtorch_npu.simulator.kernels import kernel
 
 
 def _along(x: Any, dim: int, index: Any, source: Any, reduce: int) -> Any:
-    made = x.copy()
+    shape, made = x.shape, x.copy()
     if x.ndim == 0:
         made, x, index = made.reshape(1), x.reshape(1), index.reshape(1)
     cut = tuple(slice(0, n) for n in index.shape)
@@ -23,7 +23,7 @@ def _along(x: Any, dim: int, index: Any, source: Any, reduce: int) -> Any:
         made[tuple(places)] = source
     else:
         (np.add if reduce == 1 else np.multiply).at(made, tuple(places), source)
-    return made
+    return made.reshape(shape)
 
 
 def _gather(x: Any, dim: int, index: Any) -> Any:
@@ -75,15 +75,16 @@ def _embedding_backward(grad: Any, indices: Any, rows: int, padding: int, by_fre
 
 
 def _fill_rows(x: Any, dim: int, index: Any, value: Any) -> Any:
-    made = x.copy()
-    made[(slice(None),) * (dim % max(1, x.ndim)) + (index,)] = value
-    return made
+    made = np.atleast_1d(x.copy())
+    made[(slice(None),) * (dim % made.ndim) + (index.reshape(-1),)] = value
+    return made.reshape(x.shape)
 
 
 def _add_rows(x: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
-    made = x.copy()
-    np.add.at(made, (slice(None),) * (dim % max(1, x.ndim)) + (index,), source * alpha)
-    return made
+    made = np.atleast_1d(x.copy())
+    rows = (source * alpha).reshape(-1) if made.ndim == 1 else source * alpha
+    np.add.at(made, (slice(None),) * (dim % made.ndim) + (index.reshape(-1),), rows)
+    return made.reshape(x.shape)
 
 
 kernel("NonzeroV2", lambda x: np.stack(np.nonzero(np.atleast_1d(x)))[: x.ndim], sized_by_values=True, workspace=True)
