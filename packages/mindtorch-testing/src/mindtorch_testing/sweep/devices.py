@@ -23,9 +23,10 @@ CHIP = "Ascend910B3:1,memory=2GiB"
 HOST = "npu: a host kernel was run in the device's place: "
 RANDOM = frozenset(
     "bernoulli cauchy exponential geometric log_normal multinomial normal nn.functional.alpha_dropout "
-    "nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout "
-    "nn.functional.multi_head_attention_forward nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d nn.functional.rrelu rand_like randint "
-    "randint_like randn randn_like svd_lowrank pca_lowrank uniform".split()
+    "nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d "
+    "nn.functional.feature_alpha_dropout nn.functional.multi_head_attention_forward "
+    "nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d nn.functional.rrelu "
+    "rand_like randint randint_like randn randn_like svd_lowrank pca_lowrank uniform".split()
 )
 """Entries whose results come from the random stream, which is the device's own: the geometry is compared."""
 

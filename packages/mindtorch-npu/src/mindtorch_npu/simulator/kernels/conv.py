@@ -20,9 +20,7 @@ def _geometry(x: Any, stride: Any, padding: Any, dilation: Any) -> tuple[list[in
     return each(stride, dims), each(padding, dims), each(dilation, dims)
 
 
-def _forward(
-    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, counts: Any = None
-) -> Any:
+def _forward(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, counts: Any = None) -> Any:
     step, pad, gap = _geometry(x, stride, padding, dilation)
     size = weight.shape[2:]
     counts = counts or extents(x.shape[2:], size, step, pad, gap)
