@@ -171,9 +171,10 @@ def _give_saved(inputs: _Inputs, outputs: Sequence[Any], tangents: Sequence[Any]
     for stand_in, tangent in zip(inputs.stand_ins, inputs.tangents, strict=True):
         attach(stand_in, tangent)
     for output, tangent in zip(outputs, tangents, strict=True):
-        if tangent is None or not isinstance(output._grad_fn, OpNode):
+        node = output._grad_fn
+        if tangent is None or not isinstance(node, OpNode):
             continue
-        for item in output._grad_fn._saved or ():
+        for item in node._saved or ():
             if isinstance(item, SavedResult) and item.number == output._output_nr:
                 attach(item.alias, tangent)
 
@@ -210,10 +211,19 @@ def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]
         create_graph=recording,
         allow_unused=True,
     )
+    taken = {id(tangent._counter) for tangent in inputs.tangents}
     return [
-        aten.zeros_like(_plain(one)) if tangent is None else tangent
+        aten.zeros_like(_plain(one)) if tangent is None else _own(tangent, taken)
         for one, tangent in zip(outputs, found, strict=True)
     ]
+
+
+def _own(tangent: Any, taken: set[int]) -> Any:
+    """Return the tangent, copied where it has the memory of another: writes to its tensor will write to it."""
+    if id(tangent._counter) in taken:
+        tangent = aten.clone(tangent)
+    taken.add(id(tangent._counter))
+    return tangent
 
 
 def plan_forward(bound: Bound, inner: Plan) -> Plan:
@@ -285,10 +295,18 @@ def _write(row: OpRow, values: list[Any]) -> Any:
     if not isinstance(target, TensorBase):
         raise NotImplementedError(f"Trying to use forward AD with {row.packet}, which writes into a list of tensors")
 
+    before = tangent_of(target)
+    if before is not None:
+        with mode_set(forward_ad=False):
+            before = aten.clone(before)
+
     def on_copy(first: Any, *rest: Any) -> Any:
         return _call(row, [aten.clone(first), *rest])
 
     result, tangents = pushforward(on_copy, values)
+    if before is not None and isinstance(result._grad_fn, OpNode):
+        for item in result._grad_fn.saved_targets():
+            attach(item, before)
     with mode_set(forward_ad=False):
         target.copy_(result)
     tangent = tangents[0]

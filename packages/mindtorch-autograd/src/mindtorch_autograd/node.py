@@ -174,6 +174,10 @@ class OpNode(Node):
         if self._recorder.saves_tensors:
             self._saved: list[Any] | None = None
 
+    def saved_targets(self) -> list[Any]:
+        """The copies that an in-place op saved of its target's value before the write."""
+        return self._recorder.saved_targets(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             return self._recorder.saved_attribute(self, name[7:])

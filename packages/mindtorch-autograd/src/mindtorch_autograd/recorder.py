@@ -232,6 +232,15 @@ class Recorder:
             else:
                 environment[place] = unpack(node, item, version)
 
+    def saved_targets(self, node: OpNode) -> list[Any]:
+        """Return the copies that `node` saved of its target's value before the write."""
+        if not self.needs_self_copy or node._saved is None:
+            return []
+        return [
+            item for item, (kind, payload, _) in zip(node._saved[::2], self.saves, strict=True)
+            if kind == "tensor" and payload == 0 and item.__class__ is not Packed
+        ]  # fmt: skip
+
     def attribute_names(self) -> list[str]:
         """The names after `_saved_` that nodes of this recorder have."""
         names = []
