@@ -6,18 +6,11 @@ Importing the package puts autograd into the call path of `mindtorch_dispatch`.
 from .__about__ import __version__
 from .backward import backward, grad
 from .derivative import NON_DIFFERENTIABLE, ZERO, derivative, joint
-from .graph import (
-    GradientEdge,
-    disable_saved_tensors_hooks,
-    get_gradient_edge,
-    increment_version,
-    register_multi_grad_hook,
-    save_on_cpu,
-    saved_tensors_hooks,
-)
+from .graph import GradientEdge, get_gradient_edge, increment_version, register_multi_grad_hook
 from .installation import install
 from .mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .node import AccumulateGrad, Node
+from .saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 install()
 

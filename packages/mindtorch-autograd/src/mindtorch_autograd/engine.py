@@ -63,6 +63,7 @@ class GraphTask:
         "number",
         "recording",
         "seen",
+        "starts",
     )
 
     numbers = itertools.count()
@@ -74,6 +75,7 @@ class GraphTask:
         self.captured: dict[int, Any] = {}
         self.needed: set[Node] | None = None
         self.seen: dict[Node, int] = {}
+        self.starts: list[Node] = []
         self.node: Node | None = None
         self.callbacks: list[Callable[[], None]] = []
         self.number = next(GraphTask.numbers)
@@ -99,7 +101,7 @@ class GraphTask:
 
     def run(self, roots: list[tuple[Node, int, Any]]) -> None:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
-        starts = list(dict.fromkeys(node for node, _, _ in roots))
+        starts = self.starts = list(dict.fromkeys(node for node, _, _ in roots))
         waiting = self._count_dependencies(starts)
         buffers = self._fill(roots)
         order = itertools.count()
@@ -189,6 +191,7 @@ class GraphTask:
 
     def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run hooks, captures and the node itself, in torch's order; return one gradient per edge."""
+        self.node = node
         hooks = node._hooks
         needed = self.needed is None or node in self.needed
         if not needed:
@@ -283,32 +286,6 @@ def nodes_between(roots: Sequence[Node], targets: set[Node]) -> set[Node]:
                 between.add(parent)
                 stack.append(parent)
     return between
-
-
-def will_execute(node: Node) -> bool:
-    """Return whether the running backward pass will run `node`, or ran it.
-
-    Raises torch's RuntimeError outside of a pass, and for a leaf whose gradient `autograd.grad` captures.
-    """
-    task = current_task()
-    if task is None:
-        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
-    if node not in task.seen or not task.wants(node):
-        return False
-    if node in task.captures and not node._edges:
-        raise RuntimeError(
-            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
-            "currently not supported."
-        )
-    return True
-
-
-def queue_callback(callback: Callable[[], None]) -> None:
-    """Call `callback` when the running backward pass is done; RuntimeError outside of one."""
-    task = current_task()
-    if task is None:
-        raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    task.callbacks.append(callback)
 
 
 def run_backward(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import TensorBase
 
-from .engine import current_task, will_execute
+from .engine import current_task
 from .node import Node
-from .saved import hook_stack
+from .running import will_execute
 from .views import gradient_edge
 
 
@@ -35,50 +32,6 @@ def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
     if node is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(node, number)
-
-
-class saved_tensors_hooks:
-    """In the block, tensors saved for backward go through `pack_hook`, and come back through `unpack_hook`."""
-
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        if isinstance(state.mode.saved_hooks, str):
-            raise RuntimeError(state.mode.saved_hooks)
-        hook_stack.pairs.append((self.pack_hook, self.unpack_hook))
-        state.mode = state.mode.replace(saved_hooks=True)
-
-    def __exit__(self, *exc_info: object) -> None:
-        hook_stack.pairs.pop()
-        state.mode = state.mode.replace(saved_hooks=True if hook_stack.pairs else None)
-
-
-class save_on_cpu(saved_tensors_hooks):
-    """In the block, tensors saved for backward are kept in host memory and brought back when they are needed."""
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> tuple[Any, Any]:
-            if not pin_memory:
-                return tensor.device, tensor.cpu()
-            packed = tensor.cpu().pin_memory() if tensor.device.type != "cpu" else tensor
-            return tensor.device, packed
-
-        def unpack(packed: tuple[Any, Any]) -> Any:
-            device, tensor = packed
-            return tensor.to(device, non_blocking=pin_memory)
-
-        super().__init__(pack, unpack)
-
-
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """In the block, saved-tensor hooks raise RuntimeError(error_message)."""
-    if state.mode.saved_hooks is True:
-        raise RuntimeError(error_message)
-    with mode_set(saved_hooks=error_message):
-        yield
 
 
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
@@ -163,56 +116,3 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
             fn(grad)
 
     return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
-
-
-class _Kept:
-    """A copy of a saved tensor; it goes with the node that saved it."""
-
-    __slots__ = ("__weakref__",)
-
-
-class _AllowMutationOnSavedContext:
-    """The copies of one block, by the handles that the graph holds."""
-
-    def __init__(self) -> None:
-        self.cloned: WeakKeyDictionary[_Kept, Any] = WeakKeyDictionary()
-
-    def clear(self) -> None:
-        """Forget the copies."""
-        self.cloned.clear()
-
-
-_mutable = threading.local()
-
-
-@contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
-    """In the block, tensors saved for backward may be written in place: what is saved is a copy.
-
-    torch copies at the first write instead; values and gradients are the same, the memory differs. Raises RuntimeError
-    inside another such block; backward after the block raises AssertionError.
-    """
-    context = _AllowMutationOnSavedContext()
-
-    def pack(tensor: Any) -> _Kept:
-        kept = _Kept()
-        context.cloned[kept] = tensor.detach().clone()
-        return kept
-
-    def unpack(kept: _Kept) -> Any:
-        if kept not in context.cloned:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-                "originally recorded."
-            )
-        return context.cloned[kept]
-
-    with saved_tensors_hooks(pack, unpack):
-        if getattr(_mutable, "within", False):
-            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        _mutable.within = True
-        try:
-            yield context
-        finally:
-            context.clear()
-            _mutable.within = False

@@ -10,6 +10,7 @@ from mindtorch_storage.spec import Spec
 from .derivative import find_derivative
 from .forward_mode import plan_forward
 from .missing import MissingRecorder
+from .mutation import plan_watched
 from .node import sequence
 from .recorder import Recorder, output_specs, requires
 
@@ -42,5 +43,5 @@ def has_formula(row: OpRow) -> bool:
 
 def install() -> None:
     """Put this autograd into the call path."""
-    hooks.install(make_recorder, has_formula, plan_forward)
+    hooks.install(make_recorder, has_formula, plan_forward, plan_watched)
     next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

@@ -52,22 +52,26 @@ class Recorder(Protocol):
 
 class AutogradHooks:
     """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
-    carries tangents, for calls under forward-mode differentiation."""
+    carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
+    calls while writes to saved tensors are allowed."""
 
-    __slots__ = ("forward", "has_formula", "recorder")
+    __slots__ = ("forward", "has_formula", "recorder", "watched")
 
     def __init__(self) -> None:
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
         self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
+        self.watched: Callable[[Any, Any], Any] = lambda bound, plan: plan
 
     def install(
         self,
         recorder: Callable[[PlanRequest], Any],
         has_formula: Callable[[OpRow], bool],
         forward: Callable[[Any, Any], Any],
+        watched: Callable[[Any, Any], Any],
     ) -> None:
         """Put autograd in place."""
+        self.watched = watched
         self.forward = forward
         self.recorder = recorder
         self.has_formula = has_formula

@@ -203,6 +203,8 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
     plan = plan_call(bound)
     if state.mode.forward_ad:
         plan = hooks.forward(bound, plan)
+    if state.mode.watching:
+        plan = hooks.watched(bound, plan)
     if state.mode.profiling:
         plan = plan_recorded(bound, plan)
     planned["count"] += 1

@@ -26,8 +26,9 @@ _FIELDS = (
     "autocast",
     "forward_ad",
     "profiling",
+    "watching",
 )
-_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False, False)
+_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False, False, False)
 
 
 class Mode:
@@ -49,6 +50,7 @@ class Mode:
     autocast: Any
     forward_ad: bool
     profiling: bool
+    watching: bool
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         for name, value in zip(_FIELDS, values, strict=True):

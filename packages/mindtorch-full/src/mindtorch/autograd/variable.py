@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from mindtorch_autograd.engine import queue_callback
+from mindtorch_autograd.running import queue_callback
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..tensor.tensor import Tensor
