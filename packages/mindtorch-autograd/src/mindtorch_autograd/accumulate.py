@@ -19,6 +19,8 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, share_bytes
 
+from .mode import layout_policy
+
 lock = threading.Lock()
 """Held while a gradient is added to a leaf, which several threads may share."""
 
@@ -66,13 +68,19 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
     storage, array, view = grad._storage, grad._array, grad._view
     return (
         array is not None
-        and (array.base is None if view is None else sys.getrefcount(view.base) <= 2)
+        and (_alone(array) if view is None else sys.getrefcount(view.base) <= 2)
         and (storage is None or sys.getrefcount(storage) <= (3 if view is None else 4))
         and grad._grad_fn is None
         and not grad._sig.requires_grad
         and type(grad) is tensor_class[0]
-        and (grad._sig.spec is spec or _same_layout(grad._sig.spec, spec))
+        and (grad._sig.spec is spec or _same_layout(grad._sig.spec, spec) or not layout_policy.enforced)
     )
+
+
+def _alone(array: Any) -> bool:
+    """True when the array owns its memory, or is the only one over a flat buffer, as arrays in other orders are."""
+    base = array.base
+    return base is None or (getattr(base, "base", array) is None and sys.getrefcount(base) <= 3)
 
 
 def _without_view(grad: TensorBase) -> TensorBase:

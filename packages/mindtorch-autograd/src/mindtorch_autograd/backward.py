@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import run_backward
 from .graph import GradientEdge
+from .graph_log import log, log_whole_graph
 from .node import Node
 from .views import gradient_edge
 
@@ -135,7 +137,36 @@ def backward(
             if isinstance(item, TensorBase):
                 item.retain_grad()  # nothing for a leaf; torch's error where no gradient can come
         edges = [_input_edge(item) for item in _as_tuple(inputs)]
-    run_backward(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges)
+    _run(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges)
+
+
+def _run(roots: list[Any], **options: Any) -> list[Any]:
+    """Run the pass, and tell what runs while the logger listens."""
+    if not log.isEnabledFor(logging.DEBUG):
+        return run_backward(roots, **options)
+    remove = log_whole_graph([node for node, _, _ in roots])
+    try:
+        return run_backward(roots, **options)
+    finally:
+        remove()
+
+
+def run_roots(
+    outputs: Sequence[Any],
+    grads: Sequence[Any],
+    inputs: Any,
+    *,
+    keep_graph: bool,
+    create_graph: bool,
+    allow_unused: bool,
+    capture: bool,
+) -> Any:
+    """Run a pass from outputs whose gradients are all given; return those of `inputs` when `capture`, else None."""
+    edges = [_input_edge(item) for item in inputs]
+    found = run_backward(
+        _roots(outputs, grads), keep_graph=keep_graph, create_graph=create_graph, inputs=edges or None, capture=capture
+    )
+    return _used(tuple(inputs), found, allow_unused, False, create_graph) if capture else None
 
 
 def _input_edge(item: Any) -> tuple[Node, int]:
@@ -187,7 +218,7 @@ def grad(
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = [_input_edge(item) for item in inputs]
-    results = run_backward(
+    results = _run(
         _roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True
     )
     return _used(inputs, results, allow_unused, materialize_grads, create_graph)

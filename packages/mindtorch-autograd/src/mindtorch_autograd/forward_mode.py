@@ -10,6 +10,7 @@ here and programs without dual tensors pay nothing.
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,12 +50,33 @@ levels: list[Level] = []
 """The open levels of the process, as in torch; there is at most one."""
 
 
+class _Switch(threading.local):
+    enabled = True
+
+
+switch = _Switch()
+"""Whether this thread propagates tangents."""
+
+
+def set_enabled(enabled: bool) -> None:
+    """Switch the propagation of tangents in this thread; TypeError for what is no bool."""
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
+    switch.enabled = enabled
+    state.mode = state.mode.replace(forward_ad=enabled and bool(levels))
+
+
+def is_enabled() -> bool:
+    """Return whether this thread propagates tangents."""
+    return switch.enabled
+
+
 def enter_level() -> int:
     """Open a level and return its number; RuntimeError when one is open."""
     if levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     levels.append(Level(len(levels)))
-    state.mode = state.mode.replace(forward_ad=True)
+    state.mode = state.mode.replace(forward_ad=switch.enabled)
     return levels[-1].number
 
 

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import current_task
@@ -28,10 +30,21 @@ class GradientEdge(NamedTuple):
 
 def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
     """Return the edge that gradients of `tensor` take; RuntimeError when it requires none."""
-    node, number = gradient_edge(tensor)
-    if node is None:
+    if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(node, number)
+    token = None
+    if hasattr(tensor.grad_fn, "_forward_cls"):  # torch's node of a custom function does not keep its graph alive
+        with mode_set(grad=True):
+            token = aten.view_as(tensor, tensor).grad_fn
+    return GradientEdge(gradient_node(tensor), tensor.output_nr, token)
+
+
+def gradient_node(tensor: Any) -> Node:
+    """Return the node that the gradient of a tensor, or of an edge, goes to; AssertionError when there is none."""
+    node = tensor.node if isinstance(tensor, GradientEdge) else gradient_edge(tensor)[0]
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
+    return node
 
 
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
@@ -62,9 +75,7 @@ class _Gathering:
     """The gradients of the tensors of one multi-tensor hook, by backward pass."""
 
     def __init__(self, tensors: Sequence[Any], fn: Callable[[Sequence[Any]], None]) -> None:
-        self.nodes = [gradient_edge(tensor)[0] for tensor in tensors]
-        if None in self.nodes:
-            raise AssertionError("Expected gradient function to be set")
+        self.nodes = [gradient_node(tensor) for tensor in tensors]
         self.fn = fn
         self.lock = threading.Lock()
         self.counts: dict[int, int] = defaultdict(int)

@@ -142,6 +142,50 @@ class set_multithreading_enabled(ModeContext):
         return type(self)(self.mode)
 
 
+class enforce_grad_layout_policy(ModeContext):
+    """Whether a first gradient whose layout is not the leaf's is copied into the leaf's (the default) or taken as it is;
+    switched at once when called, and back at the end of the block when used in `with`."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __init__(self, enable: bool = True) -> None:
+        self.prev = layout_policy.enforced
+        set_layout_policy(enable)
+        self.mode = enable
+
+    def __call__(self, fn: F) -> F:
+        """Decorate `fn`; the switch made by the constructor is taken back."""
+        layout_policy.enforced = self.prev
+        return super().__call__(fn)
+
+    def __enter__(self) -> None:
+        layout_policy.enforced = self.mode
+
+    def __exit__(self, *exc_info: Any) -> None:
+        layout_policy.enforced = self.prev
+
+    def clone(self) -> enforce_grad_layout_policy:
+        """Return a fresh context of the same setting."""
+        return type(self)(self.mode)
+
+
+class _LayoutPolicy(threading.local):
+    enforced = True
+
+
+layout_policy = _LayoutPolicy()
+
+
+def set_layout_policy(enabled: bool) -> None:
+    """Switch the policy of this thread; TypeError for what is no bool."""
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            "set_grad_layout_enforcement_enabled(): argument 'enabled' (position 1) must be bool, not "
+            f"{type(enabled).__name__}"
+        )
+    layout_policy.enforced = enabled
+
+
 class preserved_version_counter(ModeContext):
     """The tensors' version counters are after the block what they were before it."""
 

@@ -5,8 +5,32 @@ A name that is not here raises the error that torch raises for a native function
 
 from typing import Any
 
-from mindtorch._C import _nn
+from mindtorch._C import _autograd, _functions, _nn
+from mindtorch._C._engine import (
+    _any_requires_grad,
+    _current_autograd_node,
+    _current_graph_task_execution_order,
+    _current_graph_task_id,
+    _ImperativeEngine,
+    _increment_version,
+    _InferenceMode,
+    _is_fwd_grad_enabled,
+    _is_grad_layout_enforcement_enabled,
+    _is_multithreading_enabled,
+    _is_view_replay_enabled,
+    _set_fwd_grad_enabled,
+    _set_grad_enabled,
+    _set_grad_layout_enforcement_enabled,
+    _set_override_stale_capture_stream,
+    _set_view_replay_enabled,
+    _set_warn_on_accumulate_grad_stream_mismatch,
+    _warn_on_accumulate_grad_stream_mismatch,
+    _will_engine_execute_node,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
 from mindtorch._naming import adopt
+from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_dispatch.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
@@ -15,11 +39,35 @@ from mindtorch_storage.size import Size
 
 __all__ = [
     "Size",
+    "_FunctionBase",
+    "_ImperativeEngine",
+    "_InferenceMode",
+    "_any_requires_grad",
+    "_autograd",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
+    "_current_graph_task_id",
     "_disabled_torch_function_impl",
+    "_functions",
     "_get_accelerator",
+    "_increment_version",
+    "_is_fwd_grad_enabled",
+    "_is_grad_layout_enforcement_enabled",
+    "_is_multithreading_enabled",
+    "_is_view_replay_enabled",
     "_nn",
+    "_set_fwd_grad_enabled",
+    "_set_grad_enabled",
+    "_set_grad_layout_enforcement_enabled",
+    "_set_override_stale_capture_stream",
+    "_set_view_replay_enabled",
+    "_set_warn_on_accumulate_grad_stream_mismatch",
+    "_warn_on_accumulate_grad_stream_mismatch",
+    "_will_engine_execute_node",
     "device",
     "dtype",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
     "layout",
     "memory_format",
 ]

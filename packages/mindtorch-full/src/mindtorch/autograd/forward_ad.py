@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mindtorch_autograd import forward_mode
+from mindtorch_autograd.mode import ModeContext
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt
@@ -86,18 +87,21 @@ class dual_level:
         exit_dual_level(level=self._level)
 
 
-class _set_fwd_grad_enabled:
-    """Switch the propagation of tangents on or off; back at the end of a `with` block."""
+_is_fwd_grad_enabled = forward_mode.is_enabled
+
+
+class _set_fwd_grad_enabled(ModeContext):
+    """Switch the propagation of tangents on or off at once; back at the end of a `with` block."""
 
     def __init__(self, mode: bool) -> None:
-        self._before = state.mode.forward_ad
-        state.mode = state.mode.replace(forward_ad=mode and bool(forward_mode.levels))
+        self.prev = _is_fwd_grad_enabled()
+        forward_mode.set_enabled(mode)
 
     def __enter__(self) -> None:
         """The switch was made by the constructor."""
 
     def __exit__(self, *exc_info: object) -> None:
-        state.mode = state.mode.replace(forward_ad=self._before)
+        forward_mode.set_enabled(self.prev)
 
 
 adopt(globals())

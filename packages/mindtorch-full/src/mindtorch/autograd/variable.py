@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from mindtorch_autograd.running import queue_callback
 from mindtorch_storage.tensor_base import TensorBase
 
+from .._C._engine import _ImperativeEngine
 from ..tensor.tensor import Tensor
 
 __all__ = ["Variable"]
 
 
-class _Engine:
-    """What other libraries ask of the engine by its old name."""
-
-    queue_callback = staticmethod(queue_callback)
-
-    @staticmethod
-    def is_checkpoint_valid() -> bool:
-        """Return True: recomputation is possible whatever backward was asked for."""
-        return True
-
-
 class _VariableMeta(type):
-    _execution_engine = _Engine()
+    _execution_engine = _ImperativeEngine()
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase)
