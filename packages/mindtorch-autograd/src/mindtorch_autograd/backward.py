@@ -218,9 +218,7 @@ def grad(
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = [_input_edge(item) for item in inputs]
-    results = _run(
-        _roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True
-    )
+    results = _run(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
     return _used(inputs, results, allow_unused, materialize_grads, create_graph)
 
 

@@ -19,7 +19,8 @@ from mindtorch_storage.tensor_base import TensorBase
 from .saved_hooks import saved_tensors_hooks
 
 _OUTSIDE = (
-    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+    "recorded."
 )
 
 
