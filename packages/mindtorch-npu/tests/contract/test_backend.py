@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("mindtorch")
 
-from mindtorch_npu import AclError, memory, simulator  # noqa: E402
+from mindtorch_npu import AclError, allocator, memory, simulator  # noqa: E402
 from mindtorch_npu.backend import launches, rows  # noqa: E402
 from mindtorch_npu.backend.binding import launch  # noqa: E402
 
@@ -160,6 +160,33 @@ def test_what_the_chip_refuses_is_an_error(npu):
 def test_a_missing_kernel_names_the_operator(npu):
     with pytest.raises(NotImplementedError, match="no kernel for device 'npu'"):
         torch.ones(3, 3, device="npu").logcumsumexp(0)
+
+
+def test_garbage_of_before_does_not_stop_the_next_allocator(npu, monkeypatch):
+    cycle = [torch.ones(8, device="npu")]
+    cycle.append(cycle)
+    monkeypatch.setattr(allocator, "_allocators", {})  # as after the runtime's end
+
+    class Collecting(allocator.NpuAllocator):
+        def __init__(self, *args):
+            gc.collect()  # what Python may do at any moment
+            super().__init__(*args)
+
+    class Watched:
+        held, entered = False, []
+
+        def __enter__(self):
+            self.entered.append(self.held)
+            self.held = True
+
+        def __exit__(self, *error):
+            self.held = False
+
+    monkeypatch.setattr(allocator, "NpuAllocator", Collecting)
+    monkeypatch.setattr(allocator, "_lock", Watched())
+    del cycle
+    assert torch.ones(2, device="npu").sum().item() == 2
+    assert Watched.entered == [False]  # a lock taken again by its own thread would never be had
 
 
 def test_nothing_is_left_behind(npu):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import check
-from mindtorch_npu.allocator import _get_allocator
+from mindtorch_npu.allocator import _get_allocator, allocators
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.device import current_device
@@ -25,7 +25,7 @@ H2D, D2H, D2D = 1, 2, 3
 class DeviceAllocation:
     """A block of the caching allocator, given back when nothing refers to it any more."""
 
-    __slots__ = ("__weakref__", "address", "device", "nbytes")
+    __slots__ = ("__weakref__", "address", "allocator", "device", "nbytes")
     buffer = None
     resizable = True
     shared = pinned = False
@@ -36,13 +36,15 @@ class DeviceAllocation:
         self.nbytes = nbytes
         self.device = device
         runtime.on(device)
-        self.address = _get_allocator(device).malloc(nbytes, current_stream(device).npu_stream)
+        self.allocator = _get_allocator(device)
+        self.address = self.allocator.malloc(nbytes, current_stream(device).npu_stream)
 
     def __del__(self) -> None:
-        # Run by the garbage collector anywhere, also in a thread that has another device current.
-        if self.address and runtime.is_initialized():
+        # Run by the garbage collector anywhere: in a thread that has another device current, in the midst of making an
+        # allocator (so none is asked for here), or when the device took everything back and starts anew.
+        if self.address and runtime.is_initialized() and allocators().get(self.device) is self.allocator:
             before = runtime.thread_device()
-            _get_allocator(self.device).drop(self.address)
+            self.allocator.drop(self.address)
             if before is not None and before != runtime.thread_device():
                 runtime.on(before)
 
@@ -100,6 +102,11 @@ class DeviceArray:
         self.base = base
         self.ndim = len(self.shape)
         self.size = math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return int(self.dtype.itemsize)
 
     @property
     def strides(self) -> tuple[int, ...]:
