@@ -63,6 +63,21 @@ def soc_name() -> str:
     return f"{name} (simulated)" if loader.simulated() else name
 
 
+_FAMILIES = (
+    ("Ascend910_93", "A3"),
+    ("Ascend910B", "910b"),
+    ("Ascend910", "910"),
+    ("Ascend310P", "310p"),
+    ("Ascend310B", "310b"),
+)
+
+
+def chip_family() -> str:
+    """Return the chip's family as the operators' documents name it; the SoC's name where it is none of them."""
+    name = runtime.init().get_soc_name() or ""
+    return next((family for start, family in _FAMILIES if name.startswith(start)), name)
+
+
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Return free and total bytes of a device's memory, those of other processes counted as taken."""
     index = device_index(device)

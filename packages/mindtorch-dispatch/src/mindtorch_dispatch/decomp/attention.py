@@ -9,6 +9,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
 
+from .. import devices
 from ..call import aten
 from ..meta.checks import c_type, check
 
@@ -59,8 +60,11 @@ def _mask_fits(query: Any, key: Any, mask: Any) -> bool:
 def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, enable_gqa: bool) -> bool:
     """True when torch takes its fused CPU kernel for these inputs."""
     specs = [tensor._sig.spec for tensor in (query, key, value)]
-    if specs[0].device.type not in ("cpu", "meta"):
-        return False
+    kind = specs[0].device.type
+    if kind not in ("cpu", "meta"):
+        own = devices.attention.get(kind)
+        if own is None or not own(*specs, None if mask is None else mask._sig.spec):
+            return False
     if not enabled["flash"] or dropout_p > 0.0 or any(spec.ndim != 4 for spec in specs):
         return False
     q, k, v = (tuple(spec.shape) for spec in specs)
@@ -114,7 +118,8 @@ def scaled_dot_product_attention(
         zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device=query.device)
         return aten.add(zeros, aten.mul.Scalar(total, 0.0))
     flash = takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa)
-    mask = _additive(attn_mask, query.dtype)
+    passed_on = flash and query.device.type in devices.attention
+    mask = attn_mask if passed_on else _additive(attn_mask, query.dtype)
     if flash:
         return aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, dropout_p, is_causal, attn_mask=mask, scale=scale

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mindtorch_dispatch import devices
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check
 
@@ -38,13 +39,29 @@ def _finish(self: Any, results: Iterable[Any], inplace: bool) -> Any:
     return self if inplace else made
 
 
+def _at_once(name: str, lists: Sequence[Sequence[Any]], number: Any, inplace: bool) -> list[Any] | None:
+    """Return the results of one launch for all tensors where their device has it, None elsewhere."""
+    self = lists[0]
+    run = devices.list_kernels.get(self[0]._sig.spec.device.type)
+    if run is None or not all(devices.plain(tensors) for tensors in lists):
+        return None
+    outs = list(self) if inplace else [aten.empty_like(item) for item in self]
+    if not run(name, outs, lists, number):
+        return None
+    if inplace:
+        for item in self:
+            devices.changed(item)
+    return outs
+
+
 def unary(name: str, inplace: bool = False) -> Each:
     """`fn(self)`."""
     each = _op(name + "_" * inplace)
 
     def over_list(self: Sequence[Any]) -> Any:
         _check_lists(self)
-        return _finish(self, (each(item) for item in self), inplace)
+        made = _at_once(name, (self,), None, inplace)
+        return _finish(self, (each(item) for item in self) if made is None else made, inplace)
 
     return over_list
 
@@ -73,7 +90,8 @@ def by_scalar(name: str, inplace: bool = False) -> Each:
 
     def over_list(self: Sequence[Any], scalar: Any) -> Any:
         _check_lists(self)
-        return _finish(self, (each(item, scalar) for item in self), inplace)
+        made = _at_once(name, (self,), scalar, inplace)
+        return _finish(self, (each(item, scalar) for item in self) if made is None else made, inplace)
 
     return over_list
 
@@ -96,6 +114,9 @@ def by_list(name: str, inplace: bool = False) -> Each:
 
     def over_lists(self: Sequence[Any], other: Sequence[Any], alpha: Any = 1) -> Any:
         _check_lists(self, other)
+        made = _at_once(name, (self, other), alpha, inplace)
+        if made is not None:
+            return _finish(self, made, inplace)
         scale = {} if alpha == 1 else {"alpha": alpha}
         return _finish(self, (each(item, rest, **scale) for item, rest in zip(self, other, strict=True)), inplace)
 
@@ -154,6 +175,9 @@ def lerp_by_scalar(inplace: bool = False) -> Each:
 
     def over_lists(self: Sequence[Any], tensors1: Sequence[Any], weight: Any) -> Any:
         _check_lists(self, tensors1)
+        made = _at_once("lerp", (self, tensors1), weight, inplace)
+        if made is not None:
+            return _finish(self, made, inplace)
         return _finish(self, (each(*pair, weight) for pair in zip(self, tensors1, strict=True)), inplace)
 
     return over_lists
@@ -177,6 +201,9 @@ def pointwise_by_scalar(name: str, inplace: bool = False) -> Each:
 
     def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], value: Any) -> Any:
         _check_lists(self, tensor1, tensor2)
+        made = _at_once(name, (self, tensor1, tensor2), value, inplace)
+        if made is not None:
+            return _finish(self, made, inplace)
         return _finish(self, (each(*item, value=value) for item in zip(self, tensor1, tensor2, strict=True)), inplace)
 
     return over_lists

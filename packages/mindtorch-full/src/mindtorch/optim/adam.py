@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.devices import adam_steps
 
 from ._per_parameter import PerParameterOptimizer, zeros_like_param
 from ._values import (
@@ -95,7 +96,29 @@ class Adam(PerParameterOptimizer):
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        in_one_piece = adam_steps.get(param.device.type) if group["fused"] else None
+        if in_one_piece is not None and not grad.is_complex():
+            _fused_step(in_one_piece, param, grad, state, group)
+            return
         _update_adam(self._count, param, ascent(grad, group), state, group)
+
+
+def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    """One Adam step by the device's own kernel; weight decay that enters the gradient does so before."""
+    decay = group["weight_decay"]
+    if decay != 0 and not group["decoupled_weight_decay"]:
+        grad = grad.add(param, alpha=-decay if group["maximize"] else decay)
+        decay = 0.0
+    options = {
+        "lr": float(to_scalar(group["lr"])),
+        "betas": tuple(float(to_scalar(beta)) for beta in group["betas"]),
+        "weight_decay": decay,
+        "eps": group["eps"],
+        "maximize": group["maximize"],
+    }
+    largest = state.get("max_exp_avg_sq") if group["amsgrad"] else None
+    step(param, grad, state["exp_avg"], state["exp_avg_sq"], largest, state["step"], options)
+    state["step"] += 1
 
 
 def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable: bool) -> None:

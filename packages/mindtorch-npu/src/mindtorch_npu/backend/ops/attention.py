@@ -1,0 +1,87 @@
+"""Attention in one launch, where the chip has it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch_dispatch import devices
+from mindtorch_npu.backend import algebra as on
+from mindtorch_npu.backend.arrays import DeviceArray
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.ops.lists import FLOATS, available
+from mindtorch_npu.backend.register import written
+
+FORWARD, BACKWARD = "aclnnFlashAttentionScore", "aclnnFlashAttentionScoreGrad"
+EVERY = 2**31 - 1
+"""So many tokens before and after are seen: all."""
+WIDEST = 768
+LANES = 8
+"""How often the operator writes each row's largest score and sum, side by side."""
+_FLOAT32 = np.dtype(np.float32)
+
+
+def takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    """Return whether the chip's fused attention takes tensors of these specs. A mask that is added is not for it."""
+    if query.np_dtype.name not in FLOATS or query.shape[-1] > WIDEST:
+        return False
+    return (mask is None or mask.np_dtype.kind == "b") and available(FORWARD)
+
+
+def _hidden(query: DeviceArray, key: DeviceArray, mask: Any, causal: bool) -> DeviceArray | None:
+    """Return what the operator leaves out: one where a row must not see a column."""
+    rows, columns = query.shape[2], key.shape[2]
+    if mask is not None:
+        if mask.dtype.kind != "b":
+            raise NotImplementedError("npu: fused attention takes a mask of bool, not one that is added")
+        hidden = on.each("LogicalNot", mask)
+        shape = (rows, columns) if mask.ndim == 2 else (*mask.shape[:2], rows, columns)
+        return on.expanded(hidden, shape).packed()
+    if not causal:
+        return None
+    return on.each("Triu", on.filled(query, True, (rows, columns), on.BOOL), 1)
+
+
+def _how(query: DeviceArray, scale: float | None) -> list[Any]:
+    factor = 1.0 / math.sqrt(query.shape[3]) if scale is None else scale
+    return [None, factor, 1.0, EVERY, EVERY, query.shape[1], "BNSD", 0, 0]
+
+
+def _attention(
+    outs: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, mask: Any, scale: float | None
+) -> None:
+    out, logsumexp = outs
+    q, k, v = query.packed(), key.packed(), value.packed()
+    batch, heads, rows, _ = q.shape
+    made = on.filled(q, 0)
+    largest, sums = (on.filled(q, 0, (batch, heads, rows, LANES), _FLOAT32) for _ in range(2))
+    hidden = _hidden(q, k, mask, is_causal)
+    launch(FORWARD, [q, k, v, None, None, None, hidden, *_how(q, scale), largest, sums, None, made])
+    on.copied(out, made)
+    total = on.add(on.each("Log", on.cut(sums, 3, 0, 1)), on.cut(largest, 3, 0, 1))
+    on.copied(logsumexp, on.reshaped(total, (batch, heads, rows)))
+
+
+def _backward(
+    outs: Any, grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any, dropout_p: float,
+    is_causal: bool, mask: Any, scale: float | None,
+) -> None:  # fmt: skip
+    q, k, v, g, y = (one.packed() for one in (query, key, value, grad, out))
+    batch, heads, rows, _ = q.shape
+    # exp(score - largest) / sum is exp(score - logsumexp): the one saved number stands for both.
+    shape = (batch, heads, rows, LANES)
+    largest = on.expanded(on.reshaped(logsumexp, (batch, heads, rows, 1)), shape).packed()
+    sums = on.filled(q, 1, shape, _FLOAT32)
+    made = [on.filled(one, 0) for one in (q, k, v)]
+    hidden = _hidden(q, k, mask, is_causal)
+    given = [q, k, v, g, None, None, None, hidden, largest, sums, None, y]
+    launch(BACKWARD, [*given, *_how(q, scale), *made, None])
+    for target, one in zip(outs, made, strict=True):
+        on.copied(target, one)
+
+
+written("_scaled_dot_product_flash_attention_for_cpu", "FlashAttentionScore", _attention)
+written("_scaled_dot_product_flash_attention_for_cpu_backward", "FlashAttentionScoreGrad", _backward)
+devices.attention["npu"] = takes

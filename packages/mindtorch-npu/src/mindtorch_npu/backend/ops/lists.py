@@ -1,0 +1,107 @@
+"""Ops over lists of tensors in one launch, and Adam's step in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_dispatch import devices
+from mindtorch_npu.aclnn import limits
+from mindtorch_npu.backend.algebra import reshaped
+from mindtorch_npu.backend.arrays import DeviceArray
+from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.properties import chip_family
+
+ONE = {
+    name: "Foreach" + name.title()
+    for name in (
+        "abs", "acos", "asin", "atan", "cos", "cosh", "erf", "erfc", "exp", "expm1", "log", "log10", "log1p", "log2",
+        "neg", "reciprocal", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+    )
+}  # fmt: skip
+NUMBER = {
+    "add": "ForeachAddScalarV2", "sub": "ForeachSubScalarV2", "mul": "ForeachMulScalarV2", "div": "ForeachDivScalarV2",
+    "pow": "ForeachPowScalarV2", "clamp_min": "ForeachMaximumScalarV2", "clamp_max": "ForeachMinimumScalarV2",
+}  # fmt: skip
+PAIR = {
+    "add": "ForeachAddListV2", "sub": "ForeachSubListV2", "mul": "ForeachMulList", "div": "ForeachDivList",
+    "pow": "ForeachPowList", "clamp_min": "ForeachMaximumList", "clamp_max": "ForeachMinimumList",
+}  # fmt: skip
+ALPHA = frozenset({"add", "sub"})
+THREE = {"addcmul": "ForeachAddcmulScalarV2", "addcdiv": "ForeachAddcdivScalarV2"}
+FLOATS = frozenset({"float32", "float16", "bfloat16"})
+
+
+def available(name: str) -> bool:
+    """Return whether the vendor's documents say that an operator exists on this chip."""
+    return chip_family() not in limits().get(name, {}).get("chips_no", ())
+
+
+def _choose(name: str, lists: Sequence[Any], number: Any) -> tuple[str, list[Any]] | None:
+    """Return the operator and its parameters after the lists, None when there is none."""
+    if len(lists) == 1:
+        found = ONE.get(name) if number is None else NUMBER.get(name)
+        return (found, [] if number is None else [number]) if found else None
+    if name == "lerp":
+        return "ForeachLerpScalar", [number]
+    if len(lists) == 2:
+        found = PAIR.get(name)
+        if found is None or (name not in ALPHA and number != 1):
+            return None
+        return found, [number] if name in ALPHA else []
+    return (THREE[name], [number]) if name in THREE else None
+
+
+def over_lists(name: str, outs: Sequence[Any], lists: Sequence[Sequence[Any]], number: Any) -> bool:
+    """Fill `outs` in one launch; False where the lists are not of one dtype, geometry and device, or no operator is."""
+    arrays = [[tensor._array for tensor in tensors] for tensors in (*lists, outs)]
+    first = arrays[0][0]
+    if not isinstance(first, DeviceArray) or first.dtype.name not in FLOATS:
+        return False
+    if number is not None and not isinstance(number, (int, float)):
+        return False
+    for row in zip(*arrays, strict=True):
+        shape = row[0].shape
+        for one in row:
+            if not isinstance(one, DeviceArray) or one.shape != shape or one.dtype != first.dtype or not one.size:
+                return False
+            if one.device != first.device:
+                return False
+    chosen = _choose(name, lists, number)
+    if chosen is None or not available("aclnn" + chosen[0]):
+        return False
+    operator, rest = chosen
+    launch("aclnn" + operator, [*arrays[:-1], *(float(value) for value in rest), arrays[-1]])
+    return True
+
+
+def _row(x: DeviceArray) -> DeviceArray:
+    """Return an array of one dimension at least, as the operator wants it."""
+    return x if x.ndim else reshaped(x, (1,))
+
+
+def adam_step(
+    param: Any, grad: Any, exp_avg: Any, exp_avg_sq: Any, largest: Any, count: Any, options: dict[str, Any]
+) -> None:
+    """Make one step of AdamW in one launch; `count` is the number of steps before it."""
+    state = [tensor if tensor is None else tensor._array for tensor in (param, exp_avg, exp_avg_sq, largest)]
+    state = [one if one is None else _row(one) for one in state]
+    gradient, step = grad._array, count._array
+    if gradient.dtype != state[0].dtype:
+        gradient = gradient.astype(state[0].dtype)
+    step = step.astype(np.dtype(np.float32), copy=False)
+    beta1, beta2 = options["betas"]
+    numbers = [options["lr"], beta1, beta2, options["weight_decay"], options["eps"]]
+    amsgrad = largest is not None
+    launch("aclnnApplyAdamWV2", [*state, _row(gradient), _row(step), *numbers, amsgrad, bool(options["maximize"])])
+    for tensor in (param, exp_avg, exp_avg_sq, largest):
+        if tensor is not None:
+            devices.changed(tensor)
+
+
+devices.list_kernels["npu"] = over_lists
+devices.adam_steps["npu"] = adam_step
+
+__all__ = ["adam_step", "available", "over_lists"]

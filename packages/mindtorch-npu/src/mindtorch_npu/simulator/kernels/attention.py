@@ -1,0 +1,76 @@
+"""Fused attention, layout BNSD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_npu.simulator.kernels import kernel
+
+LAYOUT = "BNSD"
+
+
+def _grouped(query: Any, key: Any) -> tuple[Any, int]:
+    """Return the heads of keys repeated for the groups of queries, and how many queries share one."""
+    share = query.shape[1] // key.shape[1]
+    return (np.repeat(key, share, 1) if share > 1 else key), share
+
+
+def _scores(query: Any, key: Any, shift: Any, hidden: Any, scale: float) -> Any:
+    scores = query @ key.swapaxes(-1, -2)
+    scores = (scores if shift is None else scores + shift) * query.dtype.type(scale)
+    return scores if hidden is None else np.where(hidden.astype(bool), -np.inf, scores)
+
+
+def _checked(layout: str, keep: float, drop: Any, padding: Any, prefix: Any, sparse: int) -> None:
+    if layout != LAYOUT or drop is not None or keep != 1.0 or padding is not None or prefix is not None or sparse:
+        raise ValueError("FlashAttentionScore: only BNSD without dropout, padding mask, prefix or sparse mode")
+
+
+def _forward(
+    query: Any, key: Any, value: Any, shift: Any, drop: Any, padding: Any, hidden: Any, prefix: Any, scale: float,
+    keep: float, before: int, after: int, heads: int, layout: str, precise: int, sparse: int,
+) -> Any:  # fmt: skip
+    _checked(layout, keep, drop, padding, prefix, sparse)
+    if heads != query.shape[1]:
+        raise ValueError(f"FlashAttentionScore: headNum is {heads}, the query has {query.shape[1]} heads")
+    keys, _ = _grouped(query, key)
+    values, _ = _grouped(query, value)
+    scores = _scores(query, keys, shift, hidden, scale)
+    largest = scores.max(-1, keepdims=True)
+    largest = np.where(np.isneginf(largest), 0, largest)
+    weights = np.exp(scores - largest)
+    sums = weights.sum(-1, keepdims=True)
+    out = (weights @ values) / np.where(sums == 0, 1, sums)
+    eight = (*query.shape[:3], 8)
+    return np.broadcast_to(largest, eight), np.broadcast_to(sums, eight), None, out
+
+
+def _backward(
+    query: Any, key: Any, value: Any, grad: Any, shift: Any, drop: Any, padding: Any, hidden: Any, largest: Any,
+    sums: Any, softmax: Any, out: Any, prefix: Any, scale: float, keep: float, before: int, after: int, heads: int,
+    layout: str, precise: int, sparse: int,
+) -> Any:  # fmt: skip
+    _checked(layout, keep, drop, padding, prefix, sparse)
+    keys, share = _grouped(query, key)
+    values, _ = _grouped(query, value)
+    scores = _scores(query, keys, shift, hidden, scale)
+    top = np.where(np.isneginf(largest[..., :1]), 0, largest[..., :1])
+    weights = np.exp(scores - top) / np.where(sums[..., :1] == 0, 1, sums[..., :1])
+    inner = grad @ values.swapaxes(-1, -2)
+    inner = weights * (inner - (grad * out).sum(-1, keepdims=True)) * query.dtype.type(scale)
+    to_key, to_value = inner.swapaxes(-1, -2) @ query, weights.swapaxes(-1, -2) @ grad
+    if share > 1:
+        shape = (key.shape[0], key.shape[1], share, *key.shape[2:])
+        to_key, to_value = to_key.reshape(shape).sum(2), to_value.reshape(shape).sum(2)
+    return inner @ keys, to_key, to_value, None
+
+
+kernel(
+    "FlashAttentionScore",
+    _forward,
+    outputs=("softmaxMaxOut", "softmaxSumOut", "softmaxOutOut", "attentionOutOut"),
+    workspace=True,
+)
+kernel("FlashAttentionScoreGrad", _backward, outputs=("dqOut", "dkOut", "dvOut", "dpseOut"), workspace=True)
