@@ -38,8 +38,10 @@ def test_attention_is_one_launch_and_has_the_values_of_the_cpu(npu, mask):
 
     expected = run("cpu")
     actual, names = launched(lambda: run("npu"))
-    assert names["aclnnFlashAttentionScore"] == 1 and names["aclnnFlashAttentionScoreGrad"] == 1
-    assert "aclnnBatchMatMul" not in names and "aclnnSoftmax" not in names
+    assert names["aclnnFlashAttentionScore"] == 1
+    assert names["aclnnFlashAttentionScoreGrad"] == 1
+    assert "aclnnBatchMatMul" not in names
+    assert "aclnnSoftmax" not in names
     for one, other in zip(actual, expected, strict=True):
         assert mindtorch.allclose(one.cpu(), other, atol=1e-5)
 
@@ -120,7 +122,8 @@ def test_ops_over_lists_are_one_launch(npu, name):
     expected = CALLS[name](mindtorch, *lists)
     moved = [[t.to("npu") for t in tensors] for tensors in lists]
     actual, names = launched(lambda: CALLS[name](mindtorch, *moved))
-    assert all(label.startswith("aclnnForeach") for label in names) and sum(names.values()) <= 2
+    assert all(label.startswith("aclnnForeach") for label in names)
+    assert sum(names.values()) <= 2
     for one, other in zip(actual, expected, strict=True):
         assert mindtorch.allclose(one.cpu(), other, atol=1e-6)
 
@@ -139,10 +142,12 @@ def test_lists_in_place_are_written_and_versions_counted(npu):
 def test_lists_that_are_recorded_for_gradients_are_composed(npu):
     parameter = draw(3).to("npu").requires_grad_()
     (made,), names = launched(lambda: mindtorch._foreach_exp([parameter]))
-    assert made.grad_fn is not None and not any(label.startswith("aclnnForeach") for label in names)
+    assert made.grad_fn is not None
+    assert not any(label.startswith("aclnnForeach") for label in names)
 
 
 def test_nothing_is_left_on_the_device(npu):
     test_ops_over_lists_are_one_launch(npu, "addcmul")
-    assert not libraries().descriptors.live and not libraries().executors
+    assert not libraries().descriptors.live
+    assert not libraries().executors
     assert machine().lost == set()
