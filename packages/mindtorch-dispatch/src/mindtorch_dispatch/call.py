@@ -20,6 +20,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
+from .interception import make_overload
 from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
@@ -184,18 +185,20 @@ def _call_operator(
     key: tuple[Any, ...] | None,
 ) -> Any:
     """As `_call_unplanned`, but arguments that fit no overload give NotImplemented, so that Python tries the other."""
-    if state.mode.overriding or key is None:
-        handled, result = overrides.handle(make_form(packet, method), args, kwargs)
-        if handled:
-            return result
     if not isinstance(args[0], TensorBase):
         kind = type(args[0]).__name__
         raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+    if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
+        try:
+            handled, result = overrides.handle(make_form(packet, method), args, kwargs)
+            return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
+        except TypeError:
+            return NotImplemented
     try:
         bound = bind_packet(packet, method, args, kwargs)
     except TypeError:
         return NotImplemented
-    return run_bound(bound, packet.plans if key is not None else None, key)
+    return run_bound(bound, packet.plans, key)
 
 
 def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None) -> Any:
@@ -322,6 +325,36 @@ class OverloadCall:
         return f"{self.namespace}.{self._opname}.{self._overloadname}"
 
 
+class OutOverloadCall(OverloadCall):
+    """`torch.ops.aten.add.out`: the overload that writes into tensors given by keyword."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        names = [argument.name for argument in self._schema.out_arguments]
+        if len(names) > 1:
+            kwargs["out"] = tuple(kwargs.pop(name) for name in names)
+        return call_overload(self.row, args, kwargs)
+
+    @property
+    def _schema(self) -> Schema:
+        row = self.row
+        named = row.out if isinstance(row.out, str) else _OUT_NAMES.get(row.overload)
+        return row.schema.as_out(named)
+
+    @property
+    def _overloadname(self) -> str:
+        return self._schema.overload
+
+    def name(self) -> str:
+        """`aten::add.out`."""
+        return self._schema.qualified_name
+
+
+_OUT_NAMES = {"Tensor": "out", "self": "self_out", "dim_IntList": "IntList_out", "memory_format": "out", "dim": "dim_out"}
+"""How torch names the `out=` form of an overload, where it does not append `_out`."""
+
+
 class PacketCall:
     """`torch.ops.aten.add`: the packet's function form, with its overloads as attributes."""
 
@@ -381,7 +414,16 @@ class Namespace:
         return f"<OpNamespace '{self._name}'>"
 
 
-aten = Namespace("aten")
+namespaces: dict[str, Namespace] = {"aten": Namespace("aten")}
+"""The namespaces of `torch.ops` that were asked for."""
+
+
+def namespace(name: str) -> Namespace:
+    """Return `torch.ops.<name>`, the same object every time."""
+    return namespaces.get(name) or namespaces.setdefault(name, Namespace(name))
+
+
+aten = namespaces["aten"]
 """The built-in operators."""
 
 
@@ -390,3 +432,18 @@ def _copy(target: Any, value: Any) -> Any:
 
 
 install_copy(_copy)
+
+
+def _overload_call(row: OpRow, out: bool) -> Any:
+    made = row.__dict__.get("overload_call")
+    if made is None:
+        space, _, name = row.packet.rpartition("::")
+        packet = getattr(namespace(space or "aten"), name)
+        made = row.__dict__.setdefault("overload_call", getattr(packet, row.overload or "default"))
+    if not out:
+        return made
+    form = row.__dict__.get("out_overload_call")
+    return form or row.__dict__.setdefault("out_overload_call", OutOverloadCall(made.overloadpacket, row))
+
+
+make_overload[:] = [_overload_call]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
-from .state import mode_set, state
+from .state import ALL_OVERRIDE, NONE_OVERRIDE, mode_set, state
 
 
 def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
@@ -44,9 +44,6 @@ def _is_base_default(kind: type) -> bool:
     return True
 
 
-DISABLED = object()
-"""As the innermost function mode: no override applies in the block."""
-
 default_owner: list[Any] = [None]
 """The class that defines the default `__torch_function__` (the surface's Tensor)."""
 
@@ -66,7 +63,7 @@ def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
     """
     if not enabled():
         return False, None
-    overloaded = overloaded_arguments((*args, *kwargs.values()))
+    overloaded = overloaded_arguments((*args, *kwargs.values())) if types_override() else []
     handled, result = ask(func, overloaded, args, kwargs)
     if handled:
         return True, result
@@ -81,8 +78,12 @@ def enabled() -> bool:
     if state.skip_override:
         state.skip_override = False
         return False
-    modes = state.mode.function_modes
-    return not (modes and modes[-1] is DISABLED)
+    return state.mode.function_override != NONE_OVERRIDE
+
+
+def types_override() -> bool:
+    """Return whether the types of arguments may override; otherwise only modes do."""
+    return state.mode.function_override == ALL_OVERRIDE
 
 
 def ask(
@@ -91,7 +92,7 @@ def ask(
     """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers."""
     types = tuple(type(item) for item in overloaded)
     modes = state.mode.function_modes
-    if modes and modes[-1] is not DISABLED:
+    if modes:
         with mode_set(function_modes=modes[:-1]):
             result = modes[-1].__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:

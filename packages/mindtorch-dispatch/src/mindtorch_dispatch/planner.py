@@ -25,6 +25,7 @@ from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
 from .defaults import get_default_device
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
+from .interception import check_memory, composing, intercepted, plan_intercepted, records, taken_apart
 from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
 from .pipeline.boxed import record_boxed
@@ -33,7 +34,7 @@ from .plan import Plan
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
-from .state import Mode, state
+from .state import AUTOGRAD_MASK, Mode, state
 from .table import DYNAMIC, Kernel, OpRow, kernels
 
 
@@ -102,6 +103,9 @@ def plan_call(bound: Bound) -> Plan:
 
 def _plan(bound: Bound) -> Plan:
     row, mode = bound.row, state.mode
+    tensors = tensor_leaves(bound.values)
+    if intercepted(mode, tensors if bound.out is None else [*tensors, *tensor_leaves((bound.out,))]):
+        return _intercepted(bound, tensors, mode)
     for place, value in enumerate(bound.values):
         if isinstance(value, Device) and value.type != "cpu":
             bound.values[place] = resolve(value)
@@ -109,7 +113,7 @@ def _plan(bound: Bound) -> Plan:
             bound.cacheable = bound.cacheable and value.index == bound.values[place].index
     if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
-    tensors = tensor_leaves(bound.values)
+    check_memory(tensors)
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])
     registered = registry.resolve(row, keys)
@@ -149,6 +153,17 @@ def _sparse(bound: Bound, tensors: Sequence[TensorBase], keys: DispatchKeySet) -
     if DispatchKey.Autograd in keys:
         raise no_gradient()
     return _boxed(bound, function, keys)
+
+
+def _intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
+    """Plan of a call that Python handles: what stands above the handlers comes first."""
+    row = bound.row
+    boxed = row.__dict__.get("boxed", {}).get(DispatchKey.Autograd)
+    if boxed is not None and records(mode) and any(tensor._sig.requires_grad for tensor in tensors):
+        return _boxed(bound, boxed, DispatchKeySet(DispatchKey.Autograd))
+    if "boxed" not in row.__dict__ and taken_apart(row, tensors, mode):
+        return composing(_composite(bound, tensors, mode))
+    return plan_intercepted(bound, tensors, mode)
 
 
 def request(bound: Bound, tensors: Sequence[TensorBase], mode: Mode, answer: Outputs) -> PlanRequest | None:
@@ -246,8 +261,8 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
     recorded = "default" if single else "multi_output"
     plan.creation = "inference" if mode.inference else recorded if mode.grad else "no_grad"
     plan.follows = mode.grad and not tracked and not base.inference and differentiable(base.spec.dtype)
-    if detached or base.inference:
-        plan.creation = None
+    if detached or base.inference or mode.exclude & AUTOGRAD_MASK:
+        plan.creation, plan.follows = None, False
     return plan
 
 

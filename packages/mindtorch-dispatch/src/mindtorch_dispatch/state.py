@@ -27,8 +27,12 @@ _FIELDS = (
     "forward_ad",
     "profiling",
     "watching",
+    "function_override",
 )
-_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False, False, False)
+_DEFAULTS = (True, False, None, None, 0, 0, (), (), None, False, False, False, 0)
+
+ALL_OVERRIDE, ONLY_MODES_OVERRIDE, NONE_OVERRIDE = 0, 1, 2
+"""Whose `__torch_function__` is asked: modes' and types', modes' alone, nobody's."""
 
 
 class Mode:
@@ -51,6 +55,7 @@ class Mode:
     forward_ad: bool
     profiling: bool
     watching: bool
+    function_override: int
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         for name, value in zip(_FIELDS, values, strict=True):
@@ -60,6 +65,8 @@ class Mode:
     def replace(self, **changes: Any) -> Mode:
         """Return the interned mode that differs in `changes`."""
         values = tuple(changes[name] if name in changes else getattr(self, name) for name in _FIELDS)
+        if values[_PYTHON_MODES] != ((), ()):
+            return Mode(values)  # no plan is kept for it, and a program's objects must not be
         mode = _modes.get(values)
         if mode is None:
             if len(_modes) >= MODE_LIMIT:
@@ -74,6 +81,8 @@ class Mode:
         return f"Mode({', '.join(changed)})"
 
 
+_PYTHON_MODES = slice(_FIELDS.index("function_modes"), _FIELDS.index("dispatch_modes") + 1)
+
 MODE_LIMIT = 4096
 """How many combinations stay interned; past it the table starts anew (a new plan each, never a wrong one)."""
 
@@ -85,12 +94,18 @@ class _State(threading.local):
     mode: Mode = DEFAULT_MODE
     keys: DispatchKeySet = DispatchKeySet()
     recording: Any = None
+    entry: Any = None
+    composing: bool = False
     skip_override: bool = False
 
 
 state = _State()
-"""The calling thread's state: `mode`; `keys`, those by which the running registered kernel was reached; and `recording`,
-the `profiling.Recording` that is running while `mode.profiling`; `skip_override`, that the next call is not overridden."""
+"""The calling thread's state.
+
+`mode`; `keys`, those by which the running registered kernel was reached; `recording`, the `profiling.Recording` that is
+running while `mode.profiling`; `skip_override`, that the next call is not overridden; `entry`, the mode in which the call
+was made that a `__torch_dispatch__` handles now; `composing`, that a composed op makes the calls that handlers see.
+"""
 
 
 @contextmanager

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.call import Namespace
-from mindtorch_dispatch.call import aten as aten
+from mindtorch_dispatch.call import namespace
 
-from . import ops_table
+from .ops_table import aten as aten
 
 __all__ = ["aten"]
-
-_namespaces: dict[str, Namespace] = {"aten": ops_table.aten}
 
 
 def load_library(path: str) -> None:
@@ -24,4 +21,4 @@ def load_library(path: str) -> None:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'torch.ops' has no attribute '{name}'")
-    return _namespaces.setdefault(name, Namespace(name))
+    return namespace(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindtorch_dispatch import overrides as dispatched
-from mindtorch_dispatch.state import state
+from mindtorch_dispatch.state import mode_set, state
 
 from ._naming import adopt, torch_name
 from .tensor.tensor import Tensor
@@ -261,9 +262,14 @@ def _get_current_function_mode_stack() -> list[Any]:
     return list(state.mode.function_modes)
 
 
-def enable_reentrant_dispatch() -> Any:
-    """Raise: calls made within `__torch_dispatch__` have no other layers to return to yet."""
-    raise NotImplementedError("enable_reentrant_dispatch: the layers above __torch_dispatch__ cannot be re-entered yet")
+@contextlib.contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """Within a `__torch_dispatch__`, run the block as where the call was made: autograd records it, for one."""
+    entry = state.entry
+    if entry is None:
+        raise RuntimeError("Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed.")
+    with mode_set(exclude=entry.exclude, include=entry.include):
+        yield
 
 
 adopt(globals())

@@ -190,6 +190,15 @@ def has_bytes(tensor: TensorBase) -> bool:
     return True
 
 
+def is_bare(tensor: TensorBase) -> bool:
+    """True for a tensor that has no array: on the meta device, or of a class that wraps others. One that waits for its
+    memory is not bare."""
+    try:
+        return _array_slot(tensor) is None
+    except AttributeError:
+        return False
+
+
 def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> Any:
     """Return a `cls` without autograd history over the bytes and version counter of `tensor`, which may wait for them."""
     pipe = thread.pipe

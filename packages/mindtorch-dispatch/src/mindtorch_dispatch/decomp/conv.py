@@ -35,7 +35,7 @@ def forward(dims: int) -> Callable[..., Any]:
     def conv(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
         _check_bias(input, bias)
         batch, batched = _batched(input, dims, f"conv{dims}d")
-        result = aten.convolution(batch, weight, bias, stride, padding, dilation, False, [0], groups)
+        result = aten.convolution(batch, weight, bias, stride, padding, dilation, False, [0] * dims, groups)
         return result if batched else aten.squeeze(result, 0)
 
     return conv

@@ -1,4 +1,4 @@
-"""`torch._subclasses`: the types of fake tensors, of which there are none."""
+"""`torch._subclasses`: tensors without data that remember a device."""
 
 from mindtorch._naming import adopt
 from mindtorch._subclasses.fake_tensor import (

@@ -1,41 +1,279 @@
-"""`torch._subclasses.fake_tensor`: tensors without data for a tracer. There is no tracer; use the device "meta"."""
+"""Fake tensors: geometry, dtype and device without data. Every operator runs on the meta device.
 
-from typing import Any, NoReturn
+    with FakeTensorMode() as mode:
+        model = Huge()                 # no memory
+        out = model(torch.empty(8, 128))
+    fake = mode.from_tensor(real)      # the fake twin of a tensor
+"""
 
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import mindtorch as torch
+from mindtorch._C._modes import _TorchDispatchModeKey
 from mindtorch._naming import adopt
+from mindtorch._subclasses._fake_dispatch import fake_call
+from mindtorch._subclasses._fake_errors import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorDeviceMismatchError,
+    MetadataMismatchError,
+    UnsupportedFakeTensorException,
+    UnsupportedMutationAliasingException,
+    UnsupportedOperatorException,
+)
 from mindtorch.tensor.tensor import Tensor
+from mindtorch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_infra_mode,
+    is_traceable_wrapper_subclass,
+    transform_subclass,
+)
+from mindtorch.utils._pytree import tree_leaves
+from mindtorch_dispatch.overrides import disabled_torch_function
+from mindtorch_dispatch.state import mode_set
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.storage import UntypedStorage
+from mindtorch_storage.tensor_base import make_tensor
 
-_INSTEAD = "there are no fake tensors; tensors on the device 'meta' have shape, dtype and strides without data"
+__all__ = [
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorConverter",
+    "FakeTensorDeviceMismatchError",
+    "FakeTensorMode",
+    "MetadataMismatchError",
+    "UnsupportedFakeTensorException",
+    "UnsupportedMutationAliasingException",
+    "UnsupportedOperatorException",
+    "is_fake",
+    "maybe_get_fake_mode",
+    "unset_fake_temporarily",
+]
+
+_META = Device("meta")
+
+
+def _normalized(device: Any) -> Any:
+    device = Device(device)
+    return Device(device.type, 0) if device.type not in ("cpu", "meta") and device.index is None else device
 
 
 class FakeTensor(Tensor):
-    """A tensor without data that remembers a device. Nothing is one, and making one raises."""
+    """A tensor without data that says it is on `device`; `fake_mode` made it and runs its operators.
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(_INSTEAD)
+    `constant` is the real value of a literal that was turned into a fake, None for all others.
+    """
+
+    _mode_key = _TorchDispatchModeKey.FAKE
+    __torch_function__ = disabled_torch_function
+
+    def __new__(cls, fake_mode: Any, elem: Any, device: Any, constant: Any = None, **options: Any) -> Any:
+        """Return the fake over the meta tensor `elem`; AssertionError when that one has data."""
+        if elem.device.type != "meta":
+            raise AssertionError(f"elem.device.type must be 'meta', got {elem.device.type}")
+        spec = elem._sig.spec.with_(device=_normalized(device))
+        tracked = options.get("requires_grad", elem._sig.requires_grad)
+        sig = spec.tracked if tracked else spec.plain
+        made = make_tensor(cls, sig, None, elem._materialized_storage(), elem._offset, elem._counter)
+        made.fake_mode = fake_mode
+        made.constant = constant
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """All is done by `__new__`."""
+
+    @property
+    def fake_device(self) -> Any:
+        """The device that the tensor says it is on."""
+        return self._sig.spec.device
+
+    @staticmethod
+    def from_tensor(t: Any, fake_mode: Any) -> Any:
+        """Return the fake twin of a tensor."""
+        return fake_mode.from_tensor(t)
+
+    def tolist(self) -> Any:
+        """Return the values of a remembered literal; DataDependentOutputException for any other tensor."""
+        if self.constant is not None:
+            return self.constant.tolist()
+        if self.dim() == 0:
+            return self.item()
+        return [one.tolist() for one in self.unbind(0)]  # type: ignore[attr-defined]
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not all(issubclass(kind, (FakeTensor, torch.nn.Parameter)) for kind in types):
+            return NotImplemented
+        leaves = tree_leaves((args, kwargs or {}))
+        mode = next(leaf.fake_mode for leaf in leaves if isinstance(leaf, FakeTensor))
+        with mode:
+            return func(*args, **(kwargs or {}))
 
 
-class FakeTensorMode:
-    """The mode in which tensors are fake; making one raises."""
+class FakeTensorConverter:
+    """Remembers the fake twin of every tensor and storage, for as long as that lives."""
 
-    def __init__(self, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(_INSTEAD)
+    def __init__(self) -> None:
+        self._tensors: dict[int, tuple[Any, Any]] = {}
+        self._storages: dict[int, tuple[Any, Any]] = {}
+
+    def twin(self, mode: Any, tensor: Any) -> Any:
+        """Return the fake of `tensor`, the same one every time; tensors over one storage have fakes over one."""
+        found = self._tensors.get(id(tensor))
+        if found is not None and found[0]() is tensor:
+            return found[1]
+        made = self._make(mode, tensor)
+        key = id(tensor)
+        self._tensors[key] = (weakref.ref(tensor, lambda _: self._tensors.pop(key, None)), made)
+        return made
+
+    def _make(self, mode: Any, tensor: Any) -> Any:
+        spec = tensor._sig.spec
+        elem = make_tensor(
+            Tensor, spec.with_(device=_META).plain, None, self._storage(tensor), tensor._offset, [0]
+        )
+        made = FakeTensor(mode, elem, spec.device, requires_grad=tensor.requires_grad)
+        if tensor.requires_grad and not tensor.is_leaf:
+            with mode, torch.enable_grad():
+                made = made.clone()
+        if isinstance(tensor, torch.nn.Parameter):
+            made._is_param = True
+        if tensor.is_leaf and tensor.grad is not None:
+            made.grad = self.twin(mode, tensor.grad)
+        return made
+
+    def _storage(self, tensor: Any) -> Any:
+        real = tensor._materialized_storage()
+        found = self._storages.get(id(real))
+        if found is not None and found[0]() is real:
+            return found[1]
+        made = UntypedStorage(real.nbytes(), device="meta")
+        key = id(real)
+        self._storages[key] = (weakref.ref(real, lambda _: self._storages.pop(key, None)), made)
+        return made
 
 
-class UnsupportedFakeTensorException(RuntimeError):
-    """A fake tensor met what it cannot do."""
+class FakeTensorMode(TorchDispatchMode):
+    """The mode in which tensors are fake: factories make fakes, operators on fakes give fakes, and nothing is computed.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    Args:
+        allow_fallback_kernels: accepted; operators that nothing describes raise UnsupportedOperatorException.
+        allow_non_fake_inputs: turn real operands into fakes instead of raising.
+        shape_env: symbolic shapes are not offered; anything but None raises.
+        static_shapes, export: accepted; shapes are always static.
+    """
+
+    _mode_key = _TorchDispatchModeKey.FAKE
+
+    def __init__(
+        self,
+        *,
+        allow_fallback_kernels: bool = True,
+        allow_non_fake_inputs: bool = False,
+        shape_env: Any = None,
+        static_shapes: bool | None = None,
+        export: bool = False,
+    ) -> None:
+        super().__init__()
+        if shape_env is not None:
+            raise NotImplementedError("FakeTensorMode: symbolic shapes (shape_env) are not offered; shapes are static")
+        self.allow_fallback_kernels = allow_fallback_kernels
+        self.allow_non_fake_inputs = allow_non_fake_inputs
+        self.shape_env = None
+        self.static_shapes = True if static_shapes is None else static_shapes
+        self.export = export
+        self.fake_tensor_converter = FakeTensorConverter()
+        self._entered: list[Any] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.dispatch(func, types, args, kwargs)
+
+    def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operator without data; the errors of this module where it needs some."""
+        return fake_call(self, FakeTensor, func, args, dict(kwargs or {}))
+
+    def __enter__(self) -> FakeTensorMode:
+        modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+        replaced = next((mode for mode in modes if isinstance(mode, FakeTensorMode)), None)
+        self._entered.append(replaced)
+        if replaced is not self:
+            if replaced is not None:
+                torch.utils._python_dispatch._pop_mode(self._mode_key)
+            super().__enter__()
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        replaced = self._entered.pop()
+        if replaced is self:
+            return
+        super().__exit__(exc_type, exc_value, traceback)
+        if replaced is not None:
+            torch.utils._python_dispatch._push_mode(replaced)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FakeTensorMode:
+        return self
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """True: it stands below a program's own modes."""
+        return True
+
+    def is_our_fake(self, t: object) -> bool:
+        """Whether a value is a fake of this mode."""
+        return isinstance(t, FakeTensor) and t.fake_mode is self
+
+    def from_tensor(
+        self,
+        tensor: Any,
+        *,
+        static_shapes: bool | None = None,
+        source: Any = None,
+        symbolic_context: Any = None,
+        trace: bool = True,
+    ) -> Any:
+        """Return the fake twin of a tensor: its geometry, dtype, device and requires_grad."""
+        if isinstance(tensor, FakeTensor):
+            if tensor.fake_mode is not self:
+                raise AssertionError("Mixing fake modes NYI")
+            return tensor
+        with _disable_infra_mode(self._mode_key), mode_set(exclude=0):
+            if is_traceable_wrapper_subclass(tensor):
+                return transform_subclass(tensor, lambda name, inner: self.from_tensor(inner))
+            return self.fake_tensor_converter.twin(self, tensor)
 
 
-class DynamicOutputShapeException(RuntimeError):
-    """An operator's shape depends on data, which a fake tensor lacks."""
+def is_fake(x: object) -> bool:
+    """Whether a value is a fake tensor or a wrapper of some."""
+    if isinstance(x, FakeTensor):
+        return True
+    if is_traceable_wrapper_subclass(x):
+        names, _ = x.__tensor_flatten__()  # type: ignore[attr-defined]
+        return all(is_fake(getattr(x, name)) for name in names)
+    return False
 
-    def __init__(self, func: Any) -> None:
-        super().__init__(func)
-        self.func = func
+
+def maybe_get_fake_mode(t: object) -> Any:
+    """Return the mode of a fake tensor, None for any other value."""
+    if isinstance(t, FakeTensor):
+        return t.fake_mode
+    if is_traceable_wrapper_subclass(t):
+        names, _ = t.__tensor_flatten__()  # type: ignore[attr-defined]
+        modes = [maybe_get_fake_mode(getattr(t, name)) for name in names]
+        return modes[0] if modes and all(mode is modes[0] for mode in modes) else None
+    return None
+
+
+@contextlib.contextmanager
+def unset_fake_temporarily() -> Iterator[Any]:
+    """Run the block with real tensors; gives the mode that was active, or None."""
+    with _disable_infra_mode(_TorchDispatchModeKey.FAKE) as mode:
+        yield mode
 
 
 adopt(globals())

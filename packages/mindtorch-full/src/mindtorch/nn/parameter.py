@@ -9,6 +9,7 @@ from mindtorch._tensor import Tensor
 from mindtorch.tensor.tensor import without_overrides
 from mindtorch_dispatch.overrides import disabled_torch_function
 from mindtorch_dispatch.plan import plain_types
+from mindtorch_storage.tensor_base import share_bytes
 
 __all__ = [
     "Buffer",
@@ -22,12 +23,10 @@ __all__ = [
 
 def _as_instance(cls: type, data: Tensor, requires_grad: bool) -> Any:
     """Return a leaf of class ``cls`` over the memory of ``data``."""
-    made = data.detach()
-    if requires_grad and not (made.is_floating_point() or made.is_complex()):
+    spec = data._sig.spec
+    if requires_grad and not (spec.dtype.is_floating_point or spec.dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    made.requires_grad_(requires_grad)
-    made.__class__ = cls
-    return made
+    return share_bytes(cls, spec.tracked if requires_grad else spec.plain, data)
 
 
 class _ParameterMeta(type(Tensor)):

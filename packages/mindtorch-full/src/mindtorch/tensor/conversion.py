@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
@@ -20,6 +23,8 @@ class ConversionMixin(TensorBase):
         spec = self._sig.spec
         if spec.numel != 1:
             raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
+        if state.mode.dispatch_modes or type(self) not in plain_types:
+            return aten._local_scalar_dense.default(self)
         array = self._host_array()
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
@@ -28,6 +33,8 @@ class ConversionMixin(TensorBase):
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for 0-d)."""
+        if type(self) not in plain_types and dispatches(type(self)):
+            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         array = self._host_array()
         if array is None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")

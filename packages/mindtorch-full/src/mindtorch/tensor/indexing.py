@@ -20,6 +20,9 @@ _MASKS = (dtypes.bool, dtypes.uint8)
 _TAKEN = object()
 """Marks a dimension that a mask of several dimensions before it covers."""
 
+_END = 2**63 - 1
+"""Where a slice ends that names no end."""
+
 SEQUENCE_LIMIT = 32
 """A list this long is one index; a shorter one may stand for a tuple."""
 
@@ -110,7 +113,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
         start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
     if among and step == 1 and slice(start, stop).indices(extent := result._sig.spec.shape[dim])[:2] == (0, extent):
         return result
-    return _slice(result, dim, start, stop, step)
+    return _slice(result, dim, 0 if start is None else start, _END if stop is None else stop, step)
 
 
 def _select_at(result: Any, dim: int, position: int, place: int) -> Any:

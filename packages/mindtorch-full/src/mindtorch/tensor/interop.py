@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import mindtorch
+from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as types
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.tensor_base import TensorBase
@@ -52,6 +54,8 @@ class InteropMixin(TensorBase):
         tensor: Any = self
         if force:
             tensor = tensor.detach().cpu()
+        if type(tensor) not in plain_types and dispatches(type(tensor)):
+            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         spec = tensor._sig.spec
         if spec.layout is sparse_coo:
             raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")

@@ -14,6 +14,8 @@ from typing import Any
 
 import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
+from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import strides
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
@@ -156,6 +158,8 @@ class PicklingMixin(TensorBase):
         if id(self) in memo:
             return memo[id(self)]
         sig = self._sig
+        if type(self) not in plain_types and dispatches(type(self)):
+            return _cloned(self, memo)
         if sig.spec.device.type == "meta":
             storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
         else:
@@ -173,3 +177,24 @@ class PicklingMixin(TensorBase):
         if getattr(self, "__dict__", None):
             new.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return new
+
+
+def _cloned(tensor: Any, memo: dict[int, Any]) -> Any:
+    """Return a copy of a tensor that only its class can copy; RuntimeError when the class copies to another one."""
+    new = tensor.clone()
+    if type(new) is not type(tensor):
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+            "implement clone() and for which cloning returns another instance of the same subclass. You should either "
+            "properly implement clone() for your subclass or override __deepcopy__() if it is intended behavior for "
+            "clone() to return an instance of a different type."
+        )
+    new = new.detach().requires_grad_(tensor.requires_grad)
+    memo[id(tensor)] = new
+    if tensor.grad is not None:
+        new.grad = copy.deepcopy(tensor.grad, memo)
+    for name in _own_slots(tensor):
+        if hasattr(tensor, name):
+            setattr(new, name, copy.deepcopy(getattr(tensor, name), memo))
+    new.__dict__.update(copy.deepcopy({k: v for k, v in tensor.__dict__.items() if k not in new.__dict__}, memo))
+    return new

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.tensor_base import is_bare
 
 
 class PrinterOptions:
@@ -167,8 +168,8 @@ def _sparse_contents(tensor: Any, indent: int) -> str:
     return (",\n" + " " * indent).join(texts)
 
 
-def tensor_text(tensor: Any, contents: str | None = None) -> str:
-    """Return what `repr(tensor)` prints."""
+def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) -> str:
+    """Return what `repr(tensor)` prints, with the shape where `size` asks for it."""
     spec = tensor._sig.spec
     name = type(tensor).__name__
     prefix = "tensor(" if name in ("Tensor", "Parameter") else f"{name}("
@@ -176,13 +177,15 @@ def tensor_text(tensor: Any, contents: str | None = None) -> str:
     has_default = spec.dtype in (dtypes.int64, dtypes.bool) or str(spec.dtype) == str(_default_dtype())
     if spec.device.type not in ("cpu",):
         suffixes.append(f"device='{spec.device}'")
+    if size:
+        suffixes.append(f"size={tuple(spec.shape)}")
     if spec.layout is sparse_coo:
         text = _sparse_contents(tensor, len(prefix))
         suffixes.append(f"nnz={tensor._nnz()}")
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         suffixes.append("layout=torch.sparse_coo")
-    elif spec.device.type == "meta":
+    elif spec.device.type == "meta" or is_bare(tensor):
         suffixes.append(f"size={tuple(spec.shape)}")
         if str(spec.dtype) != str(_default_dtype()):
             suffixes.append(f"dtype={spec.dtype}")
@@ -202,7 +205,7 @@ def tensor_text(tensor: Any, contents: str | None = None) -> str:
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     result = _with_suffixes(prefix + text, suffixes, len(prefix))
-    return result
+    return f"Parameter({result})" if getattr(tensor, "_is_param", False) and name != "Parameter" else result
 
 
 def _is_default_complex(dtype: Any) -> bool:

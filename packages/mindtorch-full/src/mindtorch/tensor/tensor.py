@@ -8,17 +8,18 @@ from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
+from mindtorch_dispatch.handlers import disabled_torch_dispatch
 from mindtorch_dispatch.plan import set_tensor_class
-from mindtorch_dispatch.state import mode_set
 from mindtorch_dispatch.table import find_packet, packets
 
-from . import construction, indexing, printing
+from . import construction, indexing, printing, subclassing
 from .autograd import AutogradMixin
 from .composed import ComposedMixin
 from .conversion import ConversionMixin
 from .interop import InteropMixin
 from .pickling import PicklingMixin
 from .properties import PropertiesMixin
+from .subclassing import without_overrides as without_overrides
 
 OPERATORS = {
     "__add__": "add",
@@ -189,11 +190,10 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
             return aten.split_with_sizes(self, list(split_size), dim)
         return aten.split(self, int(split_size), dim)
 
-    def as_subclass(self, cls: type) -> Any:
-        """Return this tensor as an instance of `cls`, sharing memory and history."""
-        made = aten.alias(self)
-        made.__class__ = cls
-        return made
+    as_subclass = subclassing.as_subclass
+    _make_subclass = staticmethod(subclassing.make_subclass)
+    _make_wrapper_subclass = staticmethod(subclassing.make_wrapper_subclass)
+    __torch_dispatch__ = disabled_torch_dispatch
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -205,13 +205,10 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
         return _as_class(result, cls)
 
 
-def without_overrides() -> Any:
-    """Context: subclasses do not override calls."""
-    return mode_set(function_modes=(overrides.DISABLED,))
-
-
 def _as_class(result: Any, cls: type) -> Any:
-    if isinstance(result, Tensor) and type(result) is Tensor and cls is not Tensor:
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor) and not isinstance(result, cls):
         return result.as_subclass(cls)
     if isinstance(result, (list, tuple)) and type(result) in (list, tuple):
         return type(result)(_as_class(item, cls) for item in result)

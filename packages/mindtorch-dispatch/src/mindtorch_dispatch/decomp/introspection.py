@@ -1,0 +1,73 @@
+"""Answers about a tensor that need no kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import aten
+
+
+def same(self: Any) -> Any:
+    """`self`."""
+    return self
+
+
+def copied(self: Any) -> Any:
+    """A copy of `self`."""
+    return aten.clone(self)
+
+
+def local_scalar(self: Any) -> Any:
+    """The only element as a Python number; NotImplementedError, in torch's words, where there is no data."""
+    array = self._host_array()
+    if array is None:
+        if self.device.type == "meta":
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    value = array.reshape(()).item()
+    return value if isinstance(value, (int, float, complex, bool)) else float(value)
+
+
+def is_same_size(self: Any, other: Any) -> bool:
+    """True when two tensors have one shape."""
+    return bool(self._sig.spec.shape == other._sig.spec.shape)
+
+
+def size(self: Any) -> list[int]:
+    """The extents."""
+    return list(self._sig.spec.shape)
+
+
+def stride(self: Any) -> list[int]:
+    """The strides in elements."""
+    return list(self._sig.spec.stride)
+
+
+def numel(self: Any) -> int:
+    """The number of elements."""
+    return int(self._sig.spec.numel)
+
+
+def storage_offset(self: Any) -> int:
+    """Where the first element lies in the storage."""
+    return int(self._offset)
+
+
+def dim(self: Any) -> int:
+    """The number of dimensions."""
+    return int(self._sig.spec.ndim)
+
+
+def is_contiguous(self: Any) -> bool:
+    """True for C order without gaps."""
+    return bool(self._sig.spec.is_contiguous)
+
+
+def device(self: Any) -> Any:
+    """The device."""
+    return self._sig.spec.device
+
+
+def layout(self: Any) -> Any:
+    """The layout."""
+    return self._sig.spec.layout

@@ -1,0 +1,21 @@
+"""What a tensor says about itself, and the marks that Python leaves on new tensors: ops that handlers see."""
+
+from ..decomp import introspection as composed
+from ..table import op
+
+op("lift(Tensor self) -> Tensor", composite=composed.same, variants="")
+op("lift_fresh(Tensor(a) self) -> Tensor(a)", composite=composed.same, variants="")
+op("lift_fresh_copy(Tensor self) -> Tensor", composite=composed.copied, variants="")
+op("_local_scalar_dense(Tensor self) -> Scalar", composite=composed.local_scalar, variants="")
+op("is_same_size(Tensor self, Tensor other) -> bool", composite=composed.is_same_size, variants="")
+for _name, _result, _composed in (
+    ("sym_size", "SymInt[]", composed.size),
+    ("sym_stride", "SymInt[]", composed.stride),
+    ("sym_numel", "SymInt", composed.numel),
+    ("sym_storage_offset", "SymInt", composed.storage_offset),
+    ("dim", "int", composed.dim),
+    ("is_contiguous", "bool", composed.is_contiguous),
+    ("prim::device", "Device", composed.device),
+    ("prim::layout", "Layout", composed.layout),
+):
+    op(f"{_name}(Tensor self) -> {_result}", composite=_composed, variants="")
