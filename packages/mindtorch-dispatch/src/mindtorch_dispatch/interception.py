@@ -135,9 +135,7 @@ class _Call:
         if self.outs:
             return self._run_out()
         writes = [
-            value
-            for argument, value in zip(row.schema.arguments, self.bound.values, strict=True)
-            if argument.is_write
+            value for argument, value in zip(row.schema.arguments, self.bound.values, strict=True) if argument.is_write
         ]
         if writes:
             return self._run_writing(flat, writes)
@@ -326,7 +324,9 @@ def _same(value: Any, default: Any) -> bool:
 
 def _numbers(value: Any, default: Any) -> bool:
     kinds = (int, float)
-    return isinstance(value, kinds) and isinstance(default, kinds) and isinstance(value, bool) == isinstance(default, bool)
+    return (
+        isinstance(value, kinds) and isinstance(default, kinds) and isinstance(value, bool) == isinstance(default, bool)
+    )
 
 
 make_overload: list[Callable[[OpRow, bool], Any]] = []

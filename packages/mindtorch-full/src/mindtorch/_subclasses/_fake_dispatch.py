@@ -94,7 +94,9 @@ def _refuse_values(func: Any, name: str, leaves: list[Any]) -> None:
         if shown is None:
             raise DynamicOutputShapeException(func)
         packet = getattr(aten, shown[0], None)
-        raise DynamicOutputShapeException(getattr(packet, shown[1]) if packet is not None else f"aten.{'.'.join(shown)}")
+        raise DynamicOutputShapeException(
+            getattr(packet, shown[1]) if packet is not None else f"aten.{'.'.join(shown)}"
+        )
     if name == "index" and any(_is_mask(leaf) for leaf in leaves[1:]):
         raise DynamicOutputShapeException(aten.nonzero.default)
 

@@ -1,9 +1,9 @@
 """Fake tensors: geometry, dtype and device without data. Every operator runs on the meta device.
 
-    with FakeTensorMode() as mode:
-        model = Huge()                 # no memory
-        out = model(torch.empty(8, 128))
-    fake = mode.from_tensor(real)      # the fake twin of a tensor
+with FakeTensorMode() as mode:
+    model = Huge()                 # no memory
+    out = model(torch.empty(8, 128))
+fake = mode.from_tensor(real)      # the fake twin of a tensor
 """
 
 from __future__ import annotations
@@ -135,9 +135,7 @@ class FakeTensorConverter:
 
     def _make(self, mode: Any, tensor: Any) -> Any:
         spec = tensor._sig.spec
-        elem = make_tensor(
-            Tensor, spec.with_(device=_META).plain, None, self._storage(tensor), tensor._offset, [0]
-        )
+        elem = make_tensor(Tensor, spec.with_(device=_META).plain, None, self._storage(tensor), tensor._offset, [0])
         made = FakeTensor(mode, elem, spec.device, requires_grad=tensor.requires_grad)
         if tensor.requires_grad and not tensor.is_leaf:
             with mode, torch.enable_grad():

@@ -97,9 +97,7 @@ def make_wrapper_subclass(
     if layout is not None and layout is not strided:
         raise NotImplementedError(f"_make_wrapper_subclass: layout {layout} is not offered; strided is")
     chosen = get_default_device() if device is None else Device(device)
-    spec = Spec.of(
-        dtype or get_default_dtype(), chosen, Size(size), tuple(strides) if strides is not None else None
-    )
+    spec = Spec.of(dtype or get_default_dtype(), chosen, Size(size), tuple(strides) if strides is not None else None)
     offset = storage_offset or 0
     nbytes = storage_size if storage_size is not None else _extent(spec, offset)
     made = make_tensor(cls, spec.plain, None, UntypedStorage(nbytes, device="meta"), offset, [0])

@@ -195,7 +195,9 @@ class SchemaInfo:
     read_only_alias_match_indexes: list[tuple[int, int]]
 
 
-_INPLACE_VIEWS = frozenset("as_strided_ detach_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ resize_ set_".split())
+_INPLACE_VIEWS = frozenset(
+    "as_strided_ detach_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ resize_ set_".split()
+)
 
 
 def get_alias_info(func: Any) -> SchemaInfo:
