@@ -160,3 +160,21 @@ def test_assigned_tensors(place: Callable[[Any], Any], dtype: str, shape: tuple[
         return made
 
     compare(write, (dtype, shape))
+
+
+def _added_to_itself(library: Any) -> Any:
+    tensor = library.ones(1, 1)
+    tensor.view(-1, 1)[:, ::2] += 1  # what is read and what is written are one element with strides of their own
+    return tensor.tolist()
+
+
+def _filled(library: Any) -> Any:
+    tensor, value = library.zeros(3, 2), library.tensor(2.0, requires_grad=True)
+    tensor[0] = value
+    tensor.sum().backward()
+    return tensor.grad_fn.name(), tensor.grad_fn.next_functions[1][0].name(), value.grad.item()
+
+
+@pytest.mark.parametrize("act", [_added_to_itself, _filled])
+def test_what_assignments_do_inside(act: Callable[[Any], Any]) -> None:
+    assert act(mt) == act(torch)

@@ -248,9 +248,12 @@ def _without_leading_ones(value: Any) -> Any:
 
 
 def _copy_to(target: Any, value: Any) -> None:
-    value = _without_leading_ones(value)
-    if value._sig.spec.shape != target._sig.spec.shape:
-        value = aten.expand(value, list(target._sig.spec.shape))
+    have = value._sig.spec
+    if have.shape != target._sig.spec.shape:
+        if have.ndim == 0 and have.device.type == "cpu":
+            target.fill_(value)  # what torch records
+            return
+        value = aten.expand(_without_leading_ones(value), list(target._sig.spec.shape))
     target.copy_(value)
 
 
