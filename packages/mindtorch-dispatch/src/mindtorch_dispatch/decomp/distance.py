@@ -41,7 +41,7 @@ def pdist(self: Any, p: float) -> Any:
     check(len(shape) == 2, lambda: f"pdist only supports 2D tensors, got: {len(shape)}D")
     check(self.dtype.is_floating_point, lambda: "pdist only supports floating-point dtypes")
     check(p >= 0, lambda: "pdist only supports non-negative p values")
-    first, second = aten.unbind(aten.triu_indices(shape[0], shape[0], 1), 0)
+    first, second = aten.unbind(aten.triu_indices(shape[0], shape[0], 1, device=self.device), 0)
     return _lengths(aten.index_select(self, 0, first) - aten.index_select(self, 0, second), p)
 
 

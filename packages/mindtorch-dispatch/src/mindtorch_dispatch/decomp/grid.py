@@ -74,7 +74,7 @@ def combinations(self: Any, r: int, with_replacement: bool) -> Any:
 def _indices(values: list[int], like: Any) -> Any:
     if not values:
         return aten.empty([0], dtype=int64, device=like.device)
-    return type(like)(values).to(int64)
+    return type(like)(values).to(int64).to(like.device)
 
 
 def vander(x: Any, N: int | None, increasing: bool) -> Any:

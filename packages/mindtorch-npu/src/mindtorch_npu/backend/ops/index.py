@@ -11,7 +11,13 @@ _PUT = Operator("IndexPutImpl", outputs=("selfRef",))
 REDUCE = {None: 0, "add": 1, "multiply": 2}
 
 
+def _wide(index: Any) -> Any:
+    """Return an index in a dtype that the operators take."""
+    return index if index.dtype.name in ("int64", "int32") else index.astype("int64")
+
+
 def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | None, include_self: bool) -> None:
+    index = _wide(index)
     operator = "aclnnScatter" if hasattr(src, "storage") else "aclnnScatterValue"
     if index.size:
         launch(operator, [self, dim, index, src, REDUCE[reduce], out])
@@ -26,8 +32,8 @@ def _put(out: Any, self: Any, indices: Any, values: Any, accumulate: bool) -> No
 
 
 written("index_put", "IndexPutImpl", _put)
-aclnn("gather", "Gather")
-aclnn("scatter_add", "ScatterAdd", adapt=lambda x, dim, index, src, *options: (x, dim, index, src))
+aclnn("gather", "Gather", adapt=lambda x, dim, index, *options: (x, dim, _wide(index)))
+aclnn("scatter_add", "ScatterAdd", adapt=lambda x, dim, index, src, *options: (x, dim, _wide(index), src))
 written(("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce"), "Scatter", _scatter)
 aclnn("index_select", "IndexSelect")
 aclnn("_index_integer", "Index")

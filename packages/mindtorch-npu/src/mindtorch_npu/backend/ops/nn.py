@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.arrays import new_array
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
@@ -27,8 +28,28 @@ for _row, _name in {
 aclnn("gelu", "GeluV2", adapt=lambda x, approximate: (x, 1 if approximate == "tanh" else 0))
 aclnn("_softmax", "Softmax", adapt=lambda x, dim, half_to_float: (x, dim))
 aclnn("_log_softmax", "LogSoftmax", adapt=lambda x, dim, half_to_float: (x, dim))
-aclnn("_softmax_backward_data", "SoftmaxBackward", adapt=lambda grad, y, dim, dtype: (grad, y, dim))
-aclnn("_log_softmax_backward_data", "LogSoftmaxBackward", adapt=lambda grad, y, dim, dtype: (grad, y, dim))
+
+
+def _softmax_backward(name: str, logarithm: bool) -> Any:
+    """Return the gradient's kernel; in float64, which the operator lacks, it is composed."""
+
+    def run(out: Any, grad: Any, y: Any, dim: int, dtype: Any) -> None:
+        if not out.size:
+            return
+        if grad.dtype != np.float64:
+            on.into(out, name, grad, y, dim)
+            return
+        shape = [1 if axis == dim % grad.ndim else n for axis, n in enumerate(grad.shape)] if grad.ndim else []
+        given = grad if logarithm else on.mul(grad, y)
+        total = on.apply("ReduceSum", shape, grad.dtype, given, [dim] if grad.ndim else [], True)
+        share = on.mul(on.each("Exp", y) if logarithm else y, total)
+        on.copied(out, on.sub(given, share))
+
+    return run
+
+
+written("_softmax_backward_data", "SoftmaxBackward", _softmax_backward("SoftmaxBackward", False))
+written("_log_softmax_backward_data", "LogSoftmaxBackward", _softmax_backward("LogSoftmaxBackward", True))
 
 
 def _safe_softmax(out: Any, self: Any, dim: int, dtype: Any) -> None:

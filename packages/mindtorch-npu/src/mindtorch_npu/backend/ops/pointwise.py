@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
@@ -56,10 +57,26 @@ aclnn("floor_divide", "FloorDivide", scalar="FloorDivides")
 for _kind, _mode in (("trunc", TRUNC), ("floor", FLOOR)):
     for _overload in ("Tensor", "Scalar"):
         aclnn(f"_div_{_kind}.{_overload}", "DivMod", adapt=lambda x, y, mode=_mode: (x, y, mode))
-for _overload in ("Tensor", "Scalar", "Scalar_Tensor"):
+for _overload in ("Scalar", "Scalar_Tensor"):
     _with_numbers(
         f"remainder.{_overload}", "RemainderTensorTensor", "RemainderTensorScalar", first="RemainderScalarTensor"
     )
+
+
+def _remainder(out: Any, self: Any, other: Any) -> None:
+    """Of two tensors; int64, which the operator lacks, by way of the quotient."""
+    arrays = isinstance(self, DeviceArray) and isinstance(other, DeviceArray)
+    if arrays and out.dtype == np.int64:
+        x, y = (one if one.dtype == out.dtype else one.astype(out.dtype) for one in (self, other))
+        on.copied(out, on.sub(x, on.mul(on.both("FloorDivide", x, y), y)))
+    elif out.size:
+        name = "Remainder" + (
+            "TensorTensor" if arrays else "TensorScalar" if isinstance(self, DeviceArray) else "ScalarTensor"
+        )
+        Operator(name)((out,), (self, other))
+
+
+written("remainder.Tensor", "RemainderTensorTensor", _remainder)
 for _overload in ("Tensor", "Scalar"):
     _with_numbers(f"fmod.{_overload}", "FmodTensor", "FmodScalar")
 for _overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar"):
@@ -72,7 +89,23 @@ for _row in ("and", "or", "xor"):
         _with_numbers(f"bitwise_{_row}.{_overload}", f"Bitwise{_row.title()}Tensor", f"Bitwise{_row.title()}Scalar")
     aclnn(f"logical_{_row}", f"Logical{_row.title()}")
 written("isnan", "NeTensor", lambda out, self: launch("aclnnNeTensor", [self, self, out]))
-aclnn("sgn", "Sign")
+
+
+def _sgn(out: Any, self: Any) -> None:
+    """The sign; of a complex number, which the operator lacks, the number over its length."""
+    if self.dtype.kind != "c":
+        on.into(out, "Sign", self)
+        return
+    if not out.size:
+        return
+    parts = [on.component(self, imaginary) for imaginary in (False, True)]
+    length = on.each("Sqrt", on.add(*(on.mul(part, part) for part in parts)))
+    safe = on.where(on.compare("Eq", length, 0), on.filled(length, 1.0), length)
+    for imaginary, part in enumerate(parts):
+        on.copied(on.component(out, bool(imaginary)), on.div(part, safe))
+
+
+written("sgn", "Sign", _sgn)
 aclnn("isinf", "IsInf")
 aclnn("maximum", "Maximum")
 aclnn("minimum", "Minimum")

@@ -9,33 +9,34 @@ from mindtorch_npu.backend.register import written
 from mindtorch_npu.generator import NpuGenerator, default_generator
 
 
-def _draw(out: Any, generator: Any) -> tuple[int, int]:
+def draw(out: Any, generator: Any, unsigned: bool = False) -> tuple[int, int]:
+    """Return seed and offset for the numbers of `out`, and move the stream on. RuntimeError for a host's generator."""
     if generator is not None and not isinstance(generator, NpuGenerator):
         raise RuntimeError("Expected a 'npu' device type for generator but found 'cpu'")
-    return (generator or default_generator(out.device)).draw(out.size)
+    seed, offset = (generator or default_generator(out.device)).draw(out.size)
+    return (seed % 2**64 if unsigned else seed), offset
 
 
 def _uniform(out: Any, self: Any, low: float, high: float, generator: Any) -> None:
-    seed, offset = _draw(out, generator)
-    launch("aclnnInplaceUniform", [out, float(low), float(high), seed % 2**64, offset])
+    launch("aclnnInplaceUniform", [out, float(low), float(high), *draw(out, generator, unsigned=True)])
 
 
 def _normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> None:
-    launch("aclnnInplaceNormal", [out, float(mean), float(std), *_draw(out, generator)])
+    launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
 
 
 def _bernoulli(out: Any, self: Any, p: float, generator: Any) -> None:
-    launch("aclnnInplaceBernoulli", [out, float(p), *_draw(out, generator)])
+    launch("aclnnInplaceBernoulli", [out, float(p), *draw(out, generator)])
 
 
 def _bernoulli_each(out: Any, self: Any, p: Any, generator: Any) -> None:
-    launch("aclnnInplaceBernoulliTensor", [out, p, *_draw(out, generator)])
+    launch("aclnnInplaceBernoulliTensor", [out, p, *draw(out, generator)])
 
 
 def _integers(out: Any, span: tuple[int, int | None], generator: Any) -> None:
     low, count = span
     high = 2**63 - 1 if count is None else low + count
-    launch("aclnnInplaceRandom", [out, low, high, *_draw(out, generator)])
+    launch("aclnnInplaceRandom", [out, low, high, *draw(out, generator)])
 
 
 written("uniform_", "InplaceUniform", _uniform)
@@ -57,4 +58,4 @@ written("random_.to", "InplaceRandom", lambda out, self, span, generator: _integ
 written(
     "random_.from", "InplaceRandom", lambda out, self, low, count, generator: _integers(out, (low, count), generator)
 )
-written("randperm", "Randperm", lambda out, n, *options: launch("aclnnRandperm", [n, *_draw(out, None), out]))
+written("randperm", "Randperm", lambda out, n, *options: launch("aclnnRandperm", [n, *draw(out, None), out]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_npu.backend.arrays import DeviceArray
+import numpy as np
+
+from mindtorch_npu.backend.arrays import DeviceArray, new_array
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.backend.register import aclnn, written
@@ -41,7 +43,6 @@ aclnn("aminmax", "Aminmax")
 aclnn("max", "Max")
 aclnn("min", "Min")
 aclnn("max.dim", "MaxDim", adapt=lambda x, dims, keep: (x, _one(dims), keep))
-aclnn("min.dim", "MinDim", adapt=lambda x, dims, keep: (x, _one(dims), keep))
 aclnn("linalg_vector_norm", "LinalgVectorNorm", adapt=lambda x, order, dims, keep: (x, float(order), dims, keep))
 aclnn("logsumexp", "LogSumExp")
 aclnn("cumsum", "Cumsum")
@@ -74,3 +75,15 @@ def _prod(out: Any, self: Any, dims: Any, keep: bool) -> None:
 
 
 written(("prod", "prod.dim_int"), "ProdDim", _prod)
+
+
+def _least(outs: Any, self: Any, dims: Any, keep: bool) -> None:
+    """The operator gives int32 indices where the row has int64."""
+    value, where = outs
+    if value.size:
+        narrow = new_array(where.shape, np.dtype(np.int32), where.device)
+        launch("aclnnMinDim", [self, _one(dims), keep, value, narrow])
+        launch("aclnnInplaceCopy", [where, narrow])
+
+
+written("min.dim", "MinDim", _least)

@@ -240,7 +240,20 @@ written(
     lambda out, self, indices, most, order: _RENORM((out,), (indices, most, order)) if indices.size else None,
 )
 written(("count_nonzero", "count_nonzero.dim_IntList"), "ReduceSum", _count_nonzero)
-aclnn("unfold_backward", "UnfoldGrad", adapt=lambda grad, sizes, dim, size, step: (grad, sizes, dim, size, step))
+
+
+def _unfold_backward(out: Any, grad: Any, sizes: Any, dim: int, size: int, step: int) -> None:
+    """The operator has no complex numbers: their parts are added up one by one."""
+    if out.dtype.kind == "c":
+        for imaginary in (False, True):
+            part = on.component(grad, imaginary).packed()
+            made = on.apply("UnfoldGrad", out.shape, part.dtype, part, sizes, dim, size, step)
+            on.copied(on.component(out, imaginary), made)
+    else:
+        on.into(out, "UnfoldGrad", grad, sizes, dim, size, step)
+
+
+written("unfold_backward", "UnfoldGrad", _unfold_backward)
 written("pixel_shuffle", "InplaceCopy", _pixel_shuffle)
 written("pixel_unshuffle", "InplaceCopy", _pixel_unshuffle)
 written(("channel_shuffle", "native_channel_shuffle"), "InplaceCopy", _channel_shuffle)

@@ -120,7 +120,7 @@ kernel("Hardtanh", lambda x, low, high: np.clip(x, _like(x, low), _like(x, high)
 kernel("HardtanhBackward", lambda grad, x, low, high: np.where((x > low) & (x < high), grad, 0))
 kernel("Threshold", lambda x, threshold, value: np.where(x <= threshold, _like(x, value), x))
 kernel("ThresholdBackward", lambda grad, x, threshold: np.where(x <= threshold, 0, grad))
-kernel("LogSigmoidForward", lambda x: (np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), np.exp(-np.abs(x))))
+kernel("LogSigmoidForward", lambda x: (np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), None))
 kernel("LogSigmoidBackward", lambda grad, x, buffer: grad * _expit(-x), outputs=("gradInput",))
 kernel("Glu", lambda x, dim: _halves(x, dim)[0] * _expit(_halves(x, dim)[1]))
 kernel("GluBackward", _glu_backward)
@@ -134,3 +134,16 @@ kernel(
     lambda grad, y, dim: grad - np.exp(y) * grad.sum(_axis(y, dim), keepdims=True),
     workspace=True,
 )
+
+
+def _prelu_weight(x: Any, weight: Any) -> Any:
+    return weight if weight.ndim == x.ndim else weight.reshape([-1 if axis == 1 else 1 for axis in range(x.ndim)])
+
+
+def _prelu_backward(grad: Any, x: Any, weight: Any) -> tuple[Any, Any]:
+    factor = np.broadcast_to(_prelu_weight(x, weight), x.shape)
+    return np.where(x > 0, grad, grad * factor), np.where(x > 0, 0, grad * x)
+
+
+kernel("Prelu", lambda x, weight: np.where(x > 0, x, x * _prelu_weight(x, weight)))
+kernel("PreluBackward", _prelu_backward)

@@ -11,6 +11,8 @@ from mindtorch_npu.simulator.kernels import kernel
 
 def _along(x: Any, dim: int, index: Any, source: Any, reduce: int) -> Any:
     shape, made = x.shape, x.copy()
+    if not index.size:
+        return made
     if x.ndim == 0:
         made, x, index = made.reshape(1), x.reshape(1), index.reshape(1)
     cut = tuple(slice(0, n) for n in index.shape)

@@ -92,3 +92,23 @@ kernel("BinaryCrossEntropyWithLogits", _cross_logits, workspace=True)
 kernel("BinaryCrossEntropy", _cross, workspace=True)
 kernel("BinaryCrossEntropyBackward", _cross_backward)
 kernel("KlDiv", _divergence, workspace=True)
+
+
+def _plane(x: Any, target: Any, weight: Any, reduction: int, ignored: int) -> Any:
+    """The loss of pictures: every pixel is a row."""
+    rows = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
+    value, total = _nll(rows, target.reshape(-1), weight, reduction, ignored)
+    return (value.reshape(target.shape) if reduction == NONE else value), total
+
+
+def _plane_backward(grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignored: int, total: Any) -> Any:
+    rows = np.moveaxis(x, 1, -1)
+    flat = rows.reshape(-1, x.shape[1])
+    made = _nll_backward(
+        grad.reshape(-1) if reduction == NONE else grad, flat, target.reshape(-1), weight, reduction, ignored, total
+    )
+    return np.moveaxis(made.reshape(rows.shape), -1, 1)
+
+
+kernel("NLLLoss2d", _plane, workspace=True)
+kernel("NLLLoss2dBackward", _plane_backward, outputs=("out",), workspace=True)

@@ -166,3 +166,17 @@ kernel("Equal", lambda x, y: np.asarray(x.shape == y.shape and bool(np.all(x == 
 kernel("Real", lambda x: x.real)
 kernel("Complex", lambda re, im: re + 1j * im)
 kernel("Polar", lambda size, angle: size * (np.cos(angle) + 1j * np.sin(angle)))
+
+
+def _logit(x: Any, eps: float) -> Any:
+    x = x if eps < 0 else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
+    return np.log(x / (1 - x))
+
+
+def _logit_grad(x: Any, grad: Any, eps: float) -> Any:
+    low, high, outside = (0.0, 1.0, np.nan) if eps < 0 else (eps, 1 - eps, 0.0)
+    return np.where((x < low) | (x > high), outside, grad / (x * (1 - x)))
+
+
+kernel("Logit", _logit, outputs=("out",))
+kernel("LogitGrad", _logit_grad, outputs=("out",))

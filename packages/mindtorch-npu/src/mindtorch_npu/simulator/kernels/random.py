@@ -35,3 +35,13 @@ kernel("InplaceRandom", lambda x, low, high, seed, offset: _stream(seed, offset)
 kernel("Randperm", lambda n, seed, offset: _stream(seed, offset).permutation(n), outputs=("out",))
 kernel("Bernoulli", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
 kernel("BernoulliTensor", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
+
+
+def _chosen(weights: Any, count: int, replacement: bool, seed: int, offset: int) -> Any:
+    stream = _stream(seed, offset)
+    rows = np.atleast_2d(weights).astype(np.float64)
+    picked = [stream.choice(row.size, count, replacement, row / row.sum()) for row in rows]
+    return np.reshape(picked, (*weights.shape[:-1], count))
+
+
+kernel("Multinomial", _chosen, workspace=True)

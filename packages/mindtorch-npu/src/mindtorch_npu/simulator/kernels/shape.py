@@ -25,6 +25,8 @@ def _pad(x: Any, padding: Any, value: Any) -> Any:
 
 
 def _steps(start: Any, end: Any, steps: int) -> Any:
+    if steps == 1:
+        return np.asarray([start], np.float64)
     index = np.arange(steps)
     step = (end - start) / max(1, steps - 1)
     return np.where(index < steps // 2, start + step * index, end - step * (steps - 1 - index)).astype(np.float64)
@@ -65,3 +67,13 @@ def _range(start: Any, end: Any, step: Any) -> Any:
 
 kernel("Arange", _arange)
 kernel("Range", _range)
+
+
+def _with_diagonal(x: Any, value: Any, wrap: bool) -> Any:
+    made = x.copy()
+    np.fill_diagonal(made, value, wrap)
+    return made
+
+
+kernel("InplaceFillDiagonal", _with_diagonal)
+kernel("LogSpace", lambda start, end, steps, base: base ** _steps(start, end, steps), outputs=("result",))
