@@ -16,7 +16,7 @@ from .views import check_view, grad_fn, gradient_edge, region_of, set_history
 
 def check_inplace(target: TensorBase) -> None:
     """Raise torch's errors for in-place writes that the graph cannot record; for calls that are to be recorded."""
-    if not state.mode.grad:
+    if not state.mode.records:
         return
     view = target._view
     if view is not None:

@@ -118,12 +118,11 @@ def set_history(tensor: TensorBase, node: Node, number: int) -> None:
 
 def set_requires_grad(tensor: TensorBase, value: bool) -> None:
     """Set whether `tensor` requires grad, and of the views that follow it."""
-    spec = tensor._sig.spec
-    tensor._sig = spec.tracked if value else spec.plain
+    tensor._sig = tensor._sig.requiring(value)
     counter = tensor._counter
     if len(counter) == 1 or tensor._view is not None:
         return
     for reference in counter[1:]:
         view = reference()
         if view is not None and view._view.base is tensor and not view._view.leaf and _differentiable(view._sig.spec):
-            view._sig = view._sig.spec.tracked if value else view._sig.spec.plain
+            view._sig = view._sig.requiring(value)

@@ -103,7 +103,7 @@ def run_kernel_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 
 def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
-    """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (spec, tracked)."""
+    """The kernel returns the arrays, because their shapes depend on values; `plan.outputs` are (spec, signature)."""
     values = operands(plan, flat)
     token = _enter(_SILENT)
     try:
@@ -112,8 +112,8 @@ def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
         _leave(token)
     single = not isinstance(arrays, tuple)
     tensors = tuple(
-        _wrap_dynamic(plan.cls, array, spec, tracked)
-        for array, (spec, tracked) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
+        _wrap_dynamic(plan.cls, array, spec, sig)
+        for array, (spec, sig) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
     )
     if plan.record is not None:
         plan.record(flat, tensors[0] if single else tensors)
@@ -134,12 +134,12 @@ def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
     """Return a tensor over the memory of `array`, whose numpy dtype is `dtype`'s and which leaves no gaps."""
-    return _wrap_dynamic(cls, array, Spec.of(dtype, device, array.shape), tracked)
+    spec = Spec.of(dtype, device, array.shape)
+    return _wrap_dynamic(cls, array, spec, spec.tracked if tracked else spec.plain)
 
 
-def _wrap_dynamic(cls: type[TensorBase], array: Any, like: Spec, tracked: bool) -> TensorBase:
-    spec = _spec_of(array, like)
-    return make_tensor(cls, spec.tracked if tracked else spec.plain, array, None, 0, [0])
+def _wrap_dynamic(cls: type[TensorBase], array: Any, like: Spec, sig: Signature) -> TensorBase:
+    return make_tensor(cls, sig.on(_spec_of(array, like)), array, None, 0, [0])
 
 
 def _spec_of(array: Any, like: Spec) -> Spec:
@@ -335,7 +335,7 @@ def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -
     """Point `tensor` at other bytes or another geometry, as `set_`, `resize_` and `squeeze_` do."""
     settle()
     sig = tensor._sig
-    tensor._sig = spec.tracked if sig.requires_grad else spec.inference if sig.inference else spec.plain
+    tensor._sig = sig.on(spec)
     tensor._storage = storage
     tensor._offset = offset
     if tensor._array is not None or storage.device.type == "cpu":

@@ -77,9 +77,9 @@ def plan_inplace(
     if recorder is not None:
         plan.before, plan.record = recorder.before, recorder.after
     if isinstance(target, TensorBase):
-        check_inference(target)
         if recorder is not None:
             recorder.check(target)
+        check_inference(target)
         if row.meta.aliases_ok and not row.meta.overlap_ok:
             plan.before = refusing_overlap(plan)
     else:
@@ -182,7 +182,7 @@ def adopt_options(bound: Any) -> None:
 
 def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error when `out=` is used where a gradient would be recorded."""
-    if state.mode.grad and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
+    if state.mode.records and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
         raise RuntimeError(
             f"{row.packet}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."

@@ -34,8 +34,8 @@ from .plan import Plan
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
-from .state import AUTOGRAD_MASK, Mode, state
-from .table import DYNAMIC, Kernel, OpRow, kernels
+from .state import AUTOGRAD_MASK, Mode, fresh_signature, state
+from .table import COPIES, DYNAMIC, Kernel, OpRow, kernels
 
 
 def _no_backend(device_type: str) -> Exception:
@@ -50,7 +50,7 @@ def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode, options
     if device_type not in BACKEND_KEYS:
         raise _no_backend(device_type)
     mask = 1 << BACKEND_KEYS[device_type]
-    if mode.grad and any(tensor._sig.requires_grad for tensor in tensors):
+    if mode.records and any(tensor._sig.requires_grad for tensor in tensors):
         mask |= 1 << DispatchKey.Autograd
     if any(type(tensor._sig.spec) is SparseSpec for tensor in tensors) or sparse_coo in options:
         mask |= 1 << DispatchKey.Sparse
@@ -168,12 +168,23 @@ def _intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Pla
 
 def request(bound: Bound, tensors: Sequence[TensorBase], mode: Mode, answer: Outputs) -> PlanRequest | None:
     """Return what autograd needs to know of this call, None when nothing is to be recorded."""
-    if not mode.grad or mode.exclude >> DispatchKey.Autograd & 1 or hooks.recorder is None:
+    if not mode.records or mode.exclude >> DispatchKey.Autograd & 1 or hooks.recorder is None:
         return None
     written = bound.row.kind in ("inplace", "mutating") and not bound.row.meta.view
-    if not any(tensor._sig.requires_grad for tensor in tensors):
+    if not any(tensor._sig.requires_grad for tensor in tensors) or inference_alone(bound, tensors):
         return None
     return PlanRequest(bound.row, bound.values, bound.sources, answer.specs, written, mode)
+
+
+def inference_alone(bound: Bound, tensors: Sequence[TensorBase]) -> bool:
+    """True when all operands are inference tensors: torch then passes autograd by. A number where a tensor could be counts
+    as an ordinary tensor."""
+    if not all(tensor._sig.inference for tensor in tensors) or COPIES in bound.row.tags:
+        return False
+    return not any(
+        argument.type.kind == "Tensor" and isinstance(value, (int, float, complex))
+        for argument, value in zip(bound.row.schema.arguments, bound.values, strict=True)
+    )
 
 
 def differentiable(dtype: Dtype) -> bool:
@@ -198,15 +209,14 @@ def _functional(
     chosen = recorder.differentiable if recorder is not None else None
     sigs = [
         None if spec is None
-        else spec.tracked if tracked and differentiable(spec.dtype) and (chosen is None or number in chosen)
-        else _plain(spec)
+        else fresh_signature(spec, tracked and differentiable(spec.dtype) and (chosen is None or number in chosen))
         for number, spec in enumerate(outputs)
     ]  # fmt: skip
     if DYNAMIC in row.tags:
         if kernel is None:
             raise missing_kernel(row, device, None)
         plan.run, plan.kernel = executor.run_dynamic, kernel.fn
-        plan.outputs = [(spec, sig.requires_grad) for spec, sig in zip(outputs, sigs, strict=True)]
+        plan.outputs = list(zip(outputs, sigs, strict=True))
         plan.pack = plan.pack or tuple
         return plan
     plan.outputs = [(sig, None if sig is None else _allocator(sig.spec)) for sig in sigs]
@@ -229,10 +239,6 @@ def _allocator(spec: Spec) -> Callable[..., Any]:
     return np.empty if spec.is_contiguous else executor.strided_alloc(spec)
 
 
-def _plain(spec: Spec) -> Any:
-    return spec.inference if state.mode.inference else spec.plain
-
-
 def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None) -> Plan:
     row, views = bound.row, answer.specs
     single = isinstance(views, View)
@@ -246,7 +252,9 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
     # A view that the schema does not own up to (`_unsafe_view`) is for autograd a tensor of its own.
     detached = "detach" in row.tags or row.schema.returns[0].alias is None
     # A view requires grad when its base does, also where nothing is recorded.
-    tracked = recorder is not None or (base.requires_grad and not detached and not mode.grad)
+    tracked = recorder is not None or (
+        base.requires_grad and not detached and not mode.records and not base.inference
+    )
 
     def sig_of(view: View) -> Any:
         if tracked and differentiable(view.spec.dtype):
@@ -260,7 +268,7 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
         plan.pack = packing(row, views, overload=bound.overload)
     recorded = "default" if single else "multi_output"
     plan.creation = "inference" if mode.inference else recorded if mode.grad else "no_grad"
-    plan.follows = mode.grad and not tracked and not base.inference and differentiable(base.spec.dtype)
+    plan.follows = mode.records and not tracked and not base.inference and differentiable(base.spec.dtype)
     if detached or base.inference or mode.exclude & AUTOGRAD_MASK:
         plan.creation, plan.follows = None, False
     return plan
@@ -288,7 +296,7 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         plan.kernel = lambda self, *rest: writing.copy_into(self, functional(self, *rest))
         return plan
     wanted = PlanRequest(row, bound.values, bound.sources, None, False, mode) if tensors else None
-    if wanted is not None and mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors):
+    if wanted is not None and mode.records and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors):
         recorder = hooks.recorder(wanted)
         plan.run = executor.run_composite_opaque
         plan.record = recorder.after if recorder is not None else None

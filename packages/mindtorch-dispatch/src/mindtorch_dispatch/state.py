@@ -38,10 +38,11 @@ ALL_OVERRIDE, ONLY_MODES_OVERRIDE, NONE_OVERRIDE = 0, 1, 2
 class Mode:
     """One combination of thread-local switches; interned, hashed by identity.
 
-    `overriding` is True when a Python mode must see calls first, so that no plan may be looked up before it.
+    `overriding` is True when a Python mode must see calls first, so that no plan may be looked up before it; `records` when
+    calls can be recorded, which in inference mode they never are, whatever the grad mode.
     """
 
-    __slots__ = (*_FIELDS, "overriding")
+    __slots__ = (*_FIELDS, "overriding", "records")
 
     grad: bool
     inference: bool
@@ -61,6 +62,7 @@ class Mode:
         for name, value in zip(_FIELDS, values, strict=True):
             setattr(self, name, value)
         self.overriding = bool(self.function_modes or self.dispatch_modes)
+        self.records = self.grad and not self.inference
 
     def replace(self, **changes: Any) -> Mode:
         """Return the interned mode that differs in `changes`."""
@@ -106,6 +108,13 @@ state = _State()
 running while `mode.profiling`; `skip_override`, that the next call is not overridden; `entry`, the mode in which the call
 was made that a `__torch_dispatch__` handles now; `composing`, that a composed op makes the calls that handlers see.
 """
+
+
+def fresh_signature(spec: Any, requires_grad: bool = False) -> Any:
+    """Return the signature of a new tensor of geometry `spec`: in inference mode that of an inference tensor."""
+    if state.mode.inference:
+        return spec.inference_tracked if requires_grad else spec.inference
+    return spec.tracked if requires_grad else spec.plain
 
 
 @contextmanager

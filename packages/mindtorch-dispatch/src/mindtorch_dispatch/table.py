@@ -18,6 +18,9 @@ from .schema import Schema, parse_schema
 DYNAMIC = "dynamic"
 """Tag: the output's shape depends on values, so the kernel makes the output and `meta` only checks arguments."""
 
+COPIES = "copies"
+"""Tag: the op is a new tensor and a write to it, so that autograd sees it whatever its operand is."""
+
 CORE = "core"
 """Tag: backends implement this op; others may be composed of core ops."""
 

@@ -39,6 +39,19 @@ class Signature:
         self.requires_grad = requires_grad
         self.inference = inference
 
+    def on(self, spec: Spec) -> Signature:
+        """Return the signature of another geometry with these flags."""
+        if self.inference:
+            return spec.inference_tracked if self.requires_grad else spec.inference
+        return spec.tracked if self.requires_grad else spec.plain
+
+    def requiring(self, value: bool) -> Signature:
+        """Return this signature with another answer to whether gradients are wanted."""
+        spec = self.spec
+        if self.inference:
+            return spec.inference_tracked if value else spec.inference
+        return spec.tracked if value else spec.plain
+
     def __repr__(self) -> str:
         flags = (", requires_grad" if self.requires_grad else "") + (", inference" if self.inference else "")
         return f"Signature({self.spec!r}{flags})"
@@ -47,13 +60,15 @@ class Signature:
 class Spec:
     """A tensor geometry and what follows from it. Make one with `Spec.of`; never mutate it.
 
-    `stride` is in elements, `np_strides` in bytes. `plain`, `tracked` and `inference` are its three signatures.
+    `stride` is in elements, `np_strides` in bytes. `plain`, `tracked`, `inference` and `inference_tracked` are its
+    signatures.
     """
 
     __slots__ = (
         "device",
         "dtype",
         "inference",
+        "inference_tracked",
         "is_contiguous",
         "itemsize",
         "nbytes",
@@ -90,6 +105,7 @@ class Spec:
         self.plain = Signature(self, False, False)
         self.tracked = Signature(self, True, False)
         self.inference = Signature(self, False, True)
+        self.inference_tracked = Signature(self, True, True)
 
     @staticmethod
     def of(dtype: Dtype, device: Device, shape: Sequence[int], stride: tuple[int, ...] | None = None) -> Spec:

@@ -2,11 +2,11 @@
 
 from ..decomp import copy as composed
 from ..meta import copy as rules
-from ..table import CORE, op
+from ..table import COPIES, CORE, op
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
-op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", rules.clone, tags={CORE})
+op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", rules.clone, tags={CORE, COPIES})
 op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     rules.copy_,
@@ -16,7 +16,7 @@ op(
 op(
     f"_to_copy(Tensor self, *, {_OPTIONS}, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
     rules.to_copy,
-    tags={CORE},
+    tags={CORE, COPIES},
     variants="function",
 )
 op(

@@ -12,6 +12,7 @@ from mindtorch.tensor.construction import from_data
 from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
+from mindtorch_dispatch.state import fresh_signature
 from mindtorch_storage import dtype as types
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
@@ -73,7 +74,7 @@ def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any) -> Any:
     # The storage is what lies between the first and the last element, gaps included.
     flat = np.lib.stride_tricks.as_strided(plain, (span,), (itemsize,), writeable=plain.flags.writeable)
     storage = UntypedStorage._from_buffer(flat.view(np.uint8), resizable=False)
-    return make_tensor(mindtorch.Tensor, spec.plain, plain, storage, 0, [0])
+    return make_tensor(mindtorch.Tensor, fresh_signature(spec), plain, storage, 0, [0])
 
 
 def from_numpy(ndarray: Any, /) -> Any:

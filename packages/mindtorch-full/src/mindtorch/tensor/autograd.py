@@ -70,6 +70,8 @@ class AutogradMixin(TensorBase):
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes."""
+        if requires_grad and self._sig.inference and not state.mode.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad == self._sig.requires_grad:
             return self
         spec = self._sig.spec
@@ -83,11 +85,11 @@ class AutogradMixin(TensorBase):
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + suffix)
         if requires_grad and not _differentiable(spec.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if requires_grad and self._sig.inference and not state.mode.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        set_requires_grad(self, requires_grad)
         if self._view is not None:
             self._view.leaf = requires_grad
+            if self._view.base._sig.requires_grad and not requires_grad:
+                return self  # a view requires grad for as long as its base does
+        set_requires_grad(self, requires_grad)
         return self
 
     @property
@@ -162,16 +164,18 @@ class AutogradMixin(TensorBase):
 
     def detach_(self) -> Any:
         """Cut this tensor from the graph, in place."""
-        if self._view is not None and self._sig.requires_grad:
+        if self._view is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
+        if self._sig.inference:
+            return self  # which autograd does not see
         self._grad_fn = None
         self._output_nr = 0
-        self._sig = self._sig.spec.plain
+        self._sig = self._sig.requiring(False)
         return self
 
     def backward(

@@ -11,7 +11,7 @@ import numpy as np
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.plan import tensor_class
-from mindtorch_dispatch.state import state
+from mindtorch_dispatch.state import fresh_signature, state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
@@ -253,7 +253,8 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     target = np.empty(array.shape, chosen.np)
     np.copyto(target, array, casting="unsafe")
     wanted = get_default_device() if device is None else Device(device)
-    made = make_tensor(tensor_class[0], Spec.of(chosen, Device("cpu"), target.shape).plain, target, None, 0, [0])
+    sig = fresh_signature(Spec.of(chosen, Device("cpu"), target.shape))
+    made = make_tensor(tensor_class[0], sig, target, None, 0, [0])
     if wanted.type != "cpu":
         made = aten._to_copy(made, device=wanted)
     if state.mode.dispatch_modes:

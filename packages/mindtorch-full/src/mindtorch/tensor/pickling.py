@@ -16,6 +16,7 @@ import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_dispatch.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.state import fresh_signature
 from mindtorch_storage import strides
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
@@ -70,7 +71,7 @@ def tensor_over(
     else:
         # An empty tensor may start past the end of its storage.
         array = array_of_storage(storage, spec, offset if spec.numel else 0)
-    return make_tensor(mindtorch.Tensor, spec.tracked if requires_grad else spec.plain, array, storage, offset, [0])
+    return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), array, storage, offset, [0])
 
 
 def state_of(obj: Any) -> Any:
@@ -123,7 +124,7 @@ def meta_tensor(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> An
     spec = Spec.of(dtype, intern_device("meta"), Size(size), _ints(stride))
     nbytes = strides.memory_span(spec.shape, spec.stride) * dtype.itemsize
     storage = UntypedStorage(nbytes, device="meta")
-    return make_tensor(mindtorch.Tensor, spec.tracked if requires_grad else spec.plain, None, storage, 0, [0])
+    return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), None, storage, 0, [0])
 
 
 class PicklingMixin(TensorBase):
@@ -157,7 +158,7 @@ class PicklingMixin(TensorBase):
             raise RuntimeError(_NOT_LEAF)
         if id(self) in memo:
             return memo[id(self)]
-        sig = self._sig
+        sig = fresh_signature(self._sig.spec, self._sig.requires_grad)
         if type(self) not in plain_types and dispatches(type(self)):
             return _cloned(self, memo)
         if sig.spec.device.type == "meta":

@@ -281,8 +281,7 @@ class PropertiesMixin(TensorBase):
         settle()  # what is recorded means the bytes of before
         storage = value._materialized_storage()
         self._array, self._storage, self._offset = value._array, storage, value._offset
-        spec = value._sig.spec
-        self._sig = spec.tracked if self._sig.requires_grad else spec.plain
+        self._sig = value._sig.requiring(self._sig.requires_grad)
 
     def set_data(self, value: Any) -> None:
         """Set `.data`."""
@@ -290,10 +289,10 @@ class PropertiesMixin(TensorBase):
 
     def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
         spec = Spec.of(self.dtype, self.device, tuple(size), tuple(stride))
-        check_inference(self)
-        tracked = self._sig.requires_grad and state.mode.grad
+        tracked = self._sig.requires_grad and state.mode.records
         if tracked:
             check_inplace(self)
+        check_inference(self)
         needed = memory_span(spec.shape, spec.stride, offset) * spec.itemsize if spec.numel else 0
         if needed > storage.nbytes():
             storage.resize_(needed)
