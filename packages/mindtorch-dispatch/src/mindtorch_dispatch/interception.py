@@ -85,7 +85,7 @@ def taken_apart(row: OpRow, tensors: Sequence[TensorBase], mode: Mode) -> bool:
 
 def records(mode: Mode) -> bool:
     """True when autograd records calls made under `mode`."""
-    return mode.grad and not mode.exclude & AUTOGRAD_MASK and hooks.recorder is not None
+    return mode.records and not mode.exclude & AUTOGRAD_MASK and hooks.recorder is not None
 
 
 def plan_intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
