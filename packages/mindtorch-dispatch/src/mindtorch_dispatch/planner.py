@@ -252,9 +252,7 @@ def _views(bound: Bound, answer: Outputs, mode: Mode, wanted: PlanRequest | None
     # A view that the schema does not own up to (`_unsafe_view`) is for autograd a tensor of its own.
     detached = "detach" in row.tags or row.schema.returns[0].alias is None
     # A view requires grad when its base does, also where nothing is recorded.
-    tracked = recorder is not None or (
-        base.requires_grad and not detached and not mode.records and not base.inference
-    )
+    tracked = recorder is not None or (base.requires_grad and not detached and not mode.records and not base.inference)
 
     def sig_of(view: View) -> Any:
         if tracked and differentiable(view.spec.dtype):
