@@ -10,10 +10,19 @@ KNOWN = {"npu": "mindtorch_npu.backend"}
 
 
 def load_backend(device_type: str) -> None:
-    """Import the backend of a device type; nothing happens when there is none."""
+    """Import the backend of a device type and torch's module of it; nothing happens when there is none."""
     for point in entry_points(group=GROUP, name=device_type):
         point.load()
+        _join(device_type)
         return
     module = KNOWN.get(device_type)
     if module is not None and importlib.util.find_spec(module.partition(".")[0]) is not None:
         importlib.import_module(module)
+        _join(device_type)
+
+
+def _join(device_type: str) -> None:
+    """Import `torch.<device type>`, which gives the backend torch's own error classes."""
+    name = f"{__package__}.{device_type}"
+    if importlib.util.find_spec(name) is not None:
+        importlib.import_module(name)

@@ -15,6 +15,7 @@ from mindtorch_npu.simulator.stream import Event, Stream
 
 PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
+LOST = 507010
 
 
 class Context:
@@ -61,7 +62,13 @@ class Machine:
             raise DeviceFault(507000, "EZ9999: the runtime of a forked process's parent must not be used")
         if not self.initialized:
             raise DeviceFault(UNINITIALIZED, f"EE1001: {name} before acl.init")
-        self.faults.check(name)
+        try:
+            self.faults.check(name)
+        except DeviceFault as fault:
+            context = self.thread.context
+            if fault.code == LOST and context is not None:  # it does not come back
+                self.lost.add(context.device)
+            raise
 
     def context(self) -> Context:
         """Return the thread's context; DeviceFault when it has none or its device is lost."""
@@ -69,7 +76,7 @@ class Machine:
         if found is None:
             raise DeviceFault(NO_CONTEXT, "EE1001: this thread has no context: call set_device first")
         if found.device in self.lost:
-            raise DeviceFault(507010, f"EE1001: device {found.device} has stopped answering")
+            raise DeviceFault(LOST, f"EE1001: device {found.device} has stopped answering")
         return found
 
     def set_device(self, device: int) -> None:
@@ -165,7 +172,7 @@ class Machine:
             if other.error is not None and (other is stream or other.error.code >= 507000):
                 raise other.error
         if stream.device in self.lost:
-            raise DeviceFault(507010, f"EE1001: device {stream.device} has stopped answering")
+            raise DeviceFault(LOST, f"EE1001: device {stream.device} has stopped answering")
 
     def forget_errors(self, device: int) -> None:
         """Let what failed on a device's streams be forgotten, as a reset does; for tests that go on after a failure."""
