@@ -20,13 +20,12 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
-from .interception import make_overload
+from .overloads import install_calls, namespace
 from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .routing import tensor_leaves
-from .schema import Schema
-from .state import state
+from .state import Mode, state
 from .table import OpRow, Packet, find_packet, packets
 from .writing import install_copy
 
@@ -201,8 +200,10 @@ def _call_operator(
     return run_bound(bound, packet.plans, key)
 
 
-def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None) -> Any:
-    """Plan a bound call, remember the plan under `key` when it may be, and run it."""
+def run_bound(
+    bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None
+) -> Any:
+    """Plan a bound call, remember the plan under `key` when it may be, and run it, under `outer` if that is given."""
     plan = plan_call(bound)
     if state.mode.forward_ad:
         plan = hooks.forward(bound, plan)
@@ -211,6 +212,7 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
     if state.mode.profiling:
         plan = plan_recorded(bound, plan)
     planned["count"] += 1
+    state.mode = outer or state.mode
     try:
         result = plan.run(plan, bound.flat)
     except AttributeError as error:
@@ -227,15 +229,15 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
     return result
 
 
-_forms: dict[tuple[str, bool], Callable[..., Any]] = {}
+_forms: dict[tuple[str, bool], tuple[Packet, Callable[..., Any]]] = {}
 
 
 def make_form(packet: Packet, method: bool) -> Callable[..., Any]:
     """Return the packet's function or method, the same object every time."""
-    form = _forms.get((packet.name, method))
-    if form is None:
-        form = _forms.setdefault((packet.name, method), make_call(packet, method))
-    return form
+    found = _forms.get((packet.name, method))
+    if found is None or found[0] is not packet:  # an operator that was taken back may come again
+        found = _forms[packet.name, method] = (packet, make_call(packet, method))
+    return found[1]
 
 
 def function(name: str) -> Callable[..., Any] | None:
@@ -258,178 +260,74 @@ def operator(name: str, dunder: str) -> Callable[..., Any]:
     return make_call(packet, True, operator=dunder)
 
 
-def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call one overload, arguments bound by its schema alone; plans are shared through the packet's table."""
+def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any], outer: Mode | None = None) -> Any:
+    """Call one overload, arguments bound by its schema alone; plans are shared through the packet's table.
+
+    With `outer` the current mode only chooses the plan: the calls that a kernel makes run under `outer`.
+    """
     if "out" in kwargs:
         kwargs["out"] = kwargs.pop("out")  # last, where `bind_overload` and every later run of the plan look for it
+    packet = packets.get(row.packet)
+    if packet is None:
+        raise RuntimeError(f"operator {row.schema.qualified_name} was taken back by the library that defined it")
+    return _call_keyed(row, packet, bind_overload, args, kwargs, outer)
+
+
+def call_below(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any], outer: Mode) -> Any:
+    """Call a packet as its function does, planned under the current mode and run under `outer`."""
+    return _call_keyed(packet, packet, _bind_function, args, kwargs, outer)
+
+
+def _bind_function(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return bind_packet(packet, False, args, kwargs)
+
+
+def _call_keyed(
+    called: Any,
+    packet: Packet,
+    bind: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outer: Mode | None,
+) -> Any:
     try:
-        key = (row, state.mode, tuple(kwargs), *[fingerprint(value) for value in (*args, *kwargs.values())])
+        key = (called, state.mode, tuple(kwargs), *[fingerprint(value) for value in (*args, *kwargs.values())])
     except Unplannable:
         key = None
-    plans = packets[row.packet].plans
+    plans = packet.plans
     plan = plans.get(key) if key is not None else None
-    if plan is not None:
-        flat = (*args, *kwargs.values())
+    if plan is None:
+        return run_bound(bind(called, args, kwargs), plans if key is not None else None, key, outer)
+    flat = (*args, *kwargs.values())
+    state.mode = outer or state.mode
+    try:
+        return plan.run(plan, flat)
+    except AttributeError as error:
+        return run_again(plan, flat, error)
+
+
+def call_matching(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the first overload of a library's operator whose schema takes the arguments; torch's RuntimeError for none."""
+    if state.mode.overriding or any(type(value) not in plain_types for value in tensor_leaves(args)):
+        handled, result = overrides.handle(make_form(packet, False), args, kwargs)
+        if handled:
+            return result
+    if len(packet.rows) == 1:
+        return call_overload(packet.rows[0], args, kwargs)
+    problems = []
+    for row in packet.rows:
         try:
-            return plan.run(plan, flat)
-        except AttributeError as error:
-            return run_again(plan, flat, error)
-    return run_bound(bind_overload(row, args, kwargs), plans if key is not None else None, key)
+            bind_overload(row, args, kwargs)
+        except RuntimeError as error:
+            problems.append(f"{error}\n\n")
+        else:
+            return call_overload(row, args, kwargs)
+    raise RuntimeError(
+        "Overloaded torch operator invoked from Python failed to match any schema:\n" + "".join(problems)
+    )
 
 
-class OverloadCall:
-    """`torch.ops.aten.add.Tensor`: a callable for one overload."""
-
-    __slots__ = ("overloadpacket", "row")
-
-    def __init__(self, packet: PacketCall, row: OpRow) -> None:
-        self.overloadpacket = packet
-        self.row = row
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return call_overload(self.row, args, kwargs)
-
-    @property
-    def _schema(self) -> Schema:
-        return self.row.schema
-
-    @property
-    def _overloadname(self) -> str:
-        return self.row.overload or "default"
-
-    @property
-    def _opname(self) -> str:
-        return self.row.packet.rpartition("::")[2]
-
-    @property
-    def namespace(self) -> str:
-        """The library's name, "aten" for built-in operators."""
-        return self.row.packet.partition("::")[0] if "::" in self.row.packet else "aten"
-
-    @property
-    def tags(self) -> list[str]:
-        """The row's tags."""
-        return sorted(self.row.tags)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> OverloadCall:
-        return self
-
-    def name(self) -> str:
-        """`aten::add.Tensor`; without the dot for the default overload."""
-        return f"{self.namespace}::{self._opname}" + (f".{self.row.overload}" if self.row.overload else "")
-
-    def __repr__(self) -> str:
-        return f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname}')>"
-
-    def __str__(self) -> str:
-        return f"{self.namespace}.{self._opname}.{self._overloadname}"
-
-
-class OutOverloadCall(OverloadCall):
-    """`torch.ops.aten.add.out`: the overload that writes into tensors given by keyword."""
-
-    __slots__ = ()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        names = [argument.name for argument in self._schema.out_arguments]
-        if len(names) > 1:
-            kwargs["out"] = tuple(kwargs.pop(name) for name in names)
-        return call_overload(self.row, args, kwargs)
-
-    @property
-    def _schema(self) -> Schema:
-        row = self.row
-        named = row.out if isinstance(row.out, str) else _OUT_NAMES.get(row.overload)
-        return row.schema.as_out(named)
-
-    @property
-    def _overloadname(self) -> str:
-        return self._schema.overload
-
-    def name(self) -> str:
-        """`aten::add.out`."""
-        return self._schema.qualified_name
-
-
-_OUT_NAMES = {
-    "Tensor": "out",
-    "self": "self_out",
-    "dim_IntList": "IntList_out",
-    "memory_format": "out",
-    "dim": "dim_out",
-}
-"""How torch names the `out=` form of an overload, where it does not append `_out`."""
-
-
-class PacketCall:
-    """`torch.ops.aten.add`: the packet's function form, with its overloads as attributes."""
-
-    def __init__(self, packet: Packet) -> None:
-        self.packet = packet
-        self.function = make_form(packet, False)
-        self.__name__ = packet.name.rpartition("::")[2]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
-
-    def __getattr__(self, overload: str) -> OverloadCall:
-        if overload == "packet":  # while a copy is being made
-            raise AttributeError(overload)
-        try:
-            row = self.packet.row("" if overload == "default" else overload)
-        except KeyError:
-            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'") from None
-        made = OverloadCall(self, row)
-        self.__dict__[overload] = made
-        return made
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> PacketCall:
-        return self
-
-    def overloads(self) -> list[str]:
-        """The names of the overloads, "default" for the unnamed one."""
-        return [row.overload or "default" for row in self.packet.rows]
-
-    @property
-    def _qualified_op_name(self) -> str:
-        return self.packet.name if "::" in self.packet.name else f"aten::{self.packet.name}"
-
-    def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='{self._qualified_op_name.replace('::', '.')}')>"
-
-    def __str__(self) -> str:
-        return self._qualified_op_name.replace("::", ".")
-
-
-class Namespace:
-    """Attribute access to packets by name, `aten.mul(x, y)`; AttributeError for an op that is not in the table."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._prefix = "" if name == "aten" else f"{name}::"
-
-    def __getattr__(self, name: str) -> PacketCall:
-        packet = None if name.startswith("__") and name.endswith("__") else find_packet(self._prefix + name)
-        if packet is None or not packet.rows:
-            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        made = PacketCall(packet)
-        self.__dict__[name] = made
-        return made
-
-    def __repr__(self) -> str:
-        return f"<OpNamespace '{self._name}'>"
-
-
-namespaces: dict[str, Namespace] = {"aten": Namespace("aten")}
-"""The namespaces of `torch.ops` that were asked for."""
-
-
-def namespace(name: str) -> Namespace:
-    """Return `torch.ops.<name>`, the same object every time."""
-    return namespaces.get(name) or namespaces.setdefault(name, Namespace(name))
-
-
-aten = namespaces["aten"]
+aten = namespace("aten")
 """The built-in operators."""
 
 
@@ -438,18 +336,4 @@ def _copy(target: Any, value: Any) -> Any:
 
 
 install_copy(_copy)
-
-
-def _overload_call(row: OpRow, out: bool) -> Any:
-    made = row.__dict__.get("overload_call")
-    if made is None:
-        space, _, name = row.packet.rpartition("::")
-        packet = getattr(namespace(space or "aten"), name)
-        made = row.__dict__.setdefault("overload_call", getattr(packet, row.overload or "default"))
-    if not out:
-        return made
-    form = row.__dict__.get("out_overload_call")
-    return form or row.__dict__.setdefault("out_overload_call", OutOverloadCall(made.overloadpacket, row))
-
-
-make_overload[:] = [_overload_call]
+install_calls(call_overload, make_form, call_matching)

@@ -23,10 +23,11 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor, writing
 from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
+from .boxing import boxed_plan, missing_registration
 from .defaults import get_default_device
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .interception import check_memory, composing, intercepted, plan_intercepted, records, taken_apart
-from .keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
+from .keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
 from .pipeline.boxed import record_boxed
 from .pipeline.deferral import deferred
@@ -34,7 +35,7 @@ from .plan import Plan
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
-from .state import AUTOGRAD_MASK, Mode, fresh_signature, state
+from .state import AUTOGRAD_MASK, PIPELINE_MASK, Mode, fresh_signature, state
 from .table import COPIES, DYNAMIC, Kernel, OpRow, kernels
 
 
@@ -98,7 +99,11 @@ def plan_call(bound: Bound) -> Plan:
     """Return the plan of a bound call; raises what the op raises for wrong arguments."""
     plan = _plan(bound)
     mode = state.mode
-    return deferred(plan, mode) if mode.include >> DispatchKey.Pipeline & 1 else plan
+    if not mode.include & PIPELINE_MASK:
+        return plan
+    if DispatchKey.Pipeline in bound.row.__dict__.get("fallthrough", ()):
+        mode = mode.replace(exclude=mode.exclude | PIPELINE_MASK)
+    return deferred(plan, mode)
 
 
 def _plan(bound: Bound) -> Plan:
@@ -116,9 +121,11 @@ def _plan(bound: Bound) -> Plan:
     check_memory(tensors)
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])
-    registered = registry.resolve(row, keys)
+    if "entry" in row.__dict__:
+        keys, mode = _registered_keys(row, tensors, keys, mode)
+    registered = registry.resolve(row, keys) if bound.out is None else None
     if registered is not None:
-        boxed = _boxed(bound, registered, keys)
+        boxed = boxed_plan(bound, registered, keys)
         return record_boxed(boxed, bound, keys) if DispatchKey.Pipeline in keys else boxed
     if DispatchKey.Sparse in keys:
         return _sparse(bound, tensors, keys)
@@ -126,7 +133,7 @@ def _plan(bound: Bound) -> Plan:
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
     if row.meta is None:
-        raise NotImplementedError(f"{row.aten_name}: the row has neither a meta rule nor a composing function")
+        raise missing_kernel(row, device, None) if device.type == "meta" else missing_registration(row, tensors, device)
     answer = row.meta(*to_specs(bound.values))
     if not isinstance(answer, Outputs):
         answer = Outputs(answer)
@@ -152,7 +159,25 @@ def _sparse(bound: Bound, tensors: Sequence[TensorBase], keys: DispatchKeySet) -
         raise no_sparse_kernel(row)
     if DispatchKey.Autograd in keys:
         raise no_gradient()
-    return _boxed(bound, function, keys)
+    return boxed_plan(bound, function, keys, whole=True)
+
+
+def _registered_keys(
+    row: OpRow, tensors: Sequence[TensorBase], keys: DispatchKeySet, mode: Mode
+) -> tuple[DispatchKeySet, Mode]:
+    """Return the keys of a call of an operator with registrations, and the mode without those that it passes by.
+
+    A registered Autograd kernel is asked whether or not a gradient is needed, as in torch; only tensors of inference
+    mode have no such key. Without tensors only kernels that serve every backend apply.
+    """
+    entry = row.__dict__["entry"]
+    if DispatchKey.Autograd in entry.kernels and not mode.exclude & AUTOGRAD_MASK:
+        if any(not tensor._sig.inference for tensor in tensors):
+            keys = keys.add(DispatchKey.Autograd)
+    passed = DispatchKeySet(key for key in entry.fallthrough if key not in DEVICE_TYPES)
+    if passed:
+        mode = mode.replace(exclude=mode.exclude | passed.mask)
+    return keys - passed, mode
 
 
 def _intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
@@ -160,7 +185,7 @@ def _intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Pla
     row = bound.row
     boxed = row.__dict__.get("boxed", {}).get(DispatchKey.Autograd)
     if boxed is not None and records(mode) and any(tensor._sig.requires_grad for tensor in tensors):
-        return _boxed(bound, boxed, DispatchKeySet(DispatchKey.Autograd))
+        return boxed_plan(bound, boxed, DispatchKeySet(DispatchKey.Autograd))
     if "boxed" not in row.__dict__ and taken_apart(row, tensors, mode):
         return composing(_composite(bound, tensors, mode))
     return plan_intercepted(bound, tensors, mode)
@@ -322,20 +347,3 @@ def _packed(bound: Bound, function: Callable[..., Any]) -> Callable[..., Any]:
         return pack(function(*values))
 
     return packed
-
-
-def _boxed(bound: Bound, function: Callable[..., Any], keys: DispatchKeySet) -> Plan:
-    """Plan of a registered kernel: it takes and returns tensors, and may ask for the keys it was reached by."""
-    plan = Plan(bound.row, executor.run_composite)
-    fill_plan(plan, bound, Outputs(None), None)
-
-    def call(*values: Any) -> Any:
-        before = state.keys
-        state.keys = keys
-        try:
-            return function(*values)
-        finally:
-            state.keys = before
-
-    plan.kernel = call
-    return plan

@@ -80,7 +80,7 @@ class OpRow:
     @property
     def aten_name(self) -> str:
         """`aten::name.overload`, as messages spell it."""
-        return "aten::" + self.name
+        return self.name if "::" in self.name else "aten::" + self.name
 
     def __repr__(self) -> str:
         return f"OpRow({self.signature!r})"

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
+import os
 from typing import Any
 
-from mindtorch_dispatch.call import namespace
+from mindtorch_dispatch.overloads import namespace
 
 from .ops_table import aten as aten
 
 __all__ = ["aten"]
 
+loaded_libraries: set[str] = set()
+"""The shared libraries that `load_library` has loaded."""
+
 
 def load_library(path: str) -> None:
-    """Raise: compiled operator libraries are built against another torch."""
-    raise OSError(
-        f"Could not load this library: {path}: MindTorch does not load operator libraries compiled for PyTorch"
-    )
+    """Load a shared library that registers operators when it is loaded; OSError with torch's text when it cannot be.
+
+    One compiled against torch's own libraries cannot: they are not here.
+    """
+    path = os.path.realpath(path)
+    try:
+        ctypes.CDLL(path)
+    except OSError as error:
+        raise OSError(f"Could not load this library: {path}") from error
+    loaded_libraries.add(path)
+
+
+def import_module(module: str) -> None:
+    """Import a Python module that registers operators when it is imported."""
+    importlib.import_module(module)
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'torch.ops' has no attribute '{name}'")
-    return namespace(name)
+    found = globals()[name] = namespace(name)
+    return found

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindtorch_dispatch import overrides as dispatched
+from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.state import mode_set, state
 
 from ._naming import adopt, torch_name
@@ -142,7 +143,7 @@ def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def resolve_name(f: Any) -> str | None:
     """Return the name under which users know an overridable function, None for any other."""
-    if type(f).__name__ in ("OverloadCall", "PacketCall") and id(f) not in _tables()[1]:
+    if isinstance(f, (OpOverload, OpOverloadPacket)) and id(f) not in _tables()[1]:
         return str(f)
     owner = getattr(f, "__self__", None)
     return _tables()[1].get(id(owner) if isinstance(owner, property) else id(f))

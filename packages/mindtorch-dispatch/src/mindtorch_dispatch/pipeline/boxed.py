@@ -9,10 +9,12 @@ from mindtorch_storage.deferred import thread
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
+from ..boxing import trimmed
 from ..executor import Plan, filled, run_composite
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..routing import Bound, tensor_leaves
 from ..state import PIPELINE_MASK, mode_set, state
+from ..table import OpRow
 from .record import caller, kept, operator_name, waiting
 
 _META = Device("meta")
@@ -25,9 +27,9 @@ def record_boxed(plan: Plan, bound: Bound, keys: DispatchKeySet) -> Plan:
     is not a backend's runs at once: the ops it calls wait themselves. RuntimeError without a Meta kernel.
     """
     row = bound.row
-    registered = row.__dict__["boxed"]
+    registered = row.__dict__.get("boxed", {})
     passed = row.__dict__.get("fallthrough", ())
-    met = next(key for key in keys if key in registered and key not in passed)
+    met = next((key for key in keys if key in registered and key not in passed), None)
     if met not in DEVICE_TYPES or met is DispatchKey.Meta:
         return plan
     describe = registered.get(DispatchKey.Meta)
@@ -52,7 +54,7 @@ def _refuse(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return run_composite(plan, flat)
 
 
-def _described(describe: Callable[..., Any], values: Sequence[Any]) -> Any:
+def _described(row: OpRow, describe: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Return what the Meta kernel makes of the arguments without their bytes."""
 
     def bare(value: Any) -> Any:
@@ -62,7 +64,8 @@ def _described(describe: Callable[..., Any], values: Sequence[Any]) -> Any:
         return type(value)(map(bare, value)) if type(value) in (list, tuple) else value
 
     with mode_set(include=state.mode.include & ~PIPELINE_MASK, grad=False):
-        return describe(*map(bare, values))
+        args, kwargs = trimmed(row.schema.arguments, list(map(bare, values)))
+        return describe(*args, **kwargs)
 
 
 def _record(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -70,7 +73,7 @@ def _record(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if pipe is None:
         return run_composite(plan, flat)
     values = filled(plan, flat)
-    made = _described(plan.source, values)
+    made = _described(plan.row, plan.source, values)
     device = next((value._sig.spec.device for value in flat if isinstance(value, TensorBase)), None)
 
     def tensor_for(answer: Any) -> Any:

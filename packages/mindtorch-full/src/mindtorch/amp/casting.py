@@ -33,22 +33,21 @@ def install_casts(device_type: str) -> None:
 
 
 def _casting(op: str, row: Any) -> Callable[..., Any]:
-    """The Autocast kernel of one overload; arguments come in schema order."""
+    """The Autocast kernel of one overload."""
     overload = getattr(getattr(aten, op), row.overload or "default")
-    by_name = [argument.name for argument in row.schema.arguments if argument.kwarg_only]
 
-    def cast_and_call(*args: Any) -> Any:
+    def cast_and_call(*args: Any, **kwargs: Any) -> Any:
         before = state.mode
-        tensors = [t for t in _flat(args) if isinstance(t, TensorBase)]
+        tensors = [t for t in _flat((*args, *kwargs.values())) if isinstance(t, TensorBase)]
         device_type = next((t.device.type for t in tensors if is_autocast_enabled(t.device.type)), None)
         if device_type is not None:
             target = _target(policies()[device_type].casts.get(op), tensors, device_type)
             if target is not None:
                 args = tuple(_cast(arg, device_type, target) for arg in args)
-        positional = args[: len(args) - len(by_name)]
+                kwargs = {name: _cast(arg, device_type, target) for name, arg in kwargs.items()}
         state.mode = before.replace(autocast=None)
         try:
-            return overload(*positional, **dict(zip(by_name, args[len(positional) :], strict=True)))
+            return overload(*args, **kwargs)
         finally:
             state.mode = before
 

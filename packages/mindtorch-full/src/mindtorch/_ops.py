@@ -1,0 +1,11 @@
+"""`torch._ops`: the classes of `torch.ops`' objects."""
+
+from mindtorch_dispatch.overloads import OpNamespace as _OpNamespace  # noqa: F401 (its name in torch)
+from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+
+from . import ops
+from ._naming import adopt
+
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+
+adopt(globals())
