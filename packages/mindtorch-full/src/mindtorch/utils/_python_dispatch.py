@@ -202,7 +202,7 @@ _INPLACE_VIEWS = frozenset(
 
 def get_alias_info(func: Any) -> SchemaInfo:
     """Return how an operator's results relate to its arguments."""
-    schema = func._schema
+    schema = func.declared
 
     def info(one: Any) -> AliasInfo:
         alias = one.alias
@@ -270,7 +270,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     written = info.outs_write_aliases
     if not written:
         return out
-    given = dict(zip((one.name for one in func._schema.arguments), args, strict=False)) | (kwargs or {})
+    given = dict(zip((one.name for one in func.declared.arguments), args, strict=False)) | (kwargs or {})
     made = [given[one.name] for alias in written for one in info.args if alias in one.alias_set]
     return made[0] if len(made) == 1 else type(out)(made)
 
