@@ -200,9 +200,7 @@ def _call_operator(
     return run_bound(bound, packet.plans, key)
 
 
-def run_bound(
-    bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None
-) -> Any:
+def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None) -> Any:
     """Plan a bound call, remember the plan under `key` when it may be, and run it, under `outer` if that is given."""
     plan = plan_call(bound)
     if state.mode.forward_ad:

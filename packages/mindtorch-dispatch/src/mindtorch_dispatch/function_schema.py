@@ -146,7 +146,7 @@ class Argument(_ReadOnly):
         return jit_type(self._declared.type, real=True)
 
     @property
-    def N(self) -> int | None:  # noqa: N802 (torch's name)
+    def N(self) -> int | None:
         """The length of a list that may be given as one value, None for others."""
         return self._declared.type.size
 

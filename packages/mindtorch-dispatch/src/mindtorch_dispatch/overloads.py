@@ -202,7 +202,13 @@ class OutOverload(OpOverload):
 
 OutOverload.__name__ = "OpOverload"
 
-_OUT_NAMES = {"Tensor": "out", "self": "self_out", "dim_IntList": "IntList_out", "memory_format": "out", "dim": "dim_out"}
+_OUT_NAMES = {
+    "Tensor": "out",
+    "self": "self_out",
+    "dim_IntList": "IntList_out",
+    "memory_format": "out",
+    "dim": "dim_out",
+}
 """How torch names the `out=` form of an overload, where it does not append `_out`."""
 
 

@@ -171,9 +171,9 @@ def _registered_keys(
     mode have no such key. Without tensors only kernels that serve every backend apply.
     """
     entry = row.__dict__["entry"]
-    if DispatchKey.Autograd in entry.kernels and not mode.exclude & AUTOGRAD_MASK:
-        if any(not tensor._sig.inference for tensor in tensors):
-            keys = keys.add(DispatchKey.Autograd)
+    asked = DispatchKey.Autograd in entry.kernels and not mode.exclude & AUTOGRAD_MASK
+    if asked and any(not tensor._sig.inference for tensor in tensors):
+        keys = keys.add(DispatchKey.Autograd)
     passed = DispatchKeySet(key for key in entry.fallthrough if key not in DEVICE_TYPES)
     if passed:
         mode = mode.replace(exclude=mode.exclude | passed.mask)

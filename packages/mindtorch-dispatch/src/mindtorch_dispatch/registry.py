@@ -367,7 +367,7 @@ class Registry:
         found = next((one for name in names_for(key, backends) if (one := self.fallbacks.get(name))), None)
         if found is None or found.function is fallthrough:
             return found
-        if key in DEVICE_TYPES and (row.composite or row.meta and row.name in kernels[DEVICE_TYPES[key]]):
+        if key in DEVICE_TYPES and (row.composite or (row.meta and row.name in kernels[DEVICE_TYPES[key]])):
             return None
         if key is DispatchKey.Autograd and (row.meta or row.composite):
             return None
