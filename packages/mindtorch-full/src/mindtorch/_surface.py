@@ -27,6 +27,7 @@ HOMES: dict[str, str] = {
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
+        "functions.removed": "eig lstsq matrix_rank solve symeig",
         "_lowrank": "svd_lowrank pca_lowrank",
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",

@@ -17,6 +17,7 @@ from .autograd import AutogradMixin
 from .composed import ComposedMixin
 from .conversion import ConversionMixin
 from .interop import InteropMixin
+from .mapping import MappingMixin
 from .pickling import PicklingMixin
 from .properties import PropertiesMixin
 from .subclassing import without_overrides as without_overrides
@@ -69,7 +70,7 @@ def _refuses(value: Any) -> bool:
     return not isinstance(value, (AutogradMixin, int, float, complex))
 
 
-class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin):
+class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin, MappingMixin):
     """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
 
     __module__ = "torch"

@@ -1,0 +1,128 @@
+"""Methods of `Tensor` that call Python for every element, compare tensors as objects, or stem from older versions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindtorch.functions import removed
+from mindtorch_dispatch.call import aten
+from mindtorch_storage.tensor_base import TensorBase
+
+
+def _values_of(name: str, *tensors: Any) -> Iterator[Any]:
+    for tensor in tensors:
+        if tensor.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+            )
+    return zip(*[aten.reshape(tensor, [-1]).tolist() for tensor in tensors], strict=True)
+
+
+def _checked(name: str, self: Any, others: dict[str, Any]) -> list[Any]:
+    expanded = []
+    for place, (argument, other) in enumerate(others.items(), 1):
+        if not isinstance(other, TensorBase):
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {type(other).__name__}"
+            )
+        if other.dtype is not self.dtype:
+            raise TypeError(f"{name}: expected {_type_name(self)} for '{argument}' (got {_type_name(other)})")
+        expanded.append(aten.expand(other, list(self.shape)))
+    return expanded
+
+
+def _type_name(tensor: Any) -> str:
+    return f"torch.{tensor.dtype.scalar_name}Tensor"
+
+
+def _number(self: Any, value: Any) -> Any:
+    if isinstance(value, (bool, int, float, complex)):
+        return value if self.dtype.is_floating_point or self.dtype.is_complex else int(value)  # type: ignore[arg-type]
+    raise TypeError(f"must be real number, not {type(value).__name__}")
+
+
+class MappingMixin(TensorBase):
+    """`apply_`, `map_` and methods of older versions."""
+
+    __slots__ = ()
+
+    volatile = property(lambda self: False, doc="Always False: `torch.no_grad()` took its place.")
+
+    def _filled_by(self: Any, name: str, function: Callable[..., Any], *others: Any) -> Any:
+        if self.device.type == "meta":
+            return self
+        found = [_number(self, function(*values)) for values in _values_of(name, self, *others)]
+        with_values = aten.scalar_tensor(0, dtype=self.dtype).new_tensor(found)
+        return self.copy_(aten.reshape(with_values, list(self.shape)))
+
+    def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+        """Replace every element by what the function returns for it. Slow; CPU tensors only."""
+        return self._filled_by("apply_", callable)
+
+    def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
+        """Replace every element by what the function returns for it and the one of `other`, which may broadcast."""
+        return self._filled_by("map_", callable, *_checked("map_", self, {"other": other}))
+
+    def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+        """As `map_` with two other tensors."""
+        return self._filled_by("map2_", callable, *_checked("map2_", self, {"x": x, "y": y}))
+
+    def is_same_size(self: Any, other: Any) -> bool:
+        """Return whether both have the same shape."""
+        same: bool = self.shape == other.shape
+        return same
+
+    def is_set_to(self: Any, tensor: Any) -> bool:
+        """Return whether both are the same elements of one storage in the same geometry."""
+        same: bool = self._sig.spec.same_geometry(tensor._sig.spec) and (
+            self._offset == tensor._offset and self.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+        )
+        return same
+
+    def is_distributed(self) -> bool:
+        """False: no tensor is spread over processes."""
+        return False
+
+    def const_data_ptr(self: Any) -> int:
+        """Return `data_ptr()`."""
+        address: int = self.data_ptr()
+        return address
+
+    def resize(self: Any, *sizes: Any) -> Any:
+        """Return the elements in another shape; `reshape` took its place."""
+        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+        return aten.view(
+            self.contiguous(), list(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+        )
+
+    def resize_as(self: Any, tensor: Any) -> Any:
+        """Return the elements in the shape of another tensor; `reshape` took its place."""
+        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+        return aten.view(self.contiguous(), list(tensor.shape))
+
+    def module_load(self: Any, other: Any, assign: bool = False) -> Any:
+        """Return what `Module.load_state_dict` puts in this tensor's place, for subclasses to override."""
+        return other.detach() if assign else other
+
+    def __reversed__(self: Any) -> Any:
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
+    def __idiv__(self: Any, other: Any) -> Any:
+        return self.div_(other)
+
+    def __nonzero__(self: Any) -> bool:
+        return bool(self)
+
+    def __long__(self: Any) -> int:
+        return int(self)
+
+    solve = removed.solve
+    eig = removed.eig
+    symeig = removed.symeig
+    lstsq = removed.lstsq
+    reinforce = removed.reinforce
