@@ -9,7 +9,7 @@ from pairing import Measurement
 PAIRS = 5
 CASE = {"checkpoint": "a checkpoint of 400 MB saved, loaded and mapped: time and peak memory, fresh processes"}
 
-# Every side saves its own file and loads the other's. What is mapped is also read, or nothing would be measured.
+# What is mapped is also read, or nothing would be measured.
 _CHECKPOINT = """
 import json, resource, sys, time
 import {module} as torch
@@ -20,38 +20,55 @@ cpu, wall = time.process_time(), time.perf_counter()
 if action == "save":
     torch.save(tensors, path)
 else:
-    loaded = torch.load(path, mmap=action == "map")
-    total = [float(value[::64].sum()) for value in loaded.values()]
+    loaded = torch.load(path, mmap=action != "load")
+    total = [float(value[::64].sum()) for value in loaded.values()] if action != "map" else []
 cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps(dict(cpu=cpu, wall=wall, rss=peak)))
 """
+_TEXTS = {
+    "save new": "400 MB saved to a new file",
+    "save": "400 MB saved over an older file",
+    "load": "400 MB loaded",
+    "map": "400 MB mapped",
+    "map read": "400 MB mapped and read",
+}
 
 
 def measure_checkpoints(ours: str, torch: str, pairs: int) -> list[Measurement]:
     """Return times and peak memory of both sides, alternating fresh processes."""
-    texts = {"save": "400 MB saved", "load": "400 MB loaded", "map": "400 MB mapped and read"}
     found = []
     with tempfile.TemporaryDirectory() as folder:
         small = str(Path(folder, "small.pt"))
-        paths = {"ours": str(Path(folder, "ours.pt")), "torch": str(Path(folder, "torch.pt"))}
-        for action, text in texts.items():
+        files = [str(Path(folder, "ours.pt")), str(Path(folder, "torch.pt"))]
+        for action, text in _TEXTS.items():
             seconds = Measurement(action, f"{text}, CPU")
+            wall = Measurement(f"{action} wall", f"{text}, wall time")
             memory = Measurement(f"{action} memory", f"{text}, peak memory", unit="B")
-            found += [seconds, memory]
+            found += [seconds, wall, memory]
             try:
-                runs: list[tuple[dict, dict]] = []
                 run_fresh(torch, "torch", "import {module} as t; t.save(t.ones(1), {path!r}); print(0)", path=small)
-                for _ in range(pairs + 1):
-                    here = run_fresh(ours, "mindtorch", _CHECKPOINT, action=action, path=paths["ours"], small=small)
-                    there = run_fresh(torch, "torch", _CHECKPOINT, action=action, path=paths["torch"], small=small)
-                    runs.append((here, there))
-                    if action != "save":
-                        paths = {"ours": paths["torch"], "torch": paths["ours"]}
+                runs = [_pair(action, files, turn, ours, torch, small) for turn in range(pairs + 1)]
             except RuntimeError as error:
-                seconds.error = memory.error = str(error)
+                seconds.error = wall.error = memory.error = str(error)
                 continue
             del runs[0]  # the first one reads the files and writes what is compiled
-            seconds.add_pairs([one["cpu"] for one, _ in runs], [other["cpu"] for _, other in runs])
-            memory.add_pairs([one["rss"] for one, _ in runs], [other["rss"] for _, other in runs])
+            for measurement, figure in ((seconds, "cpu"), (wall, "wall"), (memory, "rss")):
+                measurement.add_pairs([one[figure] for one, _ in runs], [other[figure] for _, other in runs])
     return found
+
+
+def _pair(action: str, files: list[str], turn: int, ours: str, torch: str, small: str) -> tuple[dict, dict]:
+    """One run of each side. Each saves its own file; both load the same one, as how much of a file is mapped at a touch
+    depends on how the system cached what was written."""
+    saves = action.startswith("save")
+    if action == "save new":
+        for path in files:
+            Path(path).unlink(missing_ok=True)
+    mine, other = files if saves else [files[turn % 2]] * 2
+    name = "save" if saves else action
+    sides = [(ours, "mindtorch", mine), (torch, "torch", other)]
+    found = {}
+    for interpreter, module, path in sides if turn // 2 % 2 else sides[::-1]:
+        found[module] = run_fresh(interpreter, module, _CHECKPOINT, action=name, path=path, small=small)
+    return found["mindtorch"], found["torch"]

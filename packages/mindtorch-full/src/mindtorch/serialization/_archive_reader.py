@@ -25,6 +25,7 @@ _MINIZ_TEXT = (
     "file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
     "file was modified after saving."
 )
+_PIECE = 1 << 18  # what was just read is still in the processor's cache when its checksum is computed
 _OLDEST_VERSION, _NEWEST_VERSION = 1, 10
 
 
@@ -192,14 +193,16 @@ class ArchiveReader:
         entry = self._entry_of(name)
         self._stream.seek(self._base + self.record_offset(name))
         if entry.method == _STORED:
-            if entry.stored_size != entry.size or not _fill(self._stream, target):
+            checksum = _fill(self._stream, target) if entry.stored_size == entry.size else None
+            if checksum is None:
                 raise _damaged(f"reading file {name}", "file read failed")
         else:
             content = _inflated(self._stream.read(entry.stored_size), entry.size)
             if content is None:
                 raise _damaged(f"reading file {name}", "decompression failed or archive is corrupted")
             target[:] = np.frombuffer(content, np.uint8)
-        if self._has_checksums and entry.checksum != zlib.crc32(target.data) and entry.size:
+            checksum = zlib.crc32(content)
+        if self._has_checksums and entry.checksum != checksum and entry.size:
             raise _damaged(f"reading file {name}", "CRC-32 check failed")
 
 
@@ -227,19 +230,22 @@ def _zip64_fields(extra: bytes) -> list[int]:
     return []
 
 
-def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> bool:
-    view = target.data
+def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> int | None:
+    """Read into all of `target`; returns the checksum of what came, None when the stream ends before."""
+    view, checksum = target.data, 0
     while len(view):
+        piece = view[:_PIECE]
         if hasattr(stream, "readinto"):
-            count = stream.readinto(view)
+            count = stream.readinto(piece)
         else:
-            piece = stream.read(len(view))
-            count = len(piece)
-            view[:count] = piece
+            data = stream.read(len(piece))
+            count = len(data)
+            piece[:count] = data
         if not count:
-            return False
+            return None
+        checksum = zlib.crc32(piece[:count], checksum)
         view = view[count:]
-    return True
+    return checksum
 
 
 def _inflated(data: bytes, size: int) -> bytes | None:

@@ -10,6 +10,8 @@ import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+_WRITE_OUT = 1 << 23
+
 
 def is_path(name_or_buffer: object) -> bool:
     """Whether the argument names a file."""
@@ -62,6 +64,39 @@ def _open_neighbour(folder: str, name: str) -> tuple[int, str]:
             return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), temporary
 
 
+def _forget_cached_pages(path: str) -> None:
+    """Give back what the system caches of a file that is about to be replaced: the new one needs as much."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with contextlib.suppress(OSError):  # no file yet, or one that takes no advice
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+
+
+class _EarlyWriter(io.FileIO):
+    """Tells the system to write out what it was given, so that the disk works while checksums are computed.
+
+    Without this the sync at the end waits for all of it.
+    """
+
+    _told = 0
+    _given = 0
+
+    def write(self, data: Any) -> int:
+        """Write, and have whole pieces of `_WRITE_OUT` bytes start on their way to the disk."""
+        count = super().write(data)
+        self._given += count
+        if self._given - self._told >= _WRITE_OUT and hasattr(os, "posix_fadvise"):
+            # Advice that these pages are not needed makes the system write them out; until it has, it keeps them.
+            with contextlib.suppress(OSError):  # a file system may take no advice
+                os.posix_fadvise(self.fileno(), self._told, self._given - self._told, os.POSIX_FADV_DONTNEED)
+            self._told = self._given
+        return count
+
+
 def _sync_folder(folder: str) -> None:
     # Makes the rename durable. Some file systems refuse to open or sync folders; the file itself is synced already.
     with contextlib.suppress(OSError):
@@ -95,7 +130,8 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     descriptor, temporary = neighbour
     try:
-        with open(descriptor, "wb") as stream:
+        _forget_cached_pages(target)
+        with io.BufferedWriter(_EarlyWriter(descriptor, "wb")) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

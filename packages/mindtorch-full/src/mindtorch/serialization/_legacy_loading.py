@@ -18,6 +18,7 @@ from mindtorch.serialization._settings import thread_state
 from mindtorch_storage import dtype as types
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
+_TAR_MAGIC, _TAR_MAGIC_PLACE = b"ustar", 257
 _SLACK = 1 << 20
 """Storages may ask for this many bytes more than the file has; reading them then says what is missing, as torch does. More
 is refused before memory is taken."""
@@ -27,7 +28,8 @@ class SourceChangeWarning(Warning):
     """The code of a module class is not what it was when the file was saved."""
 
 
-def _check_source(cls: type, saved: str) -> None:
+def check_source(cls: type, saved: str) -> None:
+    """Warn when the code of a class is not what the file says, or cannot be found."""
     try:
         current = inspect.getsource(cls)
     except (OSError, TypeError):
@@ -64,7 +66,7 @@ class _StorageTable:
         if kind == "module":
             cls, source_file, source = data
             if source_file and source:
-                _check_source(cls, source)
+                check_source(cls, source)
             return cls
         if kind != "storage":
             raise RuntimeError(f"Unknown saved id type: {kind}")
@@ -94,20 +96,21 @@ class _StorageTable:
         if key not in self._typed:
             raise AssertionError(f"storage key {key!r} not found in deserialized_objects")
         typed = self._typed[key]
-        (count,) = struct.unpack("<q", _read(stream, 8))
+        (count,) = struct.unpack("<q", read_exactly(stream, 8))
         target, expected = typed.untyped(), typed.nbytes()
         if count * typed.dtype.itemsize != expected:
             raise RuntimeError(f"storage has wrong byte size: expected {expected} got {count * typed.dtype.itemsize}")
         if target.device.type == "meta":
             stream.seek(expected, 1)
             return
-        data = UntypedStorage._from_buffer(np.frombuffer(_read(stream, expected), np.uint8).copy())
+        data = UntypedStorage._from_buffer(np.frombuffer(read_exactly(stream, expected), np.uint8).copy())
         if sys.byteorder == "big":
             data.byteswap(typed.dtype)
         target.copy_(data)
 
 
-def _read(stream: BinaryIO, size: int) -> bytes:
+def read_exactly(stream: BinaryIO, size: int) -> bytes:
+    """The next `size` bytes; RuntimeError with the text of torch when the stream ends before."""
     data = b""
     while len(data) < size:
         piece = stream.read(size - len(data))
@@ -124,12 +127,16 @@ def _bytes_left(stream: BinaryIO) -> int:
     return end - here
 
 
+def is_tar(stream: BinaryIO) -> bool:
+    """Whether a tar archive begins at the stream's position."""
+    here = stream.tell()
+    start = stream.read(_TAR_MAGIC_PLACE + len(_TAR_MAGIC))
+    stream.seek(here)
+    return start[_TAR_MAGIC_PLACE:] == _TAR_MAGIC
+
+
 def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[BinaryIO], Any]) -> Any:
     """Read a file of the older format from the stream's position on."""
-    start = stream.read(512)
-    stream.seek(-len(start), 1)
-    if start[257:262] == b"ustar":
-        raise RuntimeError("This file is in the tar format of torch 0.1.1, which MindTorch does not read.")
     if make_unpickler(stream).load() != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = make_unpickler(stream).load()

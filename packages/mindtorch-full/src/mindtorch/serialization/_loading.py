@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import pickle
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO
 import mindtorch
 from mindtorch.serialization import _allowed, _files
 from mindtorch.serialization._archive_reader import ArchiveReader
-from mindtorch.serialization._legacy_loading import read_legacy
+from mindtorch.serialization._legacy_loading import is_tar, read_legacy
 from mindtorch.serialization._locations import is_meta_location, restorer
 from mindtorch.serialization._restricted import RestrictedUnpickler, UnrestrictedUnpickler
 from mindtorch.serialization._settings import MAP_SHARED, LoadEndianness, load_config, thread_state
@@ -238,11 +239,23 @@ def load(
                     f"mmap can only be used with files saved with `torch.save({name}_use_new_zipfile_serialization="
                     "True), please torch.save your checkpoint with this option in order to use mmap."
                 )
+            if is_tar(stream):
+                return _load_tar(stream, map_location, module, options)
             return read_legacy(stream, map_location, lambda source: _unpickler(module, source, options))
         except pickle.UnpicklingError as error:
             if not restricted:
                 raise
             raise pickle.UnpicklingError(_weights_only_message(str(error))) from None
+
+
+def _load_tar(stream: BinaryIO, map_location: Any, module: Any, options: dict[str, Any]) -> Any:
+    if module is None:
+        raise RuntimeError(
+            "Cannot use ``weights_only=True`` with files saved in the legacy .tar format. " + UNSAFE_MESSAGE
+        )
+    # The tar module takes longer to import than most files take to load, and few programs meet such a file.
+    tar_loading = importlib.import_module("mindtorch.serialization._tar_loading")
+    return tar_loading.read_tar(stream, map_location, lambda source: _unpickler(module, source, options))
 
 
 def _load_archive(f: Any, stream: BinaryIO, map_location: Any, module: Any, mmap: bool, options: dict[str, Any]) -> Any:
