@@ -180,14 +180,17 @@ class OpNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
-            return self._recorder.saved_attribute(self, name[7:])
+            return attributes_of[0].saved(self, name[7:])
         if name.startswith("_raw_saved_"):
-            return self._recorder.raw_saved_attribute(self, name[11:])
+            return attributes_of[0].raw(self, name[11:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
-        saved = [f"_saved_{name}" for name in self._recorder.attribute_names()]
-        return sorted({*super().__dir__(), *saved})
+        return sorted({*super().__dir__(), *attributes_of[0].names(self._recorder)})
+
+
+attributes_of: list[Any] = []
+"""The module `attributes`, which reads what nodes saved; it puts itself here, as it needs nodes itself."""
 
 
 class NotImplementedNode(Node):

@@ -14,11 +14,12 @@ from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly
+from .attributes import SHOWN, geometry
 from .derivative import Derivative, Formula
 from .engine import current_task
 from .inplace import check_inplace, rebase_history
 from .node import OpNode, sequence
-from .saved import Packed, SavedTensor, freed_error, pack, unpack
+from .saved import Packed, freed_error, pack, unpack
 from .views import gradient_edge
 
 _new = object.__new__
@@ -60,12 +61,12 @@ class Recorder:
         "differentiable",
         "edges",
         "environment",
-        "fields",
         "formulas",
         "needs_self_copy",
         "outputs",
         "places",
         "plain_saves",
+        "row",
         "saves",
         "saves_tensors",
         "single",
@@ -75,6 +76,7 @@ class Recorder:
     def __init__(self, wanted: PlanRequest, entry: Derivative) -> None:
         layout = _Layout(wanted, entry)
         self.cls = node_class(entry.node)
+        self.row = wanted.row
         self.differentiable = entry.outputs
         self.written = wanted.written
         self.outputs = output_specs(wanted)
@@ -86,7 +88,6 @@ class Recorder:
         self.places = layout.places
         passed = {"grad", "grads", "needs"}
         self.arguments = {name for formula in entry.formulas for name in formula.parameters} - passed
-        self.fields = [returned.name for returned in wanted.row.schema.returns]
         self.saves = tuple(layout.saves)
         kinds = {kind for kind, _, _ in self.saves}
         self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
@@ -241,59 +242,6 @@ class Recorder:
             if kind == "tensor" and payload == 0 and item.__class__ is not Packed
         ]  # fmt: skip
 
-    def attribute_names(self) -> list[str]:
-        """The names after `_saved_` that nodes of this recorder have."""
-        names = []
-        for name in self.places:
-            if name.endswith("_spec"):
-                names.append(f"{name[:-5]}_sym_sizes")
-            elif ":" not in name:
-                names.append(name)
-        return names
-
-    def _find(self, node: OpNode, name: str, prefix: str) -> tuple[Any, int | None]:
-        """Return (constant, None) or (kind, index in `_saved`) of the saved value called `name`."""
-        if name in self.fields:
-            name = f"result{self.fields.index(name)}"
-        place = self.places.get(name)
-        if place is None and name in self.arguments:
-            return None, None
-        if place is None:
-            raise AttributeError(f"'{type(node).__name__}' object has no attribute '{prefix}{name}'")
-        for index, (kind, _, at) in enumerate(self.saves):
-            if at == place:
-                return kind, 2 * index
-        return self.environment[place], None
-
-    def saved_attribute(self, node: OpNode, name: str) -> Any:
-        """Return the value saved under `name`, as `grad_fn._saved_<name>`."""
-        for suffix in ("_sym_sizes", "_sizes"):
-            spec = f"{name.removesuffix(suffix)}_spec"
-            if name.endswith(suffix) and spec in self.places:
-                return tuple(self.environment[self.places[spec]].shape)
-        found, index = self._find(node, name, "_saved_")
-        if index is None:
-            return tuple(found) if isinstance(found, list) else found
-        if node._saved is None:
-            raise freed_error()
-        item, version = node._saved[index : index + 2]
-        if version is None:
-            return item
-        if version.__class__ is list:
-            return tuple(None if one is None else unpack(node, one, at) for one, at in zip(item, version, strict=True))
-        return unpack(node, item, version, True)
-
-    def raw_saved_attribute(self, node: OpNode, name: str) -> Any:
-        """Return the holder of the tensor saved under `name`, as `grad_fn._raw_saved_<name>`."""
-        kind, index = self._find(node, name, "_raw_saved_")
-        if index is None or kind not in ("tensor", "result", "list"):
-            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'")
-        if node._saved is None:
-            return SavedTensor(node, ([None], 0))
-        if kind == "list":
-            return tuple(SavedTensor(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
-        return SavedTensor(node, (node._saved, index))
-
 
 class _Layout:
     """Works out the parts of a `Recorder` from the call that is planned."""
@@ -314,6 +262,10 @@ class _Layout:
         for formula in entry.formulas:
             if any(requires(wanted.values[self.arguments[name]]) for name in formula.arguments):
                 self._add(formula)
+        for name in SHOWN.get(entry.node, "").split():
+            if name not in self.places:
+                self.places[name] = len(self.environment)
+                self.environment.append(self._shown(name))
         names = {place: name for name, place in self.places.items()}
         self.saves.sort(key=lambda save: names.get(save[2], ""))  # torch's order of packing and unpacking
 
@@ -327,6 +279,14 @@ class _Layout:
             return
         places.append(len(self.edges))
         self.edges.append(source if requires(value) else None)
+
+    def _shown(self, name: str) -> Any:
+        """Return what a node shows under a name though no formula needs it."""
+        if name in self.arguments:
+            return self._save(name, None)
+        argument, _, what = name.partition("_sym_")
+        value = self.wanted.values[self.arguments[argument]]
+        return geometry(value._sig.spec, what) if isinstance(value, TensorBase) else ()
 
     def _add(self, formula: Formula) -> None:
         places = []

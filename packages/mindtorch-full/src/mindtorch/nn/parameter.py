@@ -26,7 +26,7 @@ def _as_instance(cls: type, data: Tensor, requires_grad: bool) -> Any:
     spec = data._sig.spec
     if requires_grad and not (spec.dtype.is_floating_point or spec.dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return share_bytes(cls, spec.tracked if requires_grad else spec.plain, data)
+    return share_bytes(cls, data._sig.requiring(requires_grad), data)
 
 
 class _ParameterMeta(type(Tensor)):

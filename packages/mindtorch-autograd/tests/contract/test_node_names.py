@@ -1,0 +1,108 @@
+"""Nodes of every op that torch samples: their names, and the attributes they show of what they keep, are torch's."""
+
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+import mindtorch as mt  # noqa: E402
+
+from . import entries  # noqa: E402
+from .entries import Call, Unconvertible, samples  # noqa: E402
+
+OTHER_NODES = {
+    "cdist": "distances are composed of others",
+    "nn.functional.pdist": "distances are composed of others",
+    "nn.functional.pairwise_distance": "torch has two norms",
+    "conj_physical": "of real numbers torch returns the input",
+    "fft.ifft": "conjugates are computed at once",
+    "fft.ihfft": "conjugates are computed at once",
+    "fft.ihfft2": "conjugates are computed at once",
+    "fft.ihfftn": "conjugates are computed at once",
+    "sum_to_size": "composed in other steps",
+    "masked.mean": "composed in other steps",
+    "nn.functional.linear_cross_entropy.chunked": "composed in other steps",
+    "nn.functional.linear_cross_entropy.chunked_none": "composed in other steps",
+    "nn.functional.pad.circular": "composed in other steps",
+    "nn.functional.soft_margin_loss": "composed in other steps",
+    "nn.functional.rrelu": "composed in other steps",
+    "nn.functional.celu": "is elu with other constants",
+    "_native_batch_norm_legit": "one node for all batch norms",
+    "_batch_norm_with_update": "one node for all batch norms",
+    "_unsafe_masked_index": "composed in other steps",
+    "_unsafe_masked_index_put_accumulate": "composed in other steps",
+}
+"""Entries whose last node is another one, and why."""
+
+NOT_KEPT = {
+    "CholeskySolveBackward0": "self",
+    "ComplexBackward0": "real imag",
+    "CummaxBackward0": "self",
+    "CumminBackward0": "self",
+    "DivBackward2": "self other rounding_mode",
+    "ErfinvBackward0": "self",
+    "FftR2CBackward0": "self",
+    "GatherBackward0": "self",
+    "IndexAddBackward0": "source source_dim",
+    "IndexCopyBackward0": "source source_dim",
+    "LinalgHouseholderProductBackward0": "result",
+    "LinalgSvdBackward0": "S_sym_argsize_minus_1",
+    "MaskedSelectBackward0": "self",
+    "NativeDropoutBackwardBackward0": "grad_output",
+    "OrmqrBackward0": "result",
+    "PutBackward0": "source",
+    "SpecialLogNdtrBackward0": "result",
+    "TakeBackward0": "self",
+    "ToSparseBackward0": "self_self_sym_blocksize_opt",
+    "ToSparseBackward1": "self_self_sym_blocksize_opt",
+    "TriangularSolveBackward0": "self",
+}
+"""What torch keeps, as a rule for the shape alone, and our formulas do without."""
+
+
+def outputs(T, info, sample):
+    call = Call(T, info, sample)
+    found = call(*call.inputs)
+    return [one for one in (found if isinstance(found, (list, tuple)) else (found,)) if isinstance(one, T.Tensor)]
+
+
+def attributes(node):
+    return {name for name in dir(node) if not name.startswith("__")}
+
+
+def compare(info):
+    """Return how the last nodes of an entry's samples differ from torch's."""
+    wrong = set()
+    for sample in samples(info, torch.float64, True):
+        try:
+            ours = outputs(mt, info, sample)
+        except (AttributeError, NotImplementedError, Unconvertible):
+            continue
+        for one, other in zip(outputs(torch, info, sample), ours, strict=True):
+            want, have = one.grad_fn, other.grad_fn
+            if want is None and have is None:
+                continue
+            if want is None or have is None or want.name() != have.name():
+                wrong.add(f"node {want and want.name()}, ours {have and have.name()}")
+                continue
+            left_out = {
+                f"{prefix}{name}" for name in NOT_KEPT.get(want.name(), "").split() for prefix in ("_saved_", "_raw_saved_")
+            }
+            differing = (attributes(want) - left_out) ^ attributes(have)
+            if differing:
+                wrong.add(f"{want.name()}: {sorted(differing)}")
+    return wrong
+
+
+@pytest.mark.slow
+def test_last_nodes():
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for info in entries.entries(torch.float64):
+            wrong = compare(info)
+            if wrong:
+                found[info.full_name] = sorted(wrong)
+    assert {name: wrong for name, wrong in found.items() if name not in OTHER_NODES} == {}
+    assert sorted(set(OTHER_NODES) - set(found)) == []
