@@ -87,7 +87,9 @@ def compare(info):
                 wrong.add(f"node {want and want.name()}, ours {have and have.name()}")
                 continue
             left_out = {
-                f"{prefix}{name}" for name in NOT_KEPT.get(want.name(), "").split() for prefix in ("_saved_", "_raw_saved_")
+                f"{prefix}{name}"
+                for name in NOT_KEPT.get(want.name(), "").split()
+                for prefix in ("_saved_", "_raw_saved_")
             }
             differing = (attributes(want) - left_out) ^ attributes(have)
             if differing:
