@@ -29,8 +29,9 @@ def empty_cache() -> None:
 
 
 def empty_host_cache() -> None:
-    """Give cached pinned memory back; raises."""
-    _none.refuse()
+    """Give cached pinned memory back to the system. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.host_empty_cache()
 
 
 def memory_stats(device_index: DeviceLike = None, /) -> OrderedDict[str, Any]:

@@ -1,5 +1,12 @@
 """`torch.npu.memory`: the memory functions of the runtime."""
 
+from mindtorch_npu.host import (
+    host_empty_cache,
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    reset_accumulated_host_memory_stats,
+    reset_peak_host_memory_stats,
+)
 from mindtorch_npu.memory import (
     caching_allocator_alloc,
     caching_allocator_delete,
@@ -58,6 +65,9 @@ __all__ = [
     "empty_cache",
     "get_allocator_backend",
     "get_per_process_memory_fraction",
+    "host_empty_cache",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -69,9 +79,11 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "set_per_process_memory_fraction",
 ]

@@ -27,6 +27,8 @@ from mindtorch_storage.strides import (
 )
 from mindtorch_storage.tensor_base import TensorBase
 
+from .pinned import pinned_copy
+
 
 def _flag(value: bool, doc: str) -> Any:
     return property(lambda self: value, doc=doc)
@@ -237,8 +239,9 @@ class PropertiesMixin(TensorBase):
 
     def pin_memory(self, device: Any = None) -> Any:
         """Return a copy in page-locked memory, which needs an accelerator."""
-        self._materialized_storage().pin_memory(device)
-        return self
+        if self._sig.spec.device.type == "cpu" and self._materialized_storage().is_pinned():
+            return self
+        return pinned_copy(self)
 
     def storage_type(self) -> Any:
         """Return the class of the typed storage."""

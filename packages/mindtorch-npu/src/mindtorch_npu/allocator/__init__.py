@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch_npu import runtime
 from mindtorch_npu.allocator.caching import NpuAllocator
-from mindtorch_npu.allocator.config import Config, parse
+from mindtorch_npu.allocator.config import Config, from_environment, parse
 from mindtorch_npu.allocator.oom import OutOfMemoryError, format_size, set_error_class
 
 _allocators: dict[int, NpuAllocator] = {}
@@ -37,6 +37,16 @@ def _forget() -> None:
 runtime.at_exit(_forget)
 
 
+_host: list[Config] = []
+
+
+def host_options() -> Config:
+    """Return the options that pinned memory goes by."""
+    if not _host:
+        _host.append(from_environment())
+    return _host[0]
+
+
 def configure(text: str) -> None:
     """Change the options of every allocator. Raises ValueError with torch's texts."""
     for allocator in allocators().values():
@@ -44,7 +54,7 @@ def configure(text: str) -> None:
         allocator.config = changed
         if "per_process_memory_fraction" in text:
             allocator.set_fraction(changed.per_process_memory_fraction)
-    parse(text)
+    _host[:] = [parse(text, host_options())]
 
 
 __all__: list[Any] = [
@@ -54,6 +64,7 @@ __all__: list[Any] = [
     "allocators",
     "configure",
     "format_size",
+    "host_options",
     "parse",
     "set_error_class",
 ]

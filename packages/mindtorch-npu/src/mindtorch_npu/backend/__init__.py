@@ -7,15 +7,17 @@ operator, device and dtype; nothing is computed on the host in its place.
 
 from mindtorch_dispatch.arrays import install_arrays
 from mindtorch_npu.backend import ops as _ops
-from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, allocate
+from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate
 from mindtorch_npu.backend.binding import MissingOperatorError, launches
 from mindtorch_npu.backend.register import rows
 from mindtorch_npu.device import set_device_class
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.storage import register_allocator
+from mindtorch_storage.storage.memory import register_pinning
 
 install_arrays("npu", NpuArrays())
 register_allocator("npu", allocate)
+register_pinning(PinnedAllocation)
 set_device_class(intern_device)
 
 FAMILIES = _ops.FAMILIES

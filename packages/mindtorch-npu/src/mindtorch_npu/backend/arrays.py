@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from mindtorch_npu.allocator import _get_allocator, allocators
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.device import current_device
+from mindtorch_npu.host import host_allocator
 from mindtorch_npu.stream import current_stream
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
@@ -70,14 +73,64 @@ class DeviceAllocation:
         return made
 
 
-def copy_bytes(target: int, source: int, size: int, kind: int, device: int) -> None:
-    """Copy bytes in the order of the current stream; with pageable host memory it returns when that is done."""
+class PinnedAllocation:
+    """A page-locked block of the host, given back when no array is over it any more and no copy uses it."""
+
+    __slots__ = ("__weakref__", "buffer", "lent", "nbytes", "resizable")
+    shared = False
+    pinned = True
+    filename: str | None = None
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self.resizable, self.lent = True, False
+        allocator = host_allocator()
+        address = allocator.malloc(nbytes)
+        if not address:
+            self.buffer = np.empty(0, np.uint8)
+            return
+        # Arrays keep what they are over, not this object: the block goes with the last of them.
+        block = (ctypes.c_uint8 * nbytes).from_address(address)
+        weakref.finalize(block, allocator.drop, address).atexit = False
+        self.buffer = np.frombuffer(block, np.uint8)
+
+    def pointer(self) -> int:
+        """The address of the first byte, 0 for an empty block."""
+        return int(self.buffer.ctypes.data) if self.nbytes else 0
+
+    def read(self) -> Any:
+        """The bytes."""
+        return self.buffer
+
+    def write(self, data: Any) -> None:
+        """Overwrite all bytes."""
+        self.buffer[:] = data
+
+    def reallocated(self, nbytes: int) -> PinnedAllocation:
+        """A new block that begins with this block's bytes."""
+        made = PinnedAllocation(nbytes)
+        kept = min(nbytes, self.nbytes)
+        made.buffer[:kept] = self.buffer[:kept]
+        return made
+
+
+def copy_bytes(target: int, source: int, size: int, kind: int, device: int, non_blocking: bool = False) -> None:
+    """Copy bytes in the order of the current stream, and wait until that is done.
+
+    With `non_blocking` and pinned host memory it returns at once; the block stays until the stream has passed.
+    """
     if not size:
         return
     acl = runtime.on(device)
     stream = current_stream(device).npu_stream
     check(acl.rt.memcpy_async(target, size, source, size, kind, stream), "acl.rt.memcpy_async", acl)
-    if kind == D2H:
+    if kind == D2D:
+        return
+    here, host = source if kind == H2D else target, host_allocator()
+    pinned = bool(host.owns(here, size))
+    if pinned and non_blocking:
+        host.record(here, device, stream)
+    elif pinned or kind == D2H:
         check(acl.rt.synchronize_stream(stream), "acl.rt.synchronize_stream", acl)
 
 
@@ -155,6 +208,13 @@ class DeviceArray:
         copy_bytes(out.ctypes.data, start, out.nbytes, D2H, self.device)
         return out
 
+    def write_to(self, target: Any) -> None:
+        """Copy the elements to a contiguous host array, waiting for it unless that is pinned."""
+        source = self.packed()
+        allocation: Any = source.storage._allocation
+        start = allocation.address + source.offset * self.dtype.itemsize
+        copy_bytes(target.ctypes.data, start, target.nbytes, D2H, self.device, non_blocking=True)
+
     def item(self) -> Any:
         """Return the only element as a Python number."""
         return self.to_host().reshape(()).item()
@@ -171,13 +231,15 @@ def new_array(shape: Any, dtype: Any, device: int) -> DeviceArray:
     return DeviceArray(storage, shape, dtype, reversed(steps))
 
 
-def from_host(values: Any, device: int) -> DeviceArray:
+def from_host(values: Any, device: int, non_blocking: bool = False) -> DeviceArray:
     """Return a contiguous device array of a numpy array's elements."""
     made = new_array(values.shape, values.dtype, device)
     if made.size:
         source = np.ascontiguousarray(values)
         allocation: Any = made.storage._allocation
-        copy_bytes(allocation.address, source.ctypes.data, source.nbytes, H2D, device)
+        # A copy made here would be gone before the device has read it.
+        early = non_blocking and source is values
+        copy_bytes(allocation.address, source.ctypes.data, source.nbytes, H2D, device, early)
     return made
 
 
@@ -200,14 +262,25 @@ class NpuArrays:
         """Return the array over a storage that `spec` describes."""
         return DeviceArray(storage, spec.shape, spec.np_dtype, spec.stride, offset, storage)
 
-    def copy(self, target: Any, source: Any) -> None:
-        """Write `source` into `target`, broadcasting and converting; one of them may be on the host."""
+    def copy(self, target: Any, source: Any, non_blocking: bool = False) -> None:
+        """Write `source` into `target`, broadcasting and converting; one of them may be on the host.
+
+        With `non_blocking` a copy from or to pinned memory goes on after the return.
+        """
         if isinstance(target, np.ndarray):
+            if (
+                non_blocking
+                and target.flags.c_contiguous
+                and target.dtype == source.dtype
+                and target.shape == source.shape
+            ):
+                source.write_to(target)
+                return
             found = source.to_host() if source.dtype == target.dtype else source.astype(target.dtype).to_host()
             np.copyto(target, found)
             return
         if isinstance(source, np.ndarray):
-            source = from_host(source, target.device)
+            source = from_host(source, target.device, non_blocking)
         if source.device != target.device:
             source = _across(source, target.device)
         if target.size:

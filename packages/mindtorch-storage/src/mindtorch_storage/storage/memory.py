@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -179,3 +180,12 @@ class MetaAllocation:
     def reallocated(self, nbytes: int) -> MetaAllocation:
         """Another length."""
         return MetaAllocation(nbytes)
+
+
+pinned_memory: list[Callable[[int], Allocation]] = []
+"""Makes a page-locked block, where a backend has registered how."""
+
+
+def register_pinning(make: Callable[[int], Allocation]) -> None:
+    """Let `pin_memory` take its blocks from `make`."""
+    pinned_memory[:] = [make]

@@ -245,7 +245,14 @@ class UntypedStorage(SharingMethods):
         """Copy to page-locked memory, which needs an accelerator."""
         if self.is_pinned():
             return self
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+        if not memory.pinned_memory:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        if self.device.type != "cpu":
+            raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
+        made = UntypedStorage._from_allocation(memory.pinned_memory[0](self.nbytes()))
+        if self.nbytes():
+            made.buffer[:] = self._readable()
+        return made
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

@@ -17,11 +17,16 @@ def _copy(out: Any, self: Any, *options: Any) -> None:
     _arrays.copy(out, self)
 
 
+def _convert(out: Any, self: Any, *options: Any) -> None:
+    """Into another dtype or onto another device; only what goes to the device may go on after the return."""
+    _arrays.copy(out, self, bool(options[4]) and isinstance(out, DeviceArray))
+
+
 def _copy_into(out: Any, self: Any, source: Any, non_blocking: bool) -> None:
     if not isinstance(source, (DeviceArray, np.ndarray)):
         _fill(out, self, source)
         return
-    _arrays.copy(out, source)
+    _arrays.copy(out, source, bool(non_blocking))
 
 
 def _nothing(out: Any, *values: Any) -> None:
@@ -47,7 +52,8 @@ def _fill(out: Any, self: Any, value: Any, *options: Any) -> None:
         launch("aclnnInplaceFillScalar", [out, value])
 
 
-written(("clone", "_to_copy"), "InplaceCopy", _copy)
+written("clone", "InplaceCopy", _copy)
+written("_to_copy", "InplaceCopy", _convert)
 written("copy_", "InplaceCopy", _copy_into)
 written(
     ("empty.memory_format", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"),

@@ -1,0 +1,39 @@
+"""Copies of tensors in page-locked memory, from which a device copies while the program goes on."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import mode_set
+from mindtorch_storage.storage import UntypedStorage, memory
+from mindtorch_storage.strides import memory_span
+
+from .pickling import tensor_over
+
+
+def pinned_copy(tensor: Any) -> Any:
+    """Return a copy with the same sizes and strides in pinned memory.
+
+    Raises RuntimeError with torch's texts for a tensor of a device, and where there is no accelerator to pin for.
+    """
+    spec = tensor._sig.spec
+    if not memory.pinned_memory:
+        _load()
+    if not memory.pinned_memory:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    if spec.device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{tensor.type()}' only dense CPU tensors can be pinned")
+    nbytes = memory_span(spec.shape, spec.stride) * spec.itemsize
+    storage = UntypedStorage._from_allocation(memory.pinned_memory[0](nbytes))
+    made = tensor_over(storage, spec.dtype, 0, spec.shape, spec.stride)
+    with mode_set(grad=False):
+        aten.copy_(made, tensor)
+    return made
+
+
+def _load() -> None:
+    """Import the accelerator's backend, which brings its pinned memory, where there is one."""
+    if importlib.import_module("mindtorch.accelerator").is_available():
+        importlib.import_module("mindtorch._backends").load_backend("npu")
