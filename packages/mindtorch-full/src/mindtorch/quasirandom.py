@@ -81,7 +81,7 @@ class SobolEngine:
         zero_bit = np.log2((~numbers & (numbers + 1)).astype(np.float64)).astype(np.int64)
         steps = self.sobolstate.numpy()[:, zero_bit].T
         points = np.bitwise_xor.accumulate(np.concatenate([self.quasi.numpy()[None], steps]), axis=0)
-        self.quasi.copy_(torch.from_numpy(points[-1]))
+        self.quasi = torch.from_numpy(points[-1].copy())
         return points[1:]
 
     def draw_base2(self, m: int, out: Any = None, dtype: Any = None) -> Any:
@@ -98,7 +98,7 @@ class SobolEngine:
 
     def reset(self) -> SobolEngine:
         """Go back to the first point; returns self."""
-        self.quasi = self.shift.clone()
+        self.quasi.copy_(self.shift)
         self.num_generated = 0
         return self
 
