@@ -25,7 +25,7 @@ from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .routing import tensor_leaves
-from .state import Mode, state
+from .state import NONE_OVERRIDE, Mode, state
 from .table import OpRow, Packet, find_packet, packets
 from .writing import install_copy
 
@@ -63,7 +63,9 @@ def fingerprint(value: Any) -> Any:
 def make_call(packet: Packet, method: bool, operator: str | None = None) -> Callable[..., Any]:
     """Return the callable form of `packet`: as `torch.name`, as the method `Tensor.name`, or as the method called
     `operator`, which answers NotImplemented where the method raises TypeError for its arguments."""
-    call_unplanned = partial(_call_operator, operator) if operator else _call_unplanned
+    call_unplanned: Callable[..., Any] = _call_unplanned
+    if operator:
+        call_unplanned = partial(_call_operator, operator)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 2 and not kwargs:  # the commonest form, its key without the loop below
@@ -189,7 +191,8 @@ def _call_operator(
         raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
     if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
         try:
-            handled, result = overrides.handle(make_form(packet, method), args, kwargs)
+            form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)
+            handled, result = overrides.handle(form, args, kwargs)
             return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
         except TypeError:
             return NotImplemented
@@ -202,6 +205,19 @@ def _call_operator(
 
 def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None) -> Any:
     """Plan a bound call, remember the plan under `key` when it may be, and run it, under `outer` if that is given."""
+    mode = state.mode
+    if key is not None or mode.function_override == NONE_OVERRIDE or not overrides.overloaded_arguments(bound.flat):
+        return _run_bound(bound, plans, key, outer)
+    # Nobody is asked about what happens within a call, say for the shape of an operand.
+    program = state.program_override
+    state.mode, state.program_override = mode.replace(function_override=NONE_OVERRIDE), mode.function_override
+    try:
+        return _run_bound(bound, plans, key, outer and outer.replace(function_override=NONE_OVERRIDE))
+    finally:
+        state.mode, state.program_override = mode, program
+
+
+def _run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None) -> Any:
     plan = plan_call(bound)
     if state.mode.forward_ad:
         plan = hooks.forward(bound, plan)
@@ -255,7 +271,19 @@ def operator(name: str, dunder: str) -> Callable[..., Any]:
     packet = find_packet(name)
     if packet is None:
         raise KeyError(name)
-    return make_call(packet, True, operator=dunder)
+    made = make_call(packet, True, operator=dunder)
+    if dunder in _OWN_NAMES:
+        made.__name__ = dunder
+    _operators[dunder] = made
+    return made
+
+
+_OWN_NAMES = frozenset(
+    f"__{name}__" for name in "and or xor iand ior ixor lshift rshift ilshift irshift floordiv eq invert".split()
+)
+"""Operator methods that overrides get as such; for the others they get the method of the packet's name."""
+
+_operators: dict[str, Callable[..., Any]] = {}
 
 
 def call_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any], outer: Mode | None = None) -> Any:

@@ -70,6 +70,10 @@ def ask(
     state.composing = False
     state.entry = entry
     modes = below.dispatch_modes
+    program = state.program_override
+    if program is not None:
+        below = below.replace(function_override=program)
+        state.program_override = None
     try:
         if modes:
             state.mode = below.replace(dispatch_modes=without_innermost(modes))
@@ -83,6 +87,7 @@ def ask(
                 return answer
     finally:
         state.mode, state.entry, state.composing = before, before_entry, composing
+        state.program_override = program
     raise TypeError(_all_declined(func, modes[-1] if modes else None, types))
 
 

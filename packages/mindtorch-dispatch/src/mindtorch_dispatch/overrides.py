@@ -44,6 +44,12 @@ def _is_base_default(kind: type) -> bool:
     return True
 
 
+def inherits_default(kind: type) -> bool:
+    """Return whether the override of a tensor type is the default one, which only wraps results."""
+    owner = next((one for one in kind.__mro__ if "__torch_function__" in one.__dict__), None)
+    return owner is not None and owner is default_owner[0]
+
+
 default_owner: list[Any] = [None]
 """The class that defines the default `__torch_function__` (the surface's Tensor)."""
 
@@ -71,6 +77,29 @@ def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
     if overloaded or modes:
         raise TypeError(_all_refused(func, modes[-1] if modes else None, overloaded))
     return False, None
+
+
+def handle_python(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """As `handle`, for a function that is Python in torch too, whose text is another one when all decline."""
+    if not enabled():
+        return False, None
+    overloaded = overloaded_arguments((*args, *kwargs.values())) if types_override() else []
+    if not overloaded and not state.mode.function_modes:
+        return False, None
+    handled, result = ask(func, overloaded, tuple(args), kwargs)
+    if handled:
+        return True, result
+    raise none_found(func, overloaded)
+
+
+def none_found(func: Callable[..., Any], overloaded: Sequence[Any]) -> TypeError:
+    """Return torch's error for a Python function that nobody who was asked implements."""
+    text = (
+        f"no implementation found for '{func.__module__}.{func.__name__}' on types that implement __torch_function__: "
+        f"{[type(one) for one in overloaded]}"
+    )
+    modes = state.mode.function_modes
+    return TypeError(f"{text} nor in mode {modes[-1]}" if modes else text)
 
 
 def enabled() -> bool:

@@ -98,6 +98,7 @@ class _State(threading.local):
     recording: Any = None
     entry: Any = None
     composing: bool = False
+    program_override: int | None = None
     skip_override: bool = False
 
 
@@ -106,7 +107,8 @@ state = _State()
 
 `mode`; `keys`, those by which the running registered kernel was reached; `recording`, the `profiling.Recording` that is
 running while `mode.profiling`; `skip_override`, that the next call is not overridden; `entry`, the mode in which the call
-was made that a `__torch_dispatch__` handles now; `composing`, that a composed op makes the calls that handlers see.
+was made that a `__torch_dispatch__` handles now; `composing`, that a composed op makes the calls that handlers see;
+`program_override`, the `Mode.function_override` of the program while a call has another one, else None.
 """
 
 

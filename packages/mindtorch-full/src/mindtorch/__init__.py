@@ -33,6 +33,7 @@ from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStora
 from . import _dtypes, ops_table
 from .__about__ import __version__ as _mindtorch_version
 from ._defaults import install_defaults
+from ._overridable import as_given, make_overridable
 from ._surface import HOMES, SUBMODULES
 from .functions.bound import bind_functions
 from .functions.distance import cdist
@@ -76,6 +77,13 @@ globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
+make_overridable(
+    globals(),
+    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum meshgrid numel resize_as_ select "
+    "unravel_index".split(),
+    as_given,
+)
+make_overridable(globals(), ("cdist", "split", "tensordot"))
 
 
 def __getattr__(name: str) -> Any:

@@ -6,15 +6,19 @@ import contextlib
 import functools
 import importlib
 import inspect
+import keyword
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindtorch_dispatch import overrides as dispatched
+from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.table import find_packet
 
-from ._naming import adopt, torch_name
+from ._C import _modes
+from ._naming import adopt
 from .tensor.tensor import Tensor
 
 __all__ = [
@@ -105,8 +109,9 @@ def _tables() -> tuple[dict[Any, list[Callable[..., Any]]], dict[int, str]]:
             if isinstance(value, property):
                 functions.setdefault(value, []).append(value.__get__)
                 names[id(value)] = f"{prefix}{name}.__get__"
-            elif value not in ignored and getattr(value, "__module__", "torch") not in _OUTSIDE:
-                functions.setdefault(owner, []).append(value)
+            elif getattr(value, "__module__", "torch") not in _OUTSIDE:
+                if value not in ignored:
+                    functions.setdefault(owner, []).append(value)
                 names.setdefault(id(value), f"{prefix}{name}")
     return functions, names
 
@@ -134,11 +139,42 @@ def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
     def answer(*args: Any, **kwargs: Any) -> int:
         return -1
 
-    try:
-        answer.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):  # callables of the interpreter do not say: the catch-all signature stays
-        return answer
+    signature = _signature(function)
+    if signature is not None:
+        answer.__signature__ = signature  # type: ignore[attr-defined]
     return answer
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return the parameters of a Python function or of an operator's overload that needs least; None if neither says."""
+    if getattr(function, "__name__", "") == "__get__":
+        return inspect.signature(lambda self: -1)
+    packet = find_packet(getattr(function, "__name__", ""))
+    if packet is None or function not in (make_form(packet, False), make_form(packet, True)):
+        try:
+            return inspect.signature(function)
+        except (TypeError, ValueError):  # callables of the interpreter do not say
+            return None
+    schema = min((row.schema for row in packet.rows), key=lambda one: sum(not a.has_default for a in one.arguments))
+    is_function = function is make_form(packet, False)
+    found: list[inspect.Parameter] = []
+    for argument in schema.arguments:
+        name = "input" if is_function and argument.name == "self" else argument.name
+        kind = inspect.Parameter.KEYWORD_ONLY if argument.kwarg_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        name = f"{name}_" if keyword.iskeyword(name) else name
+        default = argument.default if argument.has_default else inspect.Parameter.empty
+        found.append(inspect.Parameter(name, kind, default=default))
+    if any(row.out for row in packet.rows) and is_function and "out" not in {one.name for one in found}:
+        found.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
+    kinds: dict[Any, list[inspect.Parameter]] = {}
+    for one in found:
+        kinds.setdefault((one.kind, one.default is not inspect.Parameter.empty), []).append(one)
+    return inspect.Signature([one for key in sorted(kinds) for one in kinds[key]])
+
+
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """Return the functions whose tensors the default override returns as they are."""
+    return {inspect.getattr_static(Tensor, name).__get__ for name in ("_base", "grad", "_grad")}
 
 
 def resolve_name(f: Any) -> str | None:
@@ -187,13 +223,7 @@ def handle_torch_function(
     handled, result = dispatched.ask(public_api, overloaded, args, kwargs)
     if handled:
         return result
-    name = f"{torch_name(public_api.__module__)}.{public_api.__name__}"
-    text = (
-        f"no implementation found for '{name}' on types that implement __torch_function__: "
-        f"{[type(one) for one in overloaded]}"
-    )
-    modes = state.mode.function_modes
-    raise TypeError(f"{text} nor in mode {modes[-1]}" if modes else text)
+    raise dispatched.none_found(public_api, overloaded)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
@@ -252,6 +282,28 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 def _len_torch_function_stack() -> int:
     return len(state.mode.function_modes)
+
+
+def _push_mode(mode: TorchFunctionMode) -> None:
+    _modes._push_on_torch_function_stack(mode)
+
+
+def _pop_mode() -> Any:
+    return _modes._pop_torch_function_stack()
+
+
+@contextlib.contextmanager
+def _pop_mode_temporarily() -> Iterator[Any]:
+    mode = _pop_mode()
+    try:
+        yield mode
+    finally:
+        _push_mode(mode)
+
+
+def _get_overloaded_args(relevant_args: Iterable[Any], get_type_fn: Any = None) -> list[Any]:
+    """Return the arguments that override, one of each type, subclasses before their bases."""
+    return dispatched.overloaded_arguments([one for one in relevant_args if dispatched.overriding(one)])
 
 
 def _get_current_function_mode() -> Any:

@@ -12,6 +12,7 @@ from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import torch_name
+from .._overridable import as_given, make_overridable
 
 
 def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
@@ -267,3 +268,11 @@ def sym_ite(b: Any, t: Any, f: Any) -> Any:
 def sym_sum(args: Any) -> Any:
     """The sum of numbers."""
     return sum(args)
+
+
+make_overridable(
+    globals(),
+    "is_floating_point is_complex is_signed is_conj is_neg is_inference is_distributed is_same_size is_nonzero "
+    "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(),
+    as_given,
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 import mindtorch
 from mindtorch._naming import adopt
+from mindtorch._overridable import make_overridable
 from mindtorch._tensor import Tensor
 
 __all__ = [
@@ -329,3 +330,4 @@ orthogonal = _make_deprecate(orthogonal_)
 sparse = _make_deprecate(sparse_)
 
 adopt(globals())
+make_overridable(globals(), ("uniform_", "normal_", "constant_", "kaiming_uniform_"), positional=False)

@@ -230,7 +230,9 @@ class PropertiesMixin(TensorBase):
         """Return self."""
         return self
 
-    resolve_neg = resolve_conj
+    def resolve_neg(self) -> Any:
+        """Return self."""
+        return self
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_dispatch import overrides
@@ -11,7 +12,9 @@ from mindtorch_dispatch.call import operator as operator_of
 from mindtorch_dispatch.handlers import disabled_torch_dispatch
 from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.table import find_packet, packets
+from mindtorch_storage.size import Size
 
+from .._overridable import make_methods_overridable, override_geometry
 from . import construction, indexing, printing, subclassing
 from .autograd import AutogradMixin
 from .composed import ComposedMixin
@@ -96,6 +99,11 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """All is done by `__new__`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a subclass with an override of its own be asked for everything."""
+        super().__init_subclass__(**options)
+        override_geometry(cls, Tensor)
 
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
@@ -203,7 +211,7 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
             return NotImplemented
         with without_overrides():
             result = func(*args, **(kwargs or {}))
-        return _as_class(result, cls)
+        return result if _getter_of(func) in _KEPT else _as_class(result, cls)
 
 
 def _as_class(result: Any, cls: type) -> Any:
@@ -211,9 +219,18 @@ def _as_class(result: Any, cls: type) -> Any:
         return result
     if isinstance(result, Tensor) and not isinstance(result, cls):
         return result.as_subclass(cls)
-    if isinstance(result, (list, tuple)) and type(result) in (list, tuple):
+    if isinstance(result, (list, tuple)) and not isinstance(result, Size):
         return type(result)(_as_class(item, cls) for item in result)
     return result
+
+
+def _getter_of(func: Any) -> Any:
+    owner = getattr(func, "__self__", None)
+    return owner if isinstance(owner, property) else None
+
+
+_KEPT: set[Any] = set()
+"""Properties whose tensors keep their class: gradients and bases of views."""
 
 
 class _ReadOnly(property):
@@ -242,6 +259,8 @@ def _protect_attributes() -> None:
 def bind_operators() -> None:
     """Give `Tensor` its operators and every method of the op table."""
     _protect_attributes()
+    make_methods_overridable(Tensor.__mro__[:-2])
+    _KEPT.update(inspect.getattr_static(Tensor, name) for name in ("_base", "grad", "_grad"))
     for dunder, name in OPERATORS.items():
         if find_packet(name) is not None:
             setattr(Tensor, dunder, operator_of(name, dunder))

@@ -9,6 +9,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch import _C
 from mindtorch._naming import adopt
+from mindtorch._overridable import make_overridable
 from mindtorch.nn.functional.activation import (
     _get_softmax_dim,
     _threshold,
@@ -185,6 +186,11 @@ _OPS = {
 }
 _OPS["logsigmoid"] = "log_sigmoid"
 
+NOT_OVERRIDABLE = frozenset(
+    "grouped_mm hardsigmoid hardswish sigmoid tanh upsample upsample_bilinear upsample_nearest".split()
+)
+"""Functions of Python that only call others; those ask."""
+
 __all__ = [
     "GRID_SAMPLE_INTERPOLATION_MODES",
     "GRID_SAMPLE_PADDING_MODES",
@@ -312,3 +318,4 @@ def __dir__() -> list[str]:
 
 
 adopt(globals())
+make_overridable(globals(), [name for name in __all__ if name not in NOT_OVERRIDABLE and not name.startswith("_")])

@@ -1,0 +1,174 @@
+"""How functions and methods that Python computes take part in `__torch_function__`.
+
+Operators of the table ask by themselves. What is written in Python is changed here, all of a module at once: a call asks
+modes and argument types first, and only a call that they leave alone runs. A plain call pays one look at its arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from mindtorch_dispatch import overrides
+from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.state import state
+
+_DULL = frozenset((int, float, bool, str, complex, type(None)))
+"""Types of arguments that never override and hold nothing that does."""
+
+
+def _concerns(args: Iterable[Any]) -> bool:
+    """True when a mode is active or an argument may override."""
+    if state.mode.function_modes:
+        return True
+    for arg in args:
+        kind = type(arg)
+        if kind in _DULL or kind in plain_types:
+            continue
+        if kind is tuple or kind is list:
+            if any(type(item) not in plain_types and overrides.overriding(item) for item in arg):
+                return True
+        elif overrides.overriding(arg):
+            return True
+    return False
+
+
+def by_name(function: Callable[..., Any], positional: bool = True) -> Callable[..., Any]:
+    """Return `function` asking first. Who is asked gets every parameter: by name those that have a default, or all of
+    them unless `positional`."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _concerns(args) and not (kwargs and _concerns(kwargs.values())):
+            return function(*args, **kwargs)
+        try:
+            given = signature.bind(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # raises what a wrong call raises
+        given.apply_defaults()
+        first: list[Any] = []
+        named: dict[str, Any] = {}
+        for name, value in given.arguments.items():
+            parameter = signature.parameters[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                first.extend(value)
+            elif positional and parameter.default is parameter.empty:
+                first.append(value)
+            else:
+                named[name] = value
+        handled, result = overrides.handle_python(call, first, named)
+        return result if handled else function(*args, **kwargs)
+
+    return call
+
+
+def as_given(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` asking first. Who is asked gets the arguments as they were written."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _concerns(args) and not (kwargs and _concerns(kwargs.values())):
+            return function(*args, **kwargs)
+        handled, result = overrides.handle(call, args, kwargs)
+        return result if handled else function(*args, **kwargs)
+
+    return call
+
+
+def method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """As `as_given`, for the method `name` of tensors, of which only the tensor itself matters to the quick look."""
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self) in plain_types and not state.mode.function_modes:
+            return function(self, *args, **kwargs)
+        handled, result = overrides.handle(call, (self, *args), kwargs)
+        return result if handled else function(self, *args, **kwargs)
+
+    call.__name__ = name
+    return call
+
+
+_NAMED = frozenset("backward istft stft lu norm split unique unique_consecutive".split())
+"""Methods that pass the parameters with a default on by name."""
+
+
+def make_overridable(
+    namespace: dict[str, Any], names: Iterable[str], change: Callable[..., Any] = by_name, **options: Any
+) -> None:
+    """Change the functions of a module that are written in Python; what is an operator of the table stays."""
+    for name in names:
+        function = namespace.get(name)
+        if isinstance(function, FunctionType) and function.__module__.startswith(("mindtorch", "torch")):
+            namespace[name] = change(function, **options)
+
+
+GEOMETRY = frozenset(
+    "size stride dim ndimension numel nelement element_size storage_offset is_contiguous is_floating_point is_complex "
+    "is_signed is_conj is_neg is_inference get_device has_names __len__ __hash__ __dir__ __new__ __init__ as_subclass".split()
+)
+"""Methods that only subclasses with an override of their own ask for: they are too small for a look at every call."""
+
+_DUNDERS = frozenset(
+    f"__{name}__"
+    for name in "bool int float complex index contains array array_wrap repr format deepcopy reduce_ex setstate reversed "
+    "rsub rtruediv rdiv div rpow rfloordiv rmod rmatmul rlshift rrshift pos getitem setitem dlpack dlpack_device".split()
+)
+
+
+def make_methods_overridable(owners: Iterable[type]) -> None:
+    """Change the methods of tensors that are written in Python, but for those of `GEOMETRY`."""
+    for owner in owners:
+        for name, value in list(vars(owner).items()):
+            public = not name.startswith("_") or name in _DUNDERS
+            if public and name not in GEOMETRY and isinstance(value, FunctionType):
+                setattr(owner, name, by_name(value) if name in _NAMED else method(value, name))
+
+
+def override_geometry(cls: type, base: type) -> None:
+    """Let the subclass `cls`, which has an override of its own, be asked for properties and `GEOMETRY` too."""
+    if not overrides.overriding(cls) or overrides.inherits_default(cls):
+        return
+    for name in dir(base):
+        if name.startswith("_") and name not in ("_base", "_version", "_grad", "__len__"):
+            continue
+        value = inspect.getattr_static(base, name)
+        if inspect.getattr_static(cls, name) is not value:
+            continue
+        if isinstance(value, property):
+            setattr(cls, name, _asking_property(value))
+        elif name in GEOMETRY and isinstance(value, FunctionType):
+            setattr(cls, name, _asking_method(value))
+
+
+def _asking_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that asks about `function`, which is what the asked one gets."""
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        handled, result = overrides.handle(function, (self, *args), kwargs)
+        return result if handled else function(self, *args, **kwargs)
+
+    return call
+
+
+def _asking_property(value: property) -> property:
+    def get(self: Any) -> Any:
+        handled, result = overrides.handle(value.__get__, (self,), {})
+        return result if handled else value.__get__(self)
+
+    def put(self: Any, new: Any) -> None:
+        handled, _ = overrides.handle(value.__set__, (self, new), {})
+        if not handled:
+            value.__set__(self, new)
+
+    def drop(self: Any) -> None:
+        handled, _ = overrides.handle(value.__delete__, (self,), {})
+        if not handled:
+            value.__delete__(self)
+
+    return property(get, put, drop, value.__doc__)
