@@ -175,7 +175,8 @@ def test_testing_overrides_have_the_functions_parameters():
 
 
 @pytest.mark.parametrize(
-    "name", ["add", "is_tensor", "Tensor.add", "nn.functional.relu", "Tensor.__add__", "ops.aten.add.Tensor", "linalg.norm"]
+    "name",
+    ["add", "is_tensor", "Tensor.add", "nn.functional.relu", "Tensor.__add__", "ops.aten.add.Tensor", "linalg.norm"],
 )
 def test_names_are_resolved(name):
     def found(T):
