@@ -12,6 +12,7 @@ from mindtorch_npu import runtime
 from mindtorch_npu.allocator import _get_allocator, allocators, configure
 from mindtorch_npu.device import current_device, device_index
 from mindtorch_npu.properties import mem_get_info
+from mindtorch_npu.snapshot_page import page
 from mindtorch_npu.stream import Stream, current_stream
 
 UNBOUNDED = 2**63 - 1
@@ -235,6 +236,21 @@ def get_memory_metadata() -> str:
 def set_allocator_settings(env: str) -> None:
     """Change the allocators' options."""
     configure(env)
+
+
+def allocation_traceback(data_ptr: int) -> list[dict[str, Any]]:
+    """Return the frames that made the block around an address, [] when none were recorded or it is not in use."""
+    for allocator in allocators().values():
+        try:
+            return list(allocator.block_of(data_ptr).frames)
+        except RuntimeError:  # an address of another device
+            continue
+    return []
+
+
+def save_usage(filename: str, snapshot_: dict[str, Any] | None = None) -> None:
+    """Write a page that shows a snapshot, by default the present one: a timeline and a map of the segments."""
+    Path(filename).write_text(page(snapshot() if snapshot_ is None else snapshot_), encoding="utf-8")
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:

@@ -6,6 +6,7 @@ Queries never raise and never initialise, so that a program may ask and then for
 import atexit
 import os
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +27,16 @@ _owner = False
 _bad_fork = False
 _fork_hook_set = False
 _thread = local()
-_at_init: list[Callable[[], None]] = []
+_at_init: list[tuple[Callable[[], None], list[str]]] = []
 _at_exit: list[Callable[[], None]] = []
 
 
 class NpuUnavailableError(RuntimeError):
     """The Ascend runtime cannot be used in this process; the text says why and what to do."""
+
+
+class DeferredNpuCallError(Exception):
+    """A call that had waited for the runtime to be initialised failed then; the text says where it was made."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +130,14 @@ def init() -> ModuleType:
             raise NpuUnavailableError("No NPUs are available")
         _acl, _owner = acl, code == codes.SUCCESS
         _watch_process()
-        for call in _at_init:
-            call()
+        for call, origin in _at_init:
+            try:
+                call()
+            except Exception as error:
+                raise DeferredNpuCallError(
+                    f"NPU call failed lazily at initialization with error: {error}\n\n"
+                    f"NPU call was originally invoked at:\n\n{''.join(origin)}"
+                ) from error
         return acl
 
 
@@ -134,7 +145,7 @@ def at_init(call: Callable[[], None]) -> None:
     """Run `call` when the runtime is initialised, now when it is; calls run in the order they came."""
     with _lock:
         if _acl is None:
-            _at_init.append(call)
+            _at_init.append((call, traceback.format_stack()))
             return
     call()
 
@@ -199,6 +210,7 @@ def _finalize() -> None:
 
 __all__ = [
     "AclError",
+    "DeferredNpuCallError",
     "DeviceNode",
     "NpuUnavailableError",
     "at_exit",

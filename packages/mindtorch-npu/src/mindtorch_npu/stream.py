@@ -252,6 +252,15 @@ class Event:
         check(code, "acl.rt.event_elapsed_time", acl)
         return float(milliseconds)
 
+    def ipc_handle(self) -> bytes:
+        """Return what another process opens the event with; raises, events between processes are not supported."""
+        raise NotImplementedError("torch.npu.Event: events between processes are not supported")
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Event:
+        """Return the event of another process; raises, events between processes are not supported."""
+        raise NotImplementedError("torch.npu.Event: events between processes are not supported")
+
     def __del__(self) -> None:
         if self._handle and runtime.is_initialized():
             # When the process is ending, the event goes with it.

@@ -7,13 +7,15 @@ if importlib.util.find_spec("mindtorch_npu") is None:
     raise AttributeError("module 'torch' has no attribute 'npu'")
 
 from mindtorch._errors import OutOfMemoryError
-from mindtorch.npu import memory, random, streams
+from mindtorch.npu import amp, graphs, memory, mstx, nvtx, random, streams
+from mindtorch.npu.graphs import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.memory import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
 from mindtorch_npu import AclError, NpuUnavailableError, runtime
 from mindtorch_npu.allocator import set_error_class
 from mindtorch_npu.device import current_device, device, device_of, set_device, set_device_class, synchronize
+from mindtorch_npu.generator import default_generator
 from mindtorch_npu.properties import (
     NpuDeviceProperties,
     can_device_access_peer,
@@ -23,7 +25,8 @@ from mindtorch_npu.properties import (
     is_bf16_supported,
     utilization,
 )
-from mindtorch_npu.runtime import device_count, is_available, is_initialized
+from mindtorch_npu.runtime import DeferredNpuCallError, device_count, is_available, is_initialized
+from mindtorch_npu.smi import clock_rate, device_memory_used, memory_usage, power_draw, temperature
 from mindtorch_storage.device import intern_device
 
 _NpuDeviceProperties = NpuDeviceProperties
@@ -58,9 +61,36 @@ def get_sync_debug_mode() -> int:
     return _sync_debug["mode"]
 
 
-def is_current_stream_capturing() -> bool:
-    """Return whether the current stream is being recorded as a graph: no, graphs are not supported."""
-    return False
+def get_arch_list() -> list[str]:
+    """Return the architectures that kernels were compiled for: none, they come with the device's libraries."""
+    return []
+
+
+def get_gencode_flags() -> str:
+    """Return the compiler's flags for them: none."""
+    return ""
+
+
+def current_blas_handle() -> NoReturn:
+    """Return the handle of the matrix library; raises, the device's operators have none."""
+    raise NotImplementedError("torch.npu.current_blas_handle: the device's operators have no such handle")
+
+
+def current_solver_handle() -> NoReturn:
+    """Return the handle of the solver library; raises, the device's operators have none."""
+    raise NotImplementedError("torch.npu.current_solver_handle: the device's operators have no such handle")
+
+
+def ipc_collect() -> None:
+    """Give memory back that other processes have released; none is shared with other processes."""
+    runtime.init()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "default_generators":
+        count = runtime.device_count() if runtime.is_initialized() else 0
+        return tuple(default_generator(index) for index in range(count))
+    raise AttributeError(f"module 'torch.npu' has no attribute '{name}'")
 
 
 def is_tf32_supported() -> bool:
@@ -74,68 +104,51 @@ def check_error(res: int) -> None:
         raise AclError(res, "torch.npu.check_error")
 
 
-class NPUGraph:
-    """A recorded graph of operators; making one raises."""
-
-    def __init__(self, keep_graph: bool = False) -> None:
-        _no_graphs()
-
-
-class graph:
-    """Context manager that records a graph; making one raises."""
-
-    def __init__(self, npu_graph: Any, pool: Any = None, stream: Any = None, **options: Any) -> None:
-        _no_graphs()
-
-
-def graph_pool_handle() -> NoReturn:
-    """Return the identity of a memory pool for graphs; raises."""
-    _no_graphs()
-
-
-def make_graphed_callables(callables: Any, sample_args: Any, **options: Any) -> NoReturn:
-    """Return functions that replay recorded graphs; raises."""
-    _no_graphs()
-
-
-def _no_graphs() -> NoReturn:
-    raise NotImplementedError("torch.npu: recording graphs is not supported; it needs functions that pyACL lacks")
-
-
 __all__ = [
+    *graphs.__all__,
     *memory.__all__,
     *random.__all__,
     *streams.__all__,
     "AclError",
-    "NPUGraph",
+    "DeferredNpuCallError",
     "NpuUnavailableError",
     "OutOfMemoryError",
+    "amp",
     "can_device_access_peer",
     "check_error",
+    "clock_rate",
+    "current_blas_handle",
     "current_device",
+    "current_solver_handle",
     "device",
     "device_count",
+    "device_memory_used",
     "device_of",
+    "get_arch_list",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_gencode_flags",
     "get_sync_debug_mode",
-    "graph",
-    "graph_pool_handle",
+    "graphs",
     "has_half",
     "has_magma",
     "init",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
-    "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
-    "make_graphed_callables",
     "memory",
+    "memory_usage",
+    "mstx",
+    "nvtx",
+    "power_draw",
     "random",
     "set_device",
     "set_sync_debug_mode",
     "streams",
     "synchronize",
+    "temperature",
     "utilization",
 ]

@@ -1,11 +1,18 @@
 """`torch.npu.memory`: the memory functions of the runtime."""
 
+from typing import Any
+
+from mindtorch_npu.allocator import _get_allocator
+from mindtorch_npu.device import current_device
 from mindtorch_npu.host import (
     host_empty_cache,
     host_memory_stats,
     host_memory_stats_as_nested_dict,
     reset_accumulated_host_memory_stats,
     reset_peak_host_memory_stats,
+)
+from mindtorch_npu.memory import (
+    allocation_traceback as _allocation_traceback,
 )
 from mindtorch_npu.memory import (
     caching_allocator_alloc,
@@ -40,6 +47,9 @@ from mindtorch_npu.memory import (
     record_memory_history as _record_memory_history,
 )
 from mindtorch_npu.memory import (
+    save_usage as _save_usage,
+)
+from mindtorch_npu.memory import (
     set_allocator_settings as _set_allocator_settings,
 )
 from mindtorch_npu.memory import (
@@ -48,8 +58,34 @@ from mindtorch_npu.memory import (
 from mindtorch_npu.memory import (
     snapshot as _snapshot,
 )
+from mindtorch_npu.pools import (
+    MemPool,
+    NPUPluggableAllocator,
+    caching_allocator_disabled,
+    caching_allocator_enable,
+    change_current_allocator,
+    use_mem_pool,
+)
+from mindtorch_npu.smi import list_gpu_processes
+
+
+def _get_current_allocator() -> Any:
+    """Return the current device's allocator."""
+    return _get_allocator(current_device())
+
+
+def _save_segment_usage(filename: str = "output.html", snapshot: Any = None) -> None:
+    """Write a page with a map of the segments of a snapshot, by default the present one."""
+    _save_usage(filename, snapshot)
+
+
+_save_memory_usage = _save_segment_usage
 
 PRIVATE = (
+    _allocation_traceback,
+    _get_current_allocator,
+    _save_memory_usage,
+    _save_segment_usage,
     _dump_snapshot,
     _get_memory_metadata,
     _record_memory_history,
@@ -60,14 +96,20 @@ PRIVATE = (
 """Names that programs use although they begin with an underscore."""
 
 __all__ = [
+    "MemPool",
+    "NPUPluggableAllocator",
     "caching_allocator_alloc",
     "caching_allocator_delete",
+    "caching_allocator_disabled",
+    "caching_allocator_enable",
+    "change_current_allocator",
     "empty_cache",
     "get_allocator_backend",
     "get_per_process_memory_fraction",
     "host_empty_cache",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",
+    "list_gpu_processes",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -86,4 +128,5 @@ __all__ = [
     "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "set_per_process_memory_fraction",
+    "use_mem_pool",
 ]

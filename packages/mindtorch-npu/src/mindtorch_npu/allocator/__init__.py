@@ -11,6 +11,7 @@ from mindtorch_npu.allocator.config import Config, from_environment, parse
 from mindtorch_npu.allocator.oom import OutOfMemoryError, format_size, set_error_class
 
 _allocators: dict[int, NpuAllocator] = {}
+_made_by: list[type[NpuAllocator]] = [NpuAllocator]
 _lock = threading.Lock()
 
 
@@ -21,8 +22,13 @@ def _get_allocator(device: int) -> NpuAllocator:
         with _lock:
             found = _allocators.get(device)
             if found is None:
-                found = _allocators[device] = NpuAllocator(device)
+                found = _allocators[device] = _made_by[0](device)
     return found
+
+
+def use_allocator(kind: type[NpuAllocator]) -> None:
+    """Let the allocators that are made from now on be of this class."""
+    _made_by[0] = kind
 
 
 def allocators() -> dict[int, NpuAllocator]:
@@ -67,4 +73,5 @@ __all__: list[Any] = [
     "host_options",
     "parse",
     "set_error_class",
+    "use_allocator",
 ]

@@ -7,6 +7,7 @@ read past the end.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_
 from mindtorch_npu.allocator.snapshot import segments_of
 from mindtorch_npu.allocator.statistics import Statistics
 
+UNCACHED = "PYTORCH_NO_NPU_MEMORY_CACHING"
 LARGEST = 1 << 60
 """Requests of so many bytes are refused unasked."""
 
@@ -45,6 +47,8 @@ class NpuAllocator:
         self._reserved = 0
         self._total = 0
         self._allowed: int | None = None
+        self.caching = not os.environ.get(UNCACHED)
+        self._direct: dict[int, tuple[int, int]] = {}
         if self.config.per_process_memory_fraction < 1.0:
             self.set_fraction(self.config.per_process_memory_fraction)
 
@@ -61,12 +65,26 @@ class NpuAllocator:
             return 0
         frames = self.history.frames("alloc") if self.history.enabled else []
         with self._gate:
+            if not self.caching:
+                return self._malloc_directly(size, stream)
             self._process_events()
             rounded = round_size(size, self.config)
             owner = next((pool for pool, wanted in self._routes if wanted(stream)), (0, 0))
             pool = self._pools[owner][0 if rounded <= SMALL else 1]
             block = self._find(pool, rounded, stream) or self._grow(pool, rounded, stream, frames)
             return self._take(block, rounded, size, frames).address
+
+    def _malloc_directly(self, size: int, stream: int) -> int:
+        address = self.driver.malloc(size)
+        if address is None:
+            raise self._out_of_memory(size, size, stream, [])
+        self._direct[address] = (size, stream)
+        return address
+
+    def set_caching(self, value: bool) -> None:
+        """Keep what is released for the next request, or not: then the device gives and takes every block itself."""
+        with self._gate:
+            self.caching = value
 
     def _find(self, pool: BlockPool, size: int, stream: int) -> Block | None:
         collecting = self._allowed is not None and self.config.garbage_collection_threshold > 0
@@ -181,6 +199,11 @@ class NpuAllocator:
 
     def _free(self, address: int) -> None:
         frames = self.history.frames("free") if self.history.enabled else []
+        if address in self._direct:
+            del self._direct[address]
+            self.driver.synchronize()  # the device takes it back at once, whoever is still using it
+            self.driver.free(address)
+            return
         block = self._active.get(address)
         if block is None or not block.allocated:
             raise RuntimeError(f"invalid device pointer: {address:#x}")
@@ -200,7 +223,7 @@ class NpuAllocator:
 
     def record_stream(self, address: int, stream: int) -> None:
         """Remember that a stream uses the block in which `address` lies. Raises RuntimeError for a foreign address."""
-        if address == 0:
+        if address == 0 or address in self._direct:
             return
         with self._gate:
             self.block_of(address).uses.add(stream)

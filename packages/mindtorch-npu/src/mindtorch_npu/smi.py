@@ -1,0 +1,91 @@
+"""What only the vendor's tool `npu-smi` tells: temperature, power, clock, and the processes on a device."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import Any
+
+from mindtorch_npu import runtime
+from mindtorch_npu.acl import loader
+from mindtorch_npu.device import device_index
+from mindtorch_npu.properties import check_index, mem_get_info, utilization_rates
+
+TOOL = "npu-smi"
+SECONDS = 20
+MISSING = f"{TOOL} not found, it comes with the Ascend driver"
+
+
+def run(*arguments: str) -> str:
+    """Return what the tool prints. Raises RuntimeError without the tool, on a simulated host, and when it fails."""
+    if loader.simulated():
+        raise RuntimeError(f"the device is simulated: {TOOL} knows nothing of it")
+    path = shutil.which(TOOL)
+    if path is None:
+        raise RuntimeError(MISSING)
+    found = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=SECONDS, check=False)
+    if found.returncode:
+        raise RuntimeError(
+            f"{TOOL} {' '.join(arguments)} failed with {found.returncode}: {found.stdout.strip()[-200:]}"
+        )
+    return found.stdout
+
+
+def number_of(text: str, name: str) -> float:
+    """Return the number after `name` and a colon in the tool's output. Raises RuntimeError when it is not there."""
+    match = re.search(rf"{name}[^:\n]*:\s*(-?\d+(?:\.\d+)?)", text)
+    if match is None:
+        raise RuntimeError(f"{TOOL} said nothing of {name}")
+    return float(match.group(1))
+
+
+def _ask(device: Any, topic: str, name: str) -> int:
+    runtime.init()
+    index = check_index(device)
+    return round(number_of(run("info", "-t", topic, "-i", str(index)), name))
+
+
+def temperature(device: Any = None) -> int:
+    """Return the chip's temperature in degrees Celsius."""
+    return _ask(device, "temp", "Temperature")
+
+
+def power_draw(device: Any = None) -> int:
+    """Return the power that the chip takes, in milliwatts."""
+    runtime.init()
+    return round(1000 * number_of(run("info", "-t", "power", "-i", str(check_index(device))), "Power"))
+
+
+def clock_rate(device: Any = None) -> int:
+    """Return the clock of the computing cores in MHz."""
+    return _ask(device, "usages", "Aicore Freq")
+
+
+def memory_usage(device: Any = None) -> int:
+    """Return for how much of the time memory was read or written, in percent. RuntimeError where it does not tell."""
+    rate = utilization_rates(device).get("memory_utilization", -1)
+    if rate < 0:
+        raise RuntimeError("the device does not tell how much its memory is used")
+    return rate
+
+
+def device_memory_used(device: Any = None) -> int:
+    """Return the bytes that all processes take of the device's memory."""
+    free, total = mem_get_info(device)
+    return total - free
+
+
+def list_gpu_processes(device: Any = None) -> str:
+    """Return the processes on a device and their memory as text; a text that says so where that cannot be told."""
+    if shutil.which(TOOL) is None or loader.simulated():
+        return MISSING
+    index = device_index(device)
+    rows = re.findall(r"\|\s*(\d+)\s+(\d+)\s*\|\s*(\d+)\s*\|\s*(\S+)\s*\|\s*(\d+)\s*\|", run("info"))
+    lines = [f"NPU:{index}"]
+    lines += [
+        f"process {int(pid):>10d} uses {int(size):>12.3f} MB NPU memory"
+        for number, _, pid, _, size in rows
+        if int(number) == index
+    ]
+    return "\n".join(lines if len(lines) > 1 else [*lines, "no processes are running"])
