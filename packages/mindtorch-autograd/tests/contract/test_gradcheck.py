@@ -145,3 +145,52 @@ def gradgradcheck(T, case):
     T.manual_seed(0)
     outcome, texts = told(lambda: T.autograd.gradgradcheck(fn, inputs, **options))
     return (outcome[0] if isinstance(outcome, tuple) else outcome), texts
+
+
+def as_it_is(T: Any, backward: Any) -> Any:
+    """The double, with a backward of one's own, and how often each of both was called."""
+    calls = [0, 0]
+
+    class Counted(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            calls[0] += 1
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            calls[1] += 1
+            return backward(grad, calls[1])
+
+    return Counted, calls
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("tolerance", [0.0, 1.0])
+def test_reentrance_is_checked_before_values(fast: bool, tolerance: float) -> None:
+    def scenario(T: Any) -> Any:
+        x = T.ones(2, dtype=T.float64, requires_grad=True)
+        noisy, calls = as_it_is(T, lambda grad, call: grad * (2.5 + 1e-3 * call))
+        check = T.autograd.gradcheck
+        return caught(lambda: check(noisy.apply, (x,), fast_mode=fast, nondet_tol=tolerance))[1].splitlines()[0], calls
+
+    assert_same(scenario)
+
+
+@pytest.mark.parametrize("options", [{}, {"fast_mode": True}, {"check_undefined_grad": False}])
+def test_as_many_calls(options: Any) -> None:
+    def scenario(T: Any) -> Any:
+        x = T.ones(2, dtype=T.float64, requires_grad=True)
+        double, calls = as_it_is(T, lambda grad, call: grad * 2)
+        return T.autograd.gradcheck(double.apply, (x,), **options), calls
+
+    assert_same(scenario)
+
+
+def test_batched_tangents_are_checked() -> None:
+    def scenario(T: Any) -> Any:
+        x = T.arange(1.0, 4.0, dtype=T.float64).requires_grad_()
+        options = {"check_forward_ad": True, "check_batched_forward_grad": True, "check_batched_grad": True}
+        return T.autograd.gradcheck(lambda x: x * x.sin(), (x,), **options)
+
+    assert_same(scenario)

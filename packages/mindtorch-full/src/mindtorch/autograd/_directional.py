@@ -67,6 +67,13 @@ class Differences:
         self.func, self.inputs, self.targets, self.directions, self.eps = func, inputs, targets, chosen, eps
         self._known: dict[tuple[int, int], list[Any]] = {}
 
+    def complete(self) -> None:
+        """Compute what the check of backward compares with."""
+        for place, directions in enumerate(zip(self.directions.inputs, self.directions.turned, strict=True)):
+            for direction in directions:
+                if direction is not None:
+                    self.of(place, direction)
+
     def of(self, place: int, direction: Any) -> list[Any]:
         """Return the outputs' differences along `direction`, a vector that belongs to input `place`."""
         key = place, id(direction)
@@ -75,20 +82,33 @@ class Differences:
         return self._known[key]
 
 
+Pass = tuple[int, Any, Any, Any]
+"""A weighted backward: the output's number, the output, the gradient it was given, the gradients of the inputs."""
+
+
+def weighted_backward(outputs: Sequence[Any], differences: Differences, imaginary: bool) -> list[Pass]:
+    """Return the gradients of the inputs for each weighted output; of complex ones only, for their imaginary part."""
+    passes = []
+    for number, output in enumerate(outputs):
+        if imaginary and not output.dtype.is_complex:
+            continue
+        weights = differences.directions.outputs[number]
+        cotangent = weights * 1j if imaginary else weights.to(output.dtype)
+        found = grad(output, differences.targets, cotangent, retain_graph=True, allow_unused=True)
+        passes.append((number, output, cotangent, found))
+    return passes
+
+
 def backward_failure(
-    outputs: Sequence[Any], numbers: Sequence[int], differences: Differences, imaginary: bool, close: Close
+    passes: Sequence[Pass], numbers: Sequence[int], differences: Differences, imaginary: bool, close: Close
 ) -> Failure | None:
     """Return the first output and input whose weighted backward is not that of differences, None when all agree.
 
-    `outputs` are recorded, `numbers` their places among all outputs; `imaginary` chooses the part of complex outputs.
+    `numbers` are the places of the recorded outputs among all; `imaginary` chooses the part of complex outputs.
     """
     chosen = differences.directions
-    for number, (output, at) in enumerate(zip(outputs, numbers, strict=True)):
-        if imaginary and not output.dtype.is_complex:
-            continue
-        weights = chosen.outputs[number]
-        cotangent = weights * 1j if imaginary else weights.to(output.dtype)
-        found = grad(output, differences.targets, cotangent, retain_graph=True, allow_unused=True)
+    for number, _, _, found in passes:
+        at, weights = numbers[number], chosen.outputs[number]
         for place, one in enumerate(found):
             direction, turned = chosen.inputs[place], chosen.turned[place]
             want = (weights * _part(differences.of(place, direction)[at], imaginary)).sum()
@@ -119,13 +139,10 @@ def forward_failure(numbers: Sequence[int], differences: Differences, imaginary:
     return None
 
 
-def weighted_backward_twice(
-    outputs: Sequence[Any], targets: Sequence[Any], chosen: Directions
-) -> list[tuple[Any, Any]]:
-    """Return pairs of gradients from two backward passes with the same gradients of the outputs."""
+def weighted_backward_again(passes: Sequence[Pass], targets: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Return pairs of gradients: those of a pass, and those of another one with the same weights."""
     pairs = []
-    for output, weights in zip(outputs, chosen.outputs, strict=True):
-        cotangent = weights.to(output.dtype)
-        first, second = (grad(output, targets, cotangent, retain_graph=True, allow_unused=True) for _ in range(2))
+    for _, output, cotangent, first in passes:
+        second = grad(output, targets, cotangent, retain_graph=True, allow_unused=True)
         pairs += [(one, again) for one, again in zip(first, second, strict=True) if one is not None]
     return pairs

@@ -36,13 +36,22 @@ def replaced(values: Any, target: Any, by: Any) -> Any:
 
 def results_of(func: Callable[..., Any], inputs: Any) -> list[Any]:
     """Return all outputs of a call."""
-    result = func(*inputs)
+    return as_list(func(*inputs))
+
+
+def as_list(result: Any) -> list[Any]:
+    """Return what a function returned as a list of outputs."""
     return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def tracked_of(outputs: Sequence[Any]) -> list[int]:
+    """Return the places of the outputs that a gradient flows to."""
+    return [number for number, one in enumerate(outputs) if differentiable(one) and one.requires_grad]
 
 
 def tracked_numbers(func: Callable[..., Any], inputs: Any) -> list[int]:
     """Return the places, among all outputs, of those that a gradient flows to."""
-    return [number for number, one in enumerate(results_of(func, inputs)) if differentiable(one) and one.requires_grad]
+    return tracked_of(results_of(func, inputs))
 
 
 def tangents_along(func: Callable[..., Any], inputs: Any, target: Any, direction: Any) -> list[Any]:

@@ -7,23 +7,26 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.backward import grad
-from mindtorch_autograd.function import Function
 from mindtorch_autograd.graph import GradientEdge
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.dtype import complex128, float64
 from mindtorch_storage.tensor_base import TensorBase
 
+from .. import func as func_module
 from .._naming import adopt
+from ._batched_check import backward_problem, forward_problem
 from ._directional import (
     Differences,
     Directions,
     backward_failure,
     forward_failure,
-    weighted_backward_twice,
+    weighted_backward,
+    weighted_backward_again,
 )
 from ._forward_check import (
     IMAGINARY,
     Failure,
+    as_list,
     differences_along,
     failure,
     jacobian,
@@ -31,9 +34,11 @@ from ._forward_check import (
     results_of,
     tangents_along,
     tracked_numbers,
+    tracked_of,
 )
-from ._mismatch import NOT_REENTRANT, UNDEFINED_COUNTS, UNDEFINED_FAILS, UNDEFINED_WARNING, mismatch, recomputed
+from ._mismatch import NOT_REENTRANT, mismatch, recomputed
 from ._numerical import analytical, flat_tensors, numerical, outputs_of
+from ._undefined_check import undefined_problem
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -53,6 +58,7 @@ class _Options:
         self.check_undefined_grad: bool = given["check_undefined_grad"]
         self.check_grad_dtypes: bool = given["check_grad_dtypes"]
         self.check_batched_grad: bool = given["check_batched_grad"]
+        self.check_batched_forward_grad: bool = given["check_batched_forward_grad"]
         self.check_forward_ad: bool = given["check_forward_ad"]
         self.check_backward_ad: bool = given["check_backward_ad"]
         self.fast_mode: bool = given["fast_mode"]
@@ -100,8 +106,9 @@ def gradcheck(
     )
     options = _Options(
         eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
-        check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, check_forward_ad=check_forward_ad,
-        check_backward_ad=check_backward_ad, fast_mode=fast_mode,
+        check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        check_batched_forward_grad=check_batched_forward_grad,
+        check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad, fast_mode=fast_mode,
     )  # fmt: skip
     if raise_exception:
         return _check(func, inputs, options)
@@ -120,15 +127,22 @@ def _check(func: Callable[..., Any], inputs: Any, options: _Options) -> bool:
     targets = flat_tensors(inputs)
     if not outputs:
         return _check_no_differentiable_outputs(func, inputs, targets, options)
-    _check_jacobians(func, inputs, outputs, targets, options)
+    _check_jacobians(func, inputs, result, targets, options)
+    if options.check_batched_forward_grad:
+        _raise(forward_problem(func_module.vmap, func, inputs, targets))
     if not options.check_backward_ad:
         return True
     if options.check_batched_grad:
-        _check_batched(outputs, targets)
+        _raise(backward_problem(outputs, targets))
     _check_backward_of_zero(outputs, targets)
     if options.check_undefined_grad:
-        _check_undefined(func, inputs, targets)
+        _raise(undefined_problem(func, inputs, targets, len(outputs)))
     return True
+
+
+def _raise(problem: str | None) -> None:
+    if problem is not None:
+        raise GradcheckError(problem)
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
@@ -188,15 +202,16 @@ def _check_no_differentiable_outputs(func: Any, inputs: Any, targets: Sequence[A
     return True
 
 
-def _check_jacobians(func: Any, inputs: Any, outputs: Sequence[Any], targets: Sequence[Any], options: _Options) -> None:
+def _check_jacobians(func: Any, inputs: Any, result: Any, targets: Sequence[Any], options: _Options) -> None:
     differences = None
+    outputs = outputs_of(result)
     if options.fast_mode:
         differences = Differences(func, inputs, targets, Directions(targets, outputs), options.eps)
     if options.check_backward_ad:
         complex_outputs = any(one.dtype.is_complex for one in outputs)
         for imaginary in (True, False) if complex_outputs else (False,):
             part = f"While considering the {'imaginary' if imaginary else 'real'} part of complex outputs only, "
-            _compare_backward(func, inputs, outputs, targets, options, differences, imaginary, part * complex_outputs)
+            _compare_backward(func, inputs, result, targets, options, differences, imaginary, part * complex_outputs)
     if options.check_forward_ad:
         _compare_forward(func, inputs, targets, options, differences)
 
@@ -204,7 +219,7 @@ def _check_jacobians(func: Any, inputs: Any, outputs: Sequence[Any], targets: Se
 def _compare_backward(
     func: Any,
     inputs: Any,
-    outputs: Sequence[Any],
+    result: Any,
     targets: Sequence[Any],
     options: _Options,
     differences: Differences | None,
@@ -214,7 +229,8 @@ def _compare_backward(
     def call() -> list[Any]:
         return results_of(func, inputs)
 
-    numbers, count = tracked_numbers(func, inputs), len(call())
+    outputs, every = outputs_of(result), as_list(result)
+    numbers, count = tracked_of(every), len(every)
     if differences is None:
         by_input = [numerical(call, target, count, options.eps, imaginary) for target in targets]
         for number, output in enumerate(outputs):
@@ -222,26 +238,31 @@ def _compare_backward(
                 expected = [matrices[numbers[number]] for matrices in by_input]
                 _compare(output, number, expected, targets, options, imaginary, prefix)
         return
-    failed = backward_failure(outputs, numbers, differences, imaginary, options.close)
+    differences.complete()
+    passes = weighted_backward(outputs, differences, imaginary)
+    for first, second in weighted_backward_again(passes, targets):
+        _check_reentrant(first, second, options)
+    failed = backward_failure(passes, numbers, differences, imaginary, options.close)
     if failed is not None:
         want = numerical(call, targets[failed[1]], count, options.eps, imaginary)[numbers[failed[0]]]
-        have = analytical(outputs[failed[0]], targets, imaginary)[failed[1]]
+        have = _analytical_twice(outputs[failed[0]], targets, imaginary, options)[failed[1]]
         raise GradcheckError(prefix + mismatch(failed) + recomputed(have, want))
-    for first, second in weighted_backward_twice(outputs, targets, differences.directions):
-        _check_reentrant(first, second, options)
 
 
 def _compare(
     output: Any, number: int, expected: Any, targets: Any, options: _Options, imaginary: bool, prefix: str
 ) -> None:
-    found = analytical(output, targets, imaginary)
-    again = analytical(output, targets, imaginary)
-    for place, (want, have, second) in enumerate(zip(expected, found, again, strict=True)):
-        if want is None:
-            continue
-        if not options.close(have, want):
+    found = _analytical_twice(output, targets, imaginary, options)
+    for place, (want, have) in enumerate(zip(expected, found, strict=True)):
+        if want is not None and not options.close(have, want):
             raise GradcheckError(prefix + mismatch((number, place, want, have)))
+
+
+def _analytical_twice(output: Any, targets: Sequence[Any], imaginary: bool, options: _Options) -> list[Any]:
+    found, again = (analytical(output, targets, imaginary) for _ in range(2))
+    for have, second in zip(found, again, strict=True):
         _check_reentrant(have, second, options)
+    return found
 
 
 def _check_reentrant(first: Any, second: Any, options: _Options) -> None:
@@ -273,21 +294,6 @@ def _whole(func: Any, inputs: Any, targets: Sequence[Any], failed: Failure, imag
     return recomputed(have, want)
 
 
-def _check_batched(outputs: Sequence[Any], targets: Sequence[Any]) -> None:
-    for number, output in enumerate(outputs):
-        cotangents = [aten.randn_like(output) for _ in range(2)]
-        single = [grad(output, targets, one, retain_graph=True, allow_unused=True) for one in cotangents]
-        stacked = aten.stack(cotangents)
-        batched = grad(output, targets, stacked, retain_graph=True, allow_unused=True, is_grads_batched=True)
-        for place, one in enumerate(batched):
-            want = [row[place] for row in single]
-            if one is not None and not bool(aten.allclose(one, aten.stack(want))):
-                raise GradcheckError(
-                    f"For output {number} and input {place}:\n\ngradcheck or gradgradcheck failed while testing batched "
-                    f"gradient computation."
-                )
-
-
 def _check_backward_of_zero(outputs: Sequence[Any], targets: Sequence[Any]) -> None:
     """Zero gradients of the outputs must give zero gradients of the inputs, with their types and sizes."""
     zeros = [aten.zeros_like(one) for one in outputs]
@@ -301,39 +307,6 @@ def _check_backward_of_zero(outputs: Sequence[Any], targets: Sequence[Any]) -> N
             raise GradcheckError("grad is incorrect type")
         if one.size() != target.size():
             raise GradcheckError("grad is incorrect size")
-
-
-class _UndefinedGrad(Function):
-    """The identity, through which no gradient comes back."""
-
-    @staticmethod
-    def forward(ctx: Any, value: Any) -> Any:
-        return value.view_as(value)
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> None:
-        return None
-
-
-def _check_undefined(func: Any, inputs: Any, targets: Sequence[Any]) -> None:
-    """Outputs whose gradients are undefined, all of them or one, must not make backward fail, nor contribute."""
-    count = len(outputs_of(func(*inputs)))
-    choices: list[Sequence[int]] = [range(count)]
-    if count > 1:
-        choices += [[number] for number in range(count)]
-    for undefined in choices:
-        outputs = [
-            _UndefinedGrad.apply(one) if number in undefined else one
-            for number, one in enumerate(outputs_of(func(*inputs)))
-        ]
-        try:
-            found = grad(outputs, targets, [aten.zeros_like(one) for one in outputs], allow_unused=True)
-        except RuntimeError as error:
-            warnings.warn(UNDEFINED_WARNING, stacklevel=5)
-            raise GradcheckError(UNDEFINED_FAILS) from error
-        if any(one is not None and not bool((one == 0).all()) for one in found):
-            warnings.warn(UNDEFINED_WARNING, stacklevel=5)
-            raise GradcheckError(UNDEFINED_COUNTS)
 
 
 def gradgradcheck(
