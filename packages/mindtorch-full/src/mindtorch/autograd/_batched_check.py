@@ -72,7 +72,9 @@ def backward_problem(outputs: Sequence[Any], targets: Sequence[Any]) -> str | No
         cotangents = [aten.randn_like(output) for _ in range(DIRECTIONS)]
         single = [grad(output, targets, one, retain_graph=True, allow_unused=True) for one in cotangents]
         wanted = [
-            aten.zeros([DIRECTIONS, *target.shape], dtype=target.dtype) if column[0] is None else aten.stack(list(column))
+            aten.zeros([DIRECTIONS, *target.shape], dtype=target.dtype)
+            if column[0] is None
+            else aten.stack(list(column))
             for target, column in zip(targets, zip(*single, strict=True), strict=True)
         ]
 
@@ -96,7 +98,10 @@ def forward_problem(vmap: Callable[..., Any], func: Any, inputs: Any, targets: S
         directions = [aten.randn_like(target.detach()) for _ in range(DIRECTIONS)]
         wanted = [aten.stack(list(column)) for column in zip(*map(tangents, directions), strict=True)]
         problem = _compared(
-            lambda directions=directions, tangents=tangents: vmap(tangents)(aten.stack(directions)), wanted, None, _FORWARD
+            lambda directions=directions, tangents=tangents: vmap(tangents)(aten.stack(directions)),
+            wanted,
+            None,
+            _FORWARD,
         )
         if problem is not None:
             return problem
