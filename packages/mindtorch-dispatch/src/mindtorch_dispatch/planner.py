@@ -23,7 +23,12 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor, writing
 from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
+<<<<<<< HEAD
 from .boxing import boxed_plan, missing_registration
+=======
+from .batching_interface import BATCHED_MASK
+from .batching_interface import hooks as batching
+>>>>>>> 3ae97a1 (vmap through the Batched key: batched tensors, levels, rules by family, a loop over slices for the rest)
 from .defaults import get_default_device
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .interception import check_memory, composing, intercepted, plan_intercepted, records, taken_apart
@@ -57,7 +62,7 @@ def key_set(tensors: Sequence[TensorBase], device_type: str, mode: Mode, options
         mask |= 1 << DispatchKey.Sparse
     if mode.autocast is not None:
         mask |= 1 << DispatchKey.Autocast
-    return DispatchKeySet((mask | mode.include) & ~mode.exclude)
+    return DispatchKeySet((mask | mode.include & ~BATCHED_MASK) & ~mode.exclude)
 
 
 def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[Any]) -> Device:
@@ -118,6 +123,10 @@ def _plan(bound: Bound) -> Plan:
             bound.cacheable = bound.cacheable and value.index == bound.values[place].index
     if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
+    if mode.include & BATCHED_MASK or any(tensor._wraps for tensor in tensors):
+        batched = batching.plan(bound, tensors)
+        if batched is not None:
+            return batched
     check_memory(tensors)
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])

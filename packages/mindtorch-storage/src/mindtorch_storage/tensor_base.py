@@ -96,6 +96,8 @@ class TensorBase:
     _offset: int
     _counter: list[Any]
     _pipe: Any
+    _wraps = False
+    """True for classes whose tensors hold another tensor where others have their storage."""
 
     @property
     def _pending(self) -> bool:
@@ -202,6 +204,8 @@ def is_bare(tensor: TensorBase) -> bool:
 def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> Any:
     """Return a `cls` without autograd history over the bytes and version counter of `tensor`, which may wait for them."""
     pipe = thread.pipe
+    if tensor._wraps:
+        cls = type(tensor)
     if pipe is None or has_bytes(tensor):
         return make_tensor(cls, sig, tensor._array, tensor._storage, tensor._offset, tensor._counter)
     alias = object.__new__(cls)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.node import AccumulateGrad
-from mindtorch_autograd.views import grad_fn
+from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_dispatch.batching import depth, is_batched, lifted_here, rewrapped, without_history
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -50,6 +51,7 @@ class Level:
 
     def __init__(self, inputs: Any) -> None:
         self.outer_grad = state.mode.grad
+        self.depth = depth()
         self.leaves: set[int] = set()
         self.stand_ins = tree_map(self._stand_in, inputs)
         self.flat, self.spec = tree_flatten(self.stand_ins)
@@ -57,9 +59,13 @@ class Level:
     def _stand_in(self, value: Any) -> Any:
         if not isinstance(value, TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+        value = lifted_here(value)
         if self.outer_grad and value.requires_grad:
             return value.view_as(value)
-        made = value.detach().requires_grad_()
+        if not (value.dtype.is_floating_point or value.dtype.is_complex):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        made = without_history(value)
+        set_requires_grad(made, True)
         self.leaves.add(id(made))
         return made
 
@@ -68,10 +74,12 @@ class Level:
         return tree_map(self._closed, values)
 
     def _closed(self, value: Any) -> Any:
-        if not isinstance(value, TensorBase) or not value.requires_grad:
+        if not isinstance(value, TensorBase):
             return value
-        if not self.outer_grad or not self._leads_out(value):
-            return value.detach()
+        if is_batched(value) and value._storage.level > self.depth:  # a batch opened inside of this level
+            return rewrapped(value, self._closed)
+        if value.requires_grad and (not self.outer_grad or not self._leads_out(value)):
+            return without_history(value)
         return value
 
     def _leads_out(self, value: Any) -> bool:

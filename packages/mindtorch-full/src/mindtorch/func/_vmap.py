@@ -1,7 +1,7 @@
-"""`vmap`: a function of single examples called for a batch of them.
+"""`vmap`: a function of single examples called once for a batch of them.
 
-The function runs once per slice and the results are stacked: correct for every function, composable with every other
-transform, and as slow as a loop. What only a batching dispatcher forbids (`item()`, control flow on values) works.
+The function gets batched tensors (`mindtorch_dispatch.batching`), which look like one example: every op they meet computes
+the whole batch.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.batching import open_level, unwrapped, wrapped
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..random import get_rng_state, set_rng_state
-from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from ._levels import name_of
-
-_RANDOM = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
-    "flags on vmap or perform the randomness operation out of vmap"
-)
 
 
 def vmap(
@@ -34,33 +30,81 @@ def vmap(
     """Return a function that maps `func` over dimension `in_dims` of its positional arguments; keywords stay whole.
 
     Args:
-        in_dims: the mapped dimension of each argument, None for arguments that every call gets whole; an int or a tuple
+        in_dims: the mapped dimension of each argument, None for arguments that every example gets whole; an int or a tuple
             structured as the arguments.
         out_dims: where the mapped dimension appears in each output, None for an output that does not depend on it.
-        randomness: whether random operations raise ("error"), differ from slice to slice or are the same for all.
-        chunk_size: accepted; slices are computed one at a time anyway.
+        randomness: whether random operations raise ("error"), differ from example to example or are the same for all.
+        chunk_size: how many examples to compute at a time, all of them when None.
     """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    check_randomness(randomness)
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped_function(*args: Any, **kwargs: Any) -> Any:
         _checked_out_dims(out_dims, func)
         flat, dims, spec, size = _batched_inputs(in_dims, args, func)
-        slices = _slices(flat, dims, size)
-        state = get_rng_state() if randomness != "different" else None
-        results: list[Any] = []
-        for row in slices:
-            if randomness == "same" and results:
-                set_rng_state(state)
-            results.append(func(*tree_unflatten(row, spec), **kwargs))
-            if randomness == "error" and not bool(aten.equal(get_rng_state(), state)):
-                raise RuntimeError(_RANDOM)
-        return _gathered(results, out_dims, func, empty=size == 0)
+        if chunk_size is None or chunk_size >= size:
+            return _mapped(func, flat, dims, spec, size, out_dims, randomness, kwargs)
+        return _in_chunks(func, flat, dims, spec, size, out_dims, randomness, kwargs, chunk_size)
 
-    return wrapped
+    return wrapped_function
+
+
+def check_randomness(randomness: str) -> None:
+    """Raise torch's error for what is no kind of randomness."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def _mapped(
+    func: Callable[..., Any],
+    flat: Sequence[Any],
+    dims: Sequence[Any],
+    spec: Any,
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Run `func` once on the whole batch and take its outputs out of it."""
+    with open_level(size, randomness) as batch:
+        given = [one if dim is None else wrapped(one, dim, batch.level) for one, dim in zip(flat, dims, strict=True)]
+        result = func(*tree_unflatten(given, spec), **kwargs)
+    return _taken_out(result, batch.level, size, out_dims, func)
+
+
+def _in_chunks(
+    func: Callable[..., Any],
+    flat: Sequence[Any],
+    dims: Sequence[Any],
+    spec: Any,
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
+    chunk_size: int,
+) -> Any:
+    """As `_mapped`, some examples at a time."""
+    state = get_rng_state() if randomness == "same" else None
+    pieces: list[list[Any]] = []
+    structure: Any = None
+    for start in range(0, size, chunk_size):
+        if state is not None:
+            set_rng_state(state)
+        count = min(chunk_size, size - start)
+        part = [
+            one if dim is None else aten.narrow(one, dim, start, count) for one, dim in zip(flat, dims, strict=True)
+        ]
+        result = _mapped(func, part, dims, spec, count, out_dims, randomness, kwargs)
+        leaves, structure = tree_flatten(result)
+        pieces.append(leaves)
+    where = _broadcast_to_and_flatten(out_dims, structure)
+    joined = [
+        column[0] if dim is None else aten.cat(list(column), dim)
+        for column, dim in zip(zip(*pieces, strict=True), where, strict=True)
+    ]
+    return tree_unflatten(joined, structure)
 
 
 def _checked_out_dims(out_dims: Any, func: Callable[..., Any]) -> None:
@@ -128,42 +172,34 @@ def _checked_dim(value: Any, dim: Any, name: str, in_dims: Any) -> int | None:
     return dim % count
 
 
-def _slices(flat: Sequence[Any], dims: Sequence[Any], size: int) -> list[list[Any]]:
-    """Return the arguments of each call. For an empty batch one call on zeros finds out the outputs' shapes."""
-    columns = []
-    for one, dim in zip(flat, dims, strict=True):
-        if dim is None:
-            columns.append([one] * max(size, 1))
-        elif size == 0:
-            shape = [extent for place, extent in enumerate(one.shape) if place != dim]
-            columns.append([aten.zeros(shape, dtype=one.dtype, device=one.device)])
-        else:
-            columns.append(list(aten.unbind(one, dim)))
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _gathered(results: list[Any], out_dims: Any, func: Callable[..., Any], empty: bool) -> Any:
-    """Return the results of all calls stacked, each output along its `out_dims`."""
+def _taken_out(result: Any, level: int, size: int, out_dims: Any, func: Callable[..., Any]) -> Any:
+    """Return a result with every output as the whole batch, its examples along the output's `out_dims`."""
     name = name_of(func)
-    flat, spec = tree_flatten(results[0])
-    for one in flat:
-        if not isinstance(one, TensorBase):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(one)}. Did you mean to set out_dims= "
-                "to None for output?"
-            )
+    flat, spec = tree_flatten(result)
     dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(
             f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
             f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
-    columns = zip(*[tree_flatten(result)[0] for result in results], strict=True)
-    made = []
-    for column, dim in zip(columns, dims, strict=True):
+    made = [taken_out(one, dim, level, size, name) for one, dim in zip(flat, dims, strict=True)]
+    return tree_unflatten(made, spec)
+
+
+def taken_out(one: Any, dim: int | None, level: int, size: int, name: str) -> Any:
+    """Return one output as the whole batch; torch's errors for what is no tensor, or cannot be where it is wanted."""
+    if not isinstance(one, TensorBase):
         if dim is None:
-            made.append(column[0])
-            continue
-        stacked = aten.stack(list(column), dim)
-        made.append(aten.narrow(stacked, dim, 0, 0) if empty else stacked)
-    return tree_map(lambda one: one, tree_unflatten(made, spec))
+            return one
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(one)}. Did you mean to set out_dims= "
+            "to None for output?"
+        )
+    value, source = unwrapped(one, level)
+    if dim is None:
+        if source is not None:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return value
+    if source is None:
+        value, source = aten.expand(aten.unsqueeze(value, 0), [size, *value.shape]), 0
+    return aten.movedim(value, source, dim)

@@ -1,0 +1,319 @@
+"""What becomes of an op call that meets batched tensors.
+
+The tensor of the innermost level decides at which level the call is batched. There the call is recorded for
+differentiation inside that level, and computed on the values by the op's rule, by its parts, or by a loop over slices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo
+
+from ..autograd_interface import PlanRequest, hooks
+from ..executor import filled, run_composite
+from ..keys import DispatchKey
+from ..meta.rule import Outputs
+from ..plan import Plan
+from ..registry import registry
+from ..routing import Bound, fill_plan, packing
+from ..state import state
+from ..table import DYNAMIC, OpRow, kernels
+from . import levels
+from .fallback import looped
+from .rules.table import RANDOM, Rule, find_rule
+from .wrapper import Batched, Unbatchable, example_spec, lifted, unwrapped, without_history, wrapped
+
+
+def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
+    """Return the plan of a call under `vmap`, None where nothing of it is batched."""
+    row = bound.row
+    level = max((tensor._storage.level for tensor in tensors if tensor._wraps), default=0)
+    rule = find_rule(row)
+    drawing = rule is not None and rule.kind == RANDOM
+    if not level and not drawing:
+        return None
+    if bound.out is not None:
+        raise RuntimeError(
+            f"Batching rule not implemented for {_out_name(row)}; the fallback path doesn't work on out= or view ops."
+        )
+    plan = Plan(row, _run_random if drawing else _run)
+    fill_plan(plan, bound, Outputs(None), None)
+    plan.kernel = rule
+    returns = row.schema.returns
+    single = len(returns) == 1 and not returns[0].type.is_list
+    plan.pack = None if single else packing(row, (), overload=bound.overload)
+    if rule is None and composed(row):
+        has_formula = state.mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
+        if has_formula and row.kind != "inplace":
+            plan.run = _run_opaque
+        else:  # the parts are batched, recorded and differentiated one by one
+            plan.run = run_composite
+            plan.kernel = _composition(plan, row, level)
+    return plan
+
+
+def composed(row: OpRow) -> bool:
+    """True for an op that is computed by its parts."""
+    if row.composite is None or row.__dict__.get("boxed"):
+        return False
+    return all((row.base or row).name not in table for table in kernels.values())
+
+
+def _out_name(row: OpRow) -> str:
+    if isinstance(row.out, str):
+        return f"aten::{row.packet}.{row.out}"
+    return f"aten::{row.packet}.{'out' if row.overload in ('', 'Tensor', 'default') else row.overload + '_out'}"
+
+
+def _composition(plan: Plan, row: OpRow, level: int) -> Any:
+    """Return the composing function; where it does what no batch can do, a loop over the slices."""
+    compose = row.composite
+    pack = plan.pack
+    inplace = row.kind == "inplace"
+
+    def call(*values: Any) -> Any:
+        try:
+            result = compose(*values)
+        except Unbatchable:
+            if inplace or not _loops(row):
+                raise
+            result = _functional(plan, row, None, list(values), level)
+        if inplace:
+            values[0].copy_(result)
+            return values[0]
+        return result if pack is None else pack(result)
+
+    return call
+
+
+def _loops(row: OpRow) -> bool:
+    """True for a composed op that may be computed slice by slice: one whose results are fresh tensors."""
+    returns = row.schema.returns
+    written = any(argument.is_write for argument in row.schema.arguments)
+    return bool(returns) and not written and all(one.alias is None and "Tensor" in one.type.kind for one in returns)
+
+
+def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    values = filled(plan, flat)
+    level = max(t._storage.level for t in _tensors(values) if t._wraps)
+    return _at_level(plan, values, level)
+
+
+def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    values = filled(plan, flat)
+    level = max((t._storage.level for t in _tensors(values) if t._wraps), default=0)
+    return _at_level(plan, values, max(level, levels.depth()))
+
+
+def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
+    row = plan.row
+    written = [place for place, argument in enumerate(row.schema.arguments) if argument.is_write]
+    if written:
+        return _write(plan, row, values, level)
+    result = _functional(plan, row, plan.kernel, values, level)
+    return result if plan.pack is None else plan.pack(result)
+
+
+def _tensors(values: Sequence[Any]) -> list[Any]:
+    found = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found.extend(item for item in value if isinstance(item, TensorBase))
+    return found
+
+
+def _lift(values: Sequence[Any], level: int) -> list[Any]:
+    return [
+        lifted(value, level)
+        if isinstance(value, TensorBase)
+        else type(value)(lifted(item, level) if isinstance(item, TensorBase) else item for item in value)
+        if type(value) in (list, tuple)
+        else value
+        for value in values
+    ]
+
+
+def _open(values: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
+    """Return the values and batch dimensions of a call's arguments; lists for lists of tensors."""
+    opened, dims = [], []
+    for value in values:
+        if isinstance(value, TensorBase):
+            inner, dim = unwrapped(value, level)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+            pairs = [unwrapped(item, level) if isinstance(item, TensorBase) else (item, None) for item in value]
+            inner, dim = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        else:
+            inner, dim = value, None
+        opened.append(inner)
+        dims.append(dim)
+    return opened, dims
+
+
+def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) -> tuple[Any, Any]:
+    """Return the result of a call at `level` and its batch dimensions, computed by rule or slice by slice."""
+    batch = levels.batch_at(level)
+    opened, dims = _open(values, level)
+    with levels.below(level):
+        if rule is not None:
+            return rule.fn(row, batch, opened, dims)
+        if DYNAMIC in row.tags:
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+                f"aten::{row.packet}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+                "feature."
+            )
+        return looped(row, batch, opened, dims)
+
+
+def _recorder(row: OpRow, values: list[Any], specs: Any, written: bool) -> Any:
+    mode = state.mode
+    if not mode.grad or hooks.recorder is None or not any(t._sig.requires_grad for t in _tensors(values)):
+        return None
+    return hooks.recorder(PlanRequest(row, values, range(len(values)), specs, written, mode))
+
+
+def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int) -> Any:
+    result, dims = compute(row, rule, values, level)
+    many = isinstance(result, (tuple, list))
+    outputs = list(result) if many else [result]
+    places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
+    recording = state.mode.grad and any(t._sig.requires_grad and t._wraps for t in _tensors(values))
+    if not recording:
+        made = [
+            one if one is None or (at is None and not isinstance(one, TensorBase)) else wrapped(one, at, level)
+            for one, at in zip(outputs, places, strict=True)
+        ]
+        _relate(row, values, made, None)
+        return made if many else made[0]
+    inputs = _lift(values, level)
+    made = [None if one is None else wrapped(one, at, level) for one, at in zip(outputs, places, strict=True)]
+    specs = [None if one is None else one._sig.spec for one in made]
+    recorder = _recorder(row, inputs, specs if many else specs[0], False)
+    _relate(row, values, made, recorder)
+    if recorder is not None:
+        chosen = recorder.differentiable
+        for number, one in enumerate(made):
+            dtype = None if one is None else one._sig.spec.dtype
+            if dtype is not None and (dtype.is_floating_point or dtype.is_complex):
+                if chosen is None or number in chosen:
+                    one._sig = one._sig.spec.tracked
+        recorder.after(tuple(inputs), tuple(made) if many else made[0])
+    return made if many else made[0]
+
+
+def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: Any) -> None:
+    """Let views of a batched tensor share its version, and know it as their base."""
+    if not getattr(row.meta, "view", False) or "detach" in row.tags or row.schema.returns[0].alias is None:
+        return
+    base = values[0]
+    if not base._wraps:
+        return
+    creation = "no_grad" if not state.mode.grad else "default" if len(row.schema.returns) == 1 else "multi_output"
+    above = base._view
+    root = base if above is None else above.base
+    for view in made:
+        view._counter = base._counter
+        view._view = ViewInfo(root, base._counter[0], creation)
+
+
+def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Compute a composed op by its parts without recording them, and record it as one node by its own formula."""
+    values = filled(plan, flat)
+    row = plan.row
+    level = max(t._storage.level for t in _tensors(values) if t._wraps)
+    inputs = _lift(values, level)
+    bare = [
+        without_history(v) if isinstance(v, TensorBase)
+        else [without_history(i) if isinstance(i, TensorBase) else i for i in v] if isinstance(v, (list, tuple))
+        and any(isinstance(i, TensorBase) for i in v)
+        else v
+        for v in inputs
+    ]  # fmt: skip
+    try:
+        result = row.composite(*bare)
+    except Unbatchable:
+        result = _functional(plan, row, None, bare, level)
+    many = isinstance(result, (tuple, list))
+    made = [lifted(one, level) if isinstance(one, TensorBase) else one for one in (result if many else [result])]
+    recorder = _recorder(row, inputs, None, False)
+    if recorder is not None:
+        for one in made:
+            if isinstance(one, TensorBase) and (one.dtype.is_floating_point or one.dtype.is_complex):
+                one._sig = one._sig.spec.tracked
+                one._view = None
+        recorder.after(tuple(inputs), tuple(made) if many else made[0])
+    answer = tuple(made) if many else made[0]
+    return answer if plan.pack is None else plan.pack(answer)
+
+
+_ARITHMETIC = "inplace arithmetic"
+_FORMS = {"index_put_": "index_put_", "fill_": "fill_"}
+
+
+def _refused_write(row: OpRow, level: int) -> Unbatchable:
+    """The error of torch for a batched value written to a tensor that all examples share."""
+    packet = row.packet
+    arithmetic = {"sub_", "mul_", "div_", "copy_", "masked_fill_", "remainder_", "fmod_", "pow_", "atan2_", "gcd_"}
+    if packet in _FORMS:
+        name, where = _FORMS[packet], "in a vmap"
+    elif packet in arithmetic or packet.startswith(("logical_", "bitwise_")):
+        name, where = _ARITHMETIC, "in a vmap"
+    else:
+        name, where = f"aten::{packet}", f"at level {level}"
+    return Unbatchable(
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
+        f"elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over {where}. "
+        f"Please try to use out-of-place operators instead of {name}. If said operator is being called inside the PyTorch "
+        "framework, please file a bug report instead."
+    )
+
+
+def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
+    """Run an in-place op: write the value of the first argument, in which every example has its part."""
+    target = values[0]
+    rule = plan.kernel
+    if not isinstance(target, TensorBase):
+        raise RuntimeError(
+            f"Batching rule not implemented for {row.aten_name}; the fallback path doesn't work on out= or view ops."
+        )
+    if getattr(row.meta, "view", False):
+        return _turn(row, values)
+    held = target._storage if target._wraps and target._storage.level == level else None
+    others = _tensors(values[1:])
+    if held is None or held.dim is None:
+        if any(unwrapped(other, level)[1] is not None for other in others):
+            raise _refused_write(row, level)
+    inputs = values if held is None else _lift(values, level)
+    recorder = _recorder(row, inputs, None, True) if held is not None else None
+    kept = recorder.before(tuple(inputs)) if recorder is not None else None
+    compute(row, rule, values, level)
+    if held is not None:
+        target._counter[0] += 1
+        if recorder is not None:
+            target._sig = target._sig.spec.tracked
+            recorder.after(tuple(inputs), target, kept)
+    return target
+
+
+def _turn(row: OpRow, values: list[Any]) -> Any:
+    """Give a batched tensor another geometry over its own value, as `squeeze_` does."""
+    target = values[0]
+    packet = row.packet.removesuffix("_")
+    found = registry.get(packet + (f".{row.overload}" if row.overload else ".int" if packet == "transpose" else "")).row
+    held = target._storage
+    result, dim = compute(found, find_rule(found), values, held.level)
+    target._storage = Batched(result, dim, held.level)
+    target._offset = result._offset
+    spec = example_spec(result, dim)
+    target._sig = spec.tracked if target._sig.requires_grad else spec.plain
+    target._counter[0] += 1
+    return target
+
+
+def registered_rule(row: OpRow) -> Any:
+    """Return the rule that a library registered for the op, None when there is none."""
+    return row.__dict__.get("boxed", {}).get(DispatchKey.Batched)

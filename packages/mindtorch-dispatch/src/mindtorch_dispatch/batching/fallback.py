@@ -1,0 +1,85 @@
+"""The way that is always right: one call per slice of the batch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ..call import aten
+from ..table import OpRow
+from .geometry import front, invoke, is_tensor
+from .levels import Batch
+
+warned: set[str] = set()
+"""The ops of which this process was told that they are computed slice by slice."""
+
+
+def _warn(row: OpRow) -> None:
+    name = row.name if "::" in row.name else row.aten_name
+    if name in warned:
+        return
+    warned.add(name)
+    warnings.warn(
+        f"There is a performance drop because we have not yet implemented the batching rule for {name}. Please file us an "
+        "issue on GitHub so that we can prioritize its implementation.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _slice(value: Any, dim: Any, number: int) -> Any:
+    if isinstance(dim, list):
+        return [_slice(item, at, number) for item, at in zip(value, dim, strict=True)]
+    return value if dim is None else aten.select(value, dim, number)
+
+
+def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the results of one call per slice, stacked along a new first dimension.
+
+    Raises RuntimeError for ops whose results are no fresh tensors: views of slices cannot be stacked.
+    """
+    returns = row.schema.returns
+    written = any(argument.is_write for argument in row.schema.arguments)
+    if not written and any(one.alias is not None for one in returns):
+        raise RuntimeError(
+            f"Batching rule not implemented for {row.aten_name}; the fallback path doesn't work on out= or view ops."
+        )
+    if any("Tensor" not in str(one.type) for one in returns):
+        raise RuntimeError(f"Batching rule not implemented for {row.aten_name}. We could not generate a fallback.")
+    _warn(row)
+    if not batch.size:
+        return _of_nothing(row, values, dims)
+    results = [
+        invoke(row, [_slice(value, dim, number) for value, dim in zip(values, dims, strict=True)])
+        for number in range(batch.size)
+    ]
+    if written:
+        return values[0], dims[0]
+    return _stacked(results)
+
+
+def _stacked(results: list[Any]) -> tuple[Any, Any]:
+    if not isinstance(results[0], (tuple, list)):
+        return aten.stack(results), 0
+    columns = [
+        None if any(one is None for one in column) else aten.stack(list(column))
+        for column in zip(*results, strict=True)
+    ]
+    return columns, [0] * len(columns)
+
+
+def _of_nothing(row: OpRow, values: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, Any]:
+    """The results for a batch without examples: their geometry is that of one call on zeros."""
+
+    def zeros(value: Any, dim: Any) -> Any:
+        if isinstance(dim, list):
+            return [zeros(item, at) for item, at in zip(value, dim, strict=True)]
+        if not is_tensor(value) or dim is None:
+            return value
+        return aten.zeros(list(front(value, dim).shape[1:]), dtype=value.dtype, device=value.device)
+
+    result = invoke(row, [zeros(value, dim) for value, dim in zip(values, dims, strict=True)])
+    if not isinstance(result, (tuple, list)):
+        return aten.narrow(aten.unsqueeze(result, 0), 0, 0, 0), 0
+    return [aten.narrow(aten.unsqueeze(one, 0), 0, 0, 0) for one in result], [0] * len(result)

@@ -1,0 +1,36 @@
+"""New tensors after the pattern of a batched one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.batching.geometry import front, invoke
+from mindtorch_dispatch.batching.levels import Batch
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.table import OpRow
+
+from .table import rule
+
+
+@rule("new_empty", "new_zeros", "new_ones", "new_full")
+def new(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """Factories of a given size: every example gets one."""
+    return invoke(row, [front(values[0], dims[0]), [batch.size, *values[1]], *values[2:]]), 0
+
+
+@rule("new_empty_strided")
+def new_empty_strided(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`new_empty_strided`: the examples lie one after the other."""
+    self, size, stride, *options = values
+    span = 1 + sum((extent - 1) * step for extent, step in zip(size, stride, strict=True)) if 0 not in size else 0
+    return invoke(row, [front(self, dims[0]), [batch.size, *size], [span, *stride], *options]), 0
+
+
+@rule("fill_diagonal_")
+def fill_diagonal(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`fill_diagonal_`: one matrix after the other."""
+    if dims[0] is None:
+        return invoke(row, values), None
+    for one in aten.unbind(values[0], dims[0]):
+        invoke(row, [one, *values[1:]])
+    return values[0], dims[0]

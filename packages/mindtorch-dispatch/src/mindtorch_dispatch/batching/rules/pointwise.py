@@ -1,0 +1,104 @@
+"""Elementwise ops: examples are broadcast against each other, so their ranks are made equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.batching.geometry import front, invoke, is_tensor, padded, rank
+from mindtorch_dispatch.batching.levels import Batch
+from mindtorch_dispatch.batching.wrapper import example_spec
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.pointwise import promoted
+from mindtorch_dispatch.table import OpRow
+
+from .table import Rule, families, find_rule, rule
+
+_UNPROMOTED = ("condition", "mask")
+"""Operands that take no part in type promotion."""
+
+
+def aligned(row: OpRow, values: list[Any], dims: list[Any], wanted: int) -> list[Any]:
+    """Return the operands with the batch dimension first and examples of `wanted` dimensions.
+
+    An example of no dimensions weighs less in type promotion than one with some; a batch of them would not, so it is
+    converted here.
+    """
+    made = []
+    compute: Any = None
+    for number, (value, dim) in enumerate(zip(values, dims, strict=True)):
+        if dim is None:
+            made.append(value)
+            continue
+        value = front(value, dim)
+        if value.dim() == 1 and wanted and row.schema.arguments[number].name not in _UNPROMOTED:
+            compute = compute or _computed(row, values, dims)
+            if value.dtype is not compute:
+                value = aten.to.dtype(value, compute)
+        made.append(padded(value, wanted))
+    return made
+
+
+def _computed(row: OpRow, values: list[Any], dims: list[Any]) -> Any:
+    operands = [
+        example_spec(value, dim) if is_tensor(value) else value
+        for value, dim, argument in zip(values, dims, row.schema.arguments, strict=True)
+        if argument.name not in _UNPROMOTED
+        and (is_tensor(value) or (argument.type.kind in ("Scalar", "Tensor") and value is not None))
+    ]
+    return promoted(operands)
+
+
+def highest_rank(values: list[Any], dims: list[Any]) -> int:
+    """Return the number of dimensions of the largest example."""
+    return max(rank(value, dim) for value, dim in zip(values, dims, strict=True) if is_tensor(value))
+
+
+@rule(
+    "logical_and", "logical_or", "logical_xor", "logical_not", "angle", "signbit", "isposinf", "isneginf", "complex",
+    "polar", "polygamma", "mvlgamma", "frexp.Tensor", "_prelu_kernel_backward", "log_sigmoid_forward",
+)  # fmt: skip
+def pointwise(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """Elementwise ops."""
+    result = invoke(row, aligned(row, values, dims, highest_rank(values, dims)))
+    return result, [0] * len(result) if isinstance(result, (tuple, list)) else 0
+
+
+def pointwise_inplace(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """Elementwise ops that write their first operand."""
+    if all(dim is None for dim in dims):
+        return invoke(row, values), None
+    target = front(values[0], dims[0])
+    own = target.dim() - 1
+    rest = []
+    for value, dim in zip(values[1:], dims[1:], strict=True):
+        if dim is None:
+            rest.append(value)
+            continue
+        value = front(value, dim)
+        while row.packet == "copy_" and value.dim() - 1 > own and value.shape[1] == 1:
+            value = aten.squeeze(value, 1)
+        rest.append(padded(value, own))
+    invoke(row, [target, *rest])
+    return values[0], dims[0]
+
+
+def inplace(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """In-place forms of ops that are not elementwise: the functional result, written to the target."""
+    if all(dim is None if not isinstance(dim, list) else all(d is None for d in dim) for dim in dims):
+        return invoke(row, values), None
+    result, dim = find_rule(row.base).fn(row.base, batch, values, dims)  # type: ignore[union-attr]
+    target = front(values[0], dims[0])
+    aten.copy_(target, result if dim is None else front(result, dim))
+    return values[0], dims[0]
+
+
+families["pointwise"] = Rule(pointwise)
+families["pointwise_"] = Rule(pointwise_inplace)
+families["inplace"] = Rule(inplace)
+
+
+@rule("clone", "_to_copy", "empty_like", "zeros_like", "ones_like", "full_like")
+def same_layout(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """Copies and factories of a tensor's geometry: formats are those of an example, so it is laid out as asked."""
+    result = invoke(row, [front(values[0], dims[0]), *values[1:]])
+    return result, 0

@@ -1,0 +1,70 @@
+"""The table of batching rules and how a row finds its own.
+
+A rule is `fn(row, batch, values, dims) -> (results, batch dimensions)`: `values` are the call's in schema order, tensors as
+the whole batch; `dims` say where the batch dimension is in each (a list for a list of tensors), None where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_dispatch.keys import DispatchKey
+from mindtorch_dispatch.meta.rule import every_dim
+from mindtorch_dispatch.table import OpRow
+
+RANDOM = "random"
+"""The kind of rules that see every call under `vmap`, also those without batched arguments."""
+
+
+class Rule:
+    """A batching rule: its function and its kind."""
+
+    __slots__ = ("fn", "kind")
+
+    def __init__(self, fn: Callable[..., Any], kind: str = "") -> None:
+        self.fn = fn
+        self.kind = kind
+
+
+rules: dict[str, Rule] = {}
+"""Row name to rule; an in-place form has its functional row's unless it has its own."""
+
+families: dict[str, Rule] = {}
+"""Rules that follow from the row's meta rule, by what it says of itself."""
+
+
+def rule(*names: str, kind: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: make a function the rule of the rows `names`."""
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        made = Rule(fn, kind)
+        for name in names:
+            rules[name] = made
+        return fn
+
+    return register
+
+
+def find_rule(row: OpRow) -> Rule | None:
+    """Return the rule of a row, None when its parts or a loop over slices compute it."""
+    boxed = row.__dict__.get("boxed")
+    if boxed:
+        given = boxed.get(DispatchKey.Batched)
+        if given is not None:
+            return Rule(given)
+        if "::" in row.packet:
+            return None
+    own = rules.get(row.name)
+    if own is not None:
+        return own
+    if row.kind == "inplace":
+        functional = find_rule(row.base)
+        return None if functional is None else families["inplace"] if not _elementwise(row) else families["pointwise_"]
+    if _elementwise(row):
+        return families["pointwise_" if row.kind == "mutating" else "pointwise"]
+    return None
+
+
+def _elementwise(row: OpRow) -> bool:
+    return row.meta is not None and getattr(row.meta, "leading", None) is every_dim
