@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import warnings
 from collections.abc import Sequence
@@ -243,7 +244,7 @@ def _used(
 def _batched(
     outputs: Any, inputs: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
-    """One backward per slice of the leading dimension, stacked: the meaning of `is_grads_batched`."""
+    """One backward under `vmap` over the leading dimension of the gradients."""
     given = make_grads(outputs, given, batched=True)
     flat = next((one for one in given if one is not None and not one.shape), None)
     if flat is not None:
@@ -257,23 +258,14 @@ def _batched(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {counts} for the mapped "
             "dimension"
         )
-    count = counts[0]
-    rows = []
-    for index in range(count):
-        sliced = tuple(None if one is None else aten.select(one, 0, index) for one in given)
-        last = index == count - 1
-        rows.append(
-            grad(
-                outputs,
-                inputs,
-                sliced,
-                keep or not last,
-                create_graph,
-                allow_unused=True,
-            )
-        )
-    columns = [
-        None if all(one is None for one in column) else aten.stack([one for one in column if one is not None])
-        for column in zip(*rows, strict=True)
-    ]
+    batching = importlib.import_module("mindtorch_dispatch.batching")  # only batched gradients need it
+    with batching.open_level(counts[0], "error") as batch:
+        wrapped = tuple(None if one is None else batching.wrapped(one, 0, batch.level) for one in given)
+        found = grad(outputs, inputs, wrapped, keep, create_graph, allow_unused=True)
+    columns = []
+    for one in found:
+        value, dim = (None, None) if one is None else batching.unwrapped(one, batch.level)
+        if value is not None and dim is None:
+            value, dim = aten.expand(aten.unsqueeze(value, 0), [counts[0], *value.shape]), 0
+        columns.append(None if value is None else aten.movedim(value, dim, 0))
     return _used(inputs, columns, allow_unused, materialize, create_graph)

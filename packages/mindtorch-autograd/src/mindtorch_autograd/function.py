@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.batching_interface import BATCHED_MASK
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.profiling import FUNCTION, next_sequence
 from mindtorch_dispatch.state import state
@@ -258,6 +260,11 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def _apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if state.mode.include & BATCHED_MASK:
+            batching = importlib.import_module("mindtorch_autograd.function_batching")  # only `vmap` needs it
+            level = batching.innermost(args)
+            if level:
+                return batching.apply_batched(cls, Function, args, level)
         node = cls._backward_cls()
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)

@@ -19,11 +19,16 @@ from ..plan import Plan
 from ..registry import registry
 from ..routing import Bound, fill_plan, packing
 from ..state import state
-from ..table import DYNAMIC, OpRow, kernels
+from ..table import OpRow, kernels
 from . import levels
 from .fallback import looped
+from .geometry import invoke
+from .rules.random import check_loop
 from .rules.table import RANDOM, Rule, find_rule
-from .wrapper import Batched, Unbatchable, example_spec, lifted, unwrapped, without_history, wrapped
+from .wrapper import Batched, example_spec, is_unbatchable, lifted, unbatchable, unwrapped, without_history, wrapped
+
+_VALUES_DECIDE = {"nonzero", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"}
+"""Ops whose results' shapes depend on values, so that examples cannot be stacked."""
 
 
 def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
@@ -34,6 +39,12 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     drawing = rule is not None and rule.kind == RANDOM
     if not level and not drawing:
         return None
+    if row.packet in _VALUES_DECIDE:
+        raise unbatchable(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{row.packet}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+            "feature."
+        )
     if bound.out is not None:
         raise RuntimeError(
             f"Batching rule not implemented for {_out_name(row)}; the fallback path doesn't work on out= or view ops."
@@ -42,7 +53,7 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     fill_plan(plan, bound, Outputs(None), None)
     plan.kernel = rule
     returns = row.schema.returns
-    single = len(returns) == 1 and not returns[0].type.is_list
+    single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
     plan.pack = None if single else packing(row, (), overload=bound.overload)
     if rule is None and composed(row):
         has_formula = state.mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
@@ -76,9 +87,10 @@ def _composition(plan: Plan, row: OpRow, level: int) -> Any:
     def call(*values: Any) -> Any:
         try:
             result = compose(*values)
-        except Unbatchable:
-            if inplace or not _loops(row):
+        except RuntimeError as error:
+            if inplace or not is_unbatchable(error) or not _loops(row):
                 raise
+            # what composes is looped over for its values, not for what it may not do
             result = _functional(plan, row, None, list(values), level)
         if inplace:
             values[0].copy_(result)
@@ -104,7 +116,13 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
     values = filled(plan, flat)
     level = max((t._storage.level for t in _tensors(values) if t._wraps), default=0)
-    return _at_level(plan, values, max(level, levels.depth()))
+    level = max(level, levels.depth())
+    if levels.looping() is not None:
+        check_loop(levels.looping())
+    if not level:
+        with levels.below(1):
+            return invoke(plan.row, values)
+    return _at_level(plan, values, level)
 
 
 def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
@@ -153,19 +171,20 @@ def _open(values: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
     return opened, dims
 
 
+def _batch_dims(dims: Sequence[Any]) -> list[bool]:
+    return [any(one is not None for one in dim) if isinstance(dim, list) else dim is not None for dim in dims]
+
+
 def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) -> tuple[Any, Any]:
     """Return the result of a call at `level` and its batch dimensions, computed by rule or slice by slice."""
     batch = levels.batch_at(level)
     opened, dims = _open(values, level)
     with levels.below(level):
+        if (rule is None or rule.kind != RANDOM) and not any(_batch_dims(dims)):
+            result = invoke(row, opened)
+            return result, [None] * len(result) if isinstance(result, (tuple, list)) else None
         if rule is not None:
             return rule.fn(row, batch, opened, dims)
-        if DYNAMIC in row.tags:
-            raise RuntimeError(
-                "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-                f"aten::{row.packet}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
-                "feature."
-            )
         return looped(row, batch, opened, dims)
 
 
@@ -235,7 +254,9 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     ]  # fmt: skip
     try:
         result = row.composite(*bare)
-    except Unbatchable:
+    except RuntimeError as error:
+        if not is_unbatchable(error):
+            raise
         result = _functional(plan, row, None, bare, level)
     many = isinstance(result, (tuple, list))
     made = [lifted(one, level) if isinstance(one, TensorBase) else one for one in (result if many else [result])]
@@ -254,7 +275,7 @@ _ARITHMETIC = "inplace arithmetic"
 _FORMS = {"index_put_": "index_put_", "fill_": "fill_"}
 
 
-def _refused_write(row: OpRow, level: int) -> Unbatchable:
+def _refused_write(row: OpRow, level: int) -> RuntimeError:
     """The error of torch for a batched value written to a tensor that all examples share."""
     packet = row.packet
     arithmetic = {"sub_", "mul_", "div_", "copy_", "masked_fill_", "remainder_", "fmod_", "pow_", "atan2_", "gcd_"}
@@ -264,7 +285,7 @@ def _refused_write(row: OpRow, level: int) -> Unbatchable:
         name, where = _ARITHMETIC, "in a vmap"
     else:
         name, where = f"aten::{packet}", f"at level {level}"
-    return Unbatchable(
+    return unbatchable(
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
         f"elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over {where}. "
         f"Please try to use out-of-place operators instead of {name}. If said operator is being called inside the PyTorch "

@@ -9,7 +9,7 @@ from typing import Any
 from ..call import aten
 from ..table import OpRow
 from .geometry import front, invoke, is_tensor
-from .levels import Batch
+from .levels import Batch, loop
 
 warned: set[str] = set()
 """The ops of which this process was told that they are computed slice by slice."""
@@ -50,10 +50,11 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
     _warn(row)
     if not batch.size:
         return _of_nothing(row, values, dims)
-    results = [
-        invoke(row, [_slice(value, dim, number) for value, dim in zip(values, dims, strict=True)])
-        for number in range(batch.size)
-    ]
+    with loop(batch.randomness):
+        results = [
+            invoke(row, [_slice(value, dim, number) for value, dim in zip(values, dims, strict=True)])
+            for number in range(batch.size)
+        ]
     if written:
         return values[0], dims[0]
     return _stacked(results)

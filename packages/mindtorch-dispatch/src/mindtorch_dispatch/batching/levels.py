@@ -24,6 +24,7 @@ class Batch:
 class _Open(threading.local):
     def __init__(self) -> None:
         self.batches: tuple[Batch, ...] = ()
+        self.looping: str | None = None
 
 
 _open = _Open()
@@ -69,6 +70,24 @@ def open_level(size: int, randomness: str) -> Iterator[Batch]:
     batch = Batch(len(_open.batches) + 1, size, randomness)
     with _opened((*_open.batches, batch)):
         yield batch
+
+
+def looping() -> str | None:
+    """Return what random ops may do inside the loop over slices that runs, None where none does."""
+    return _open.looping
+
+
+@contextmanager
+def loop(randomness: str) -> Iterator[None]:
+    """Context: slices are computed one by one, and random ops among them still are the batch's."""
+    before, mode = _open.looping, state.mode
+    _open.looping = randomness
+    state.mode = mode.replace(include=mode.include | BATCHED_MASK)
+    try:
+        yield
+    finally:
+        _open.looping = before
+        state.mode = mode
 
 
 class below:

@@ -34,8 +34,16 @@ _REQUIRES_GRAD = (
 )
 
 
-class Unbatchable(RuntimeError):
-    """What the function under `vmap` does with a tensor cannot be done for a batch; composed ops are then looped."""
+def unbatchable(text: str) -> RuntimeError:
+    """Return the error for what cannot be done for a batch at once; a composed op that meets it is looped over."""
+    error = RuntimeError(text)
+    error.mindtorch_unbatchable = True  # type: ignore[attr-defined]
+    return error
+
+
+def is_unbatchable(error: BaseException) -> bool:
+    """True for errors made by `unbatchable`."""
+    return getattr(error, "mindtorch_unbatchable", False)
 
 
 class Batched:
@@ -51,7 +59,7 @@ class Batched:
 
 
 def _no_pointer(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    raise unbatchable("Cannot access data pointer of Tensor that doesn't have storage")
 
 
 def _no_storage(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
@@ -59,11 +67,11 @@ def _no_storage(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
 
 
 def _no_item(self: Any, *args: Any) -> NoReturn:
-    raise Unbatchable(_ITEM)
+    raise unbatchable(_ITEM)
 
 
 def _no_truth(self: Any) -> NoReturn:
-    raise Unbatchable(_CONTROL_FLOW)
+    raise unbatchable(_CONTROL_FLOW)
 
 
 def _no_recording(self: Any, requires_grad: bool = True) -> NoReturn:
@@ -89,6 +97,10 @@ def _text(self: Any, *args: Any, **kwargs: Any) -> str:
     return f"BatchedTensor(lvl={held.level}, bdim={held.dim}, value=\n{inner}\n)"
 
 
+def _made(cls: type, *args: Any, **kwargs: Any) -> Any:
+    return tensor_class[0](*args, **kwargs)
+
+
 def _formatted(self: Any, spec: str) -> str:
     if self.dim() == 0:
         self.item()
@@ -99,6 +111,7 @@ _MEMBERS: dict[str, Any] = {
     "_wraps": True,
     "__slots__": (),
     "__module__": "torch",
+    "__new__": _made,
     "__repr__": _text,
     "__str__": _text,
     "__format__": _formatted,

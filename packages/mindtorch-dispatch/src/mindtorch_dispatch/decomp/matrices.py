@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..call import aten
 from ..meta.matrices import status_error
 
 
 def check_status(info: Any, name: str, is_matrix: bool) -> None:
     """Raise torch's error for the first status that is not 0; tensors without bytes have none."""
     if info.device.type == "meta":
+        return
+    if info._wraps:  # each example of a batch has its own
+        aten._linalg_check_errors(info, name, is_matrix=is_matrix)
         return
     for number, status in enumerate(info.reshape(-1).tolist()):
         if status:

@@ -2,7 +2,7 @@
 
 Every transform is built from recorded differentiation: a level is a set of fresh leaves (or views of the outer inputs),
 so levels nest without confusing their perturbations. Forward products come from reverse mode applied twice. `vmap` calls
-the function once per slice.
+the function once, on tensors that stand for one example of a batch.
 """
 
 from .._naming import adopt

@@ -7,27 +7,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.mode import enable_grad
+from mindtorch_dispatch.batching import depth
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.tensor_base import TensorBase
 
-from ..utils._pytree import tree_flatten, tree_unflatten
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from ._levels import Level, checked_argnums, chosen, only_tensors, replaced, split_aux
-from ._transforms import _products, pushed_forward
+from ._transforms import _products, jvp
+from ._vmap import taken_out, vmap
 
 _TENSORS_ONLY = "{}: expected f(*primals) to return only tensors, got unsupported type "
 
 
-def _basis(like: Any) -> list[Any]:
-    """Return the unit tensors of a tensor's space, in order."""
+def _basis(like: Any) -> Any:
+    """Return the unit tensors of a tensor's space, stacked."""
     count = like.numel()
-    units = aten.zeros([count, count], dtype=like.dtype, device=like.device)
-    for index in range(count):
-        units[index, index] = 1
-    return [units[index].reshape(like.shape) for index in range(count)]
-
-
-def _joined(rows: Sequence[Any], leading: Any, trailing: Any, like: Any) -> Any:
-    shape = [*leading, *trailing]
-    return aten.reshape(aten.stack(list(rows)), shape) if rows else aten.zeros(shape, dtype=like.dtype)
+    return aten.reshape(aten.eye(count, dtype=like.dtype, device=like.device), [count, *like.shape])
 
 
 def jacrev(
@@ -38,10 +33,8 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function that gives the Jacobian of `func` by its arguments `argnums`, one backward per output element.
-
-    `chunk_size` changes nothing: rows are computed one at a time.
-    """
+    """Return a function that gives the Jacobian of `func` by its arguments `argnums`: one backward for the unit tensors of
+    each output, `chunk_size` of them at a time."""
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
@@ -56,10 +49,13 @@ def jacrev(
             only_tensors(flat, _TENSORS_ONLY.format("vjp(f, *primals)") + "{}")
             blocks = []
             for one in flat:
-                rows = [_products([one], level.flat, [unit], level.flat) for unit in _basis(one.detach())]
-                columns = zip(*rows, strict=True) if rows else [()] * len(level.flat)
+
+                def pull(unit: Any, one: Any = one) -> Any:
+                    return tuple(_products([one], level.flat, [unit], level.flat))
+
+                rows = vmap(pull, chunk_size=chunk_size)(_basis(one))
                 joined = [
-                    _joined(column, one.shape, ref.shape, ref) for column, ref in zip(columns, level.flat, strict=True)
+                    aten.reshape(block, [*one.shape, *ref.shape]) for block, ref in zip(rows, level.flat, strict=True)
                 ]
                 blocks.append(level.closed(tree_unflatten(joined, level.spec)))
         found = tree_unflatten(blocks, spec)
@@ -71,34 +67,54 @@ def jacrev(
 def jacfwd(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
-    """Return a function that gives the Jacobian of `func` by its arguments `argnums`, one forward product per input
-    element; see `jvp` for how those are computed."""
+    """Return a function that gives the Jacobian of `func` by its arguments `argnums`, forward products with the unit
+    tensors of the inputs; see `jvp` for how those are computed."""
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         checked_argnums(argnums, len(args))
-        level = Level(chosen(args, argnums))
-        with enable_grad():
-            result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
-            output, aux = split_aux(result, has_aux, "jvp(f, primals, tangents)")
-            flat, spec = tree_flatten(output)
-            only_tensors(flat, _TENSORS_ONLY.format("jvp(f, primals, tangents)") + "{}")
-            blocks: list[list[Any]] = [[] for _ in flat]
-            for place, ref in enumerate(level.flat):
-                columns = []
-                for unit in _basis(ref.detach()):
-                    tangents = [unit if other == place else aten.zeros_like(one.detach())
-                                for other, one in enumerate(level.flat)]  # fmt: skip
-                    columns.append(pushed_forward(flat, level, tangents))
-                for number, one in enumerate(flat):
-                    parts = [column[number] for column in columns]
-                    stacked = aten.stack(parts, -1) if parts else aten.zeros([*one.shape, 0], dtype=one.dtype)
-                    blocks[number].append(aten.reshape(stacked, [*one.shape, *ref.shape]))
-        made = [level.closed(tree_unflatten(block, level.spec)) for block in blocks]
-        found = tree_unflatten(made, spec)
-        return (found, level.closed(aux)) if has_aux else found
+        primals, structure = tree_flatten(chosen(args, argnums))
+        counts = [one.numel() for one in primals]
+        kept: dict[str, Any] = {}
+
+        def by_primals(*given: Any) -> Any:
+            return func(*replaced(args, argnums, tree_unflatten(list(given), structure)), **kwargs)
+
+        def push(*tangents: Any) -> Any:
+            answer = jvp(by_primals, tuple(primals), tangents, has_aux=has_aux)
+            flat, kept["spec"] = tree_flatten(answer[1])
+            kept["aux"] = tree_map(_shared, answer[2]) if has_aux else None
+            return tuple(flat)
+
+        columns = vmap(push, out_dims=-1, randomness=randomness)(*_joint_basis(primals, counts))
+        blocks = []
+        for column in columns:
+            parts = aten.split_with_sizes(column, counts, -1)
+            made = [
+                aten.reshape(part, [*column.shape[:-1], *one.shape]) for part, one in zip(parts, primals, strict=True)
+            ]
+            blocks.append(tree_unflatten(made, structure))
+        found = tree_unflatten(blocks, kept["spec"])
+        return (found, kept["aux"]) if has_aux else found
 
     return wrapper
+
+
+def _shared(value: Any) -> Any:
+    """Return what `func` hands on besides its output, which is the same for all columns."""
+    return taken_out(value, None, depth(), 0, "jacfwd") if isinstance(value, TensorBase) else value
+
+
+def _joint_basis(primals: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    """Return for each input its part of the unit tensors of all inputs together."""
+    total = sum(counts)
+    made, start = [], 0
+    for one, count in zip(primals, counts, strict=True):
+        rows = aten.zeros([total, count], dtype=one.dtype, device=one.device)
+        aten.fill_(aten.diagonal(aten.narrow(rows, 0, start, count)), 1)
+        made.append(aten.reshape(rows, [total, *one.shape]))
+        start += count
+    return made
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:

@@ -14,6 +14,13 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..utils._pytree import tree_flatten, tree_map
 
 
+def fresh_leaf(value: Any) -> Any:
+    """Return a leaf over the same value that requires grad."""
+    made = without_history(value)
+    set_requires_grad(made, True)
+    return made
+
+
 def checked_argnums(argnums: Any, count: int) -> None:
     """Raise torch's errors for argument numbers that are none, or too high for `count` arguments."""
     if not isinstance(argnums, (int, tuple)):
@@ -64,8 +71,7 @@ class Level:
             return value.view_as(value)
         if not (value.dtype.is_floating_point or value.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        made = without_history(value)
-        set_requires_grad(made, True)
+        made = fresh_leaf(value)
         self.leaves.add(id(made))
         return made
 

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.backward import grad as gradients
+from mindtorch_autograd.function import BackwardCFunction, Function
 from mindtorch_autograd.mode import enable_grad
+from mindtorch_autograd.views import grad_fn
+from mindtorch_dispatch.batching import without_history
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
-from ._levels import Level, checked_argnums, chosen, only_tensors, replaced, split_aux
+from ._levels import Level, checked_argnums, chosen, fresh_leaf, only_tensors, replaced, split_aux
 
 _TENSORS_ONLY = "{}: expected f(*primals) to return only tensors, got unsupported type "
 _JVP = "jvp(f, primals, tangents)"
@@ -54,7 +57,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                     f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            products = _products([output], level.flat, [aten.ones_like(output.detach())], level.flat)
+            products = _products([output], level.flat, [aten.ones_like(without_history(output))], level.flat)
         found = level.closed(tree_unflatten(products, level.spec))
         value = level.closed(output)
         return (found, (value, level.closed(aux))) if has_aux else (found, value)
@@ -150,10 +153,25 @@ def pushed_forward(outputs: Sequence[Any], level: Level, tangents: Sequence[Any]
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
             "strict=True."
         )
-    cotangents = [aten.zeros_like(one.detach()).requires_grad_() for one in tracked]
+    _check_tangents(tracked)
+    cotangents = [fresh_leaf(aten.zeros_like(without_history(one))) for one in tracked]
     back = _products(tracked, level.flat, cotangents, level.flat)
     found = iter(_products(back, cotangents, tangents, cotangents) if tracked else ())
     return [next(found) if one.requires_grad else aten.zeros_like(one) for one in outputs]
+
+
+def _check_tangents(outputs: Sequence[Any]) -> None:
+    """Raise torch's error when a custom function on the way to the outputs has no forward formula."""
+    seen: set[Any] = set()
+    stack = [grad_fn(one) for one in outputs]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, BackwardCFunction) and node._forward_cls.jvp is Function.jvp:
+            Function.jvp(node)
+        stack.extend(child for child, _ in node._edges)
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:

@@ -175,7 +175,7 @@ class _Walk:
     def _tensor(self, item: Any, place: int) -> None:
         spec = item._sig.spec
         whole = not (spec.dtype.is_floating_point or spec.dtype.is_complex)
-        if spec.ndim or not whole:
+        if spec.ndim or not whole or (item._wraps and spec.dtype not in _MASKS):
             self._put(item, spec.ndim if spec.dtype in _MASKS else 1)
         elif spec.dtype in _MASKS:
             self.result = aten.unsqueeze(self.result, self.dim)

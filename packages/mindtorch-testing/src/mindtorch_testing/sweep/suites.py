@@ -147,4 +147,17 @@ NPU = Suite(
 )
 """op_db on the simulated Ascend device; a column of its page."""
 
-SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, MODULES, OPTIMIZERS)}
+VMAP = Suite(
+    "ops-vmap",
+    ("vmap", "rule"),
+    OPS.database,
+    "mindtorch_testing.sweep.batching:BatchRunner",
+    OPS.key,
+    OPS.page,
+    "",
+    OPS.name,
+)
+"""op_db under `vmap`; a column of its page."""
+
+SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, MODULES, OPTIMIZERS)}
+"""The databases by name."""

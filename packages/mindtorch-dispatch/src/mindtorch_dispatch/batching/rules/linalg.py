@@ -72,3 +72,9 @@ def _example(value: Any, dim: int | None) -> list[int]:
     if dim is not None:
         del shape[dim]
     return shape
+
+
+@rule("_linalg_check_errors")
+def check_errors(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """The errors that a factorization reports."""
+    return invoke(row, [front(values[0], dims[0]), values[1], False]), None

@@ -41,7 +41,7 @@ def aligned(row: OpRow, values: list[Any], dims: list[Any], wanted: int) -> list
 def _computed(row: OpRow, values: list[Any], dims: list[Any]) -> Any:
     operands = [
         example_spec(value, dim) if is_tensor(value) else value
-        for value, dim, argument in zip(values, dims, row.schema.arguments, strict=True)
+        for value, dim, argument in zip(values, dims, row.schema.arguments, strict=False)
         if argument.name not in _UNPROMOTED
         and (is_tensor(value) or (argument.type.kind in ("Scalar", "Tensor") and value is not None))
     ]
@@ -90,6 +90,18 @@ def inplace(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any
     target = front(values[0], dims[0])
     aten.copy_(target, result if dim is None else front(result, dim))
     return values[0], dims[0]
+
+
+@rule("masked_fill.Tensor")
+def masked_fill(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`masked_fill` by a tensor's value, which may be an example's own."""
+    self, mask, value = values
+    if dims[2] is None:
+        return pointwise(row, batch, values, dims)
+    ndim = max(rank(self, dims[0]), rank(mask, dims[1]))
+    made = aligned(row, [self, mask], dims[:2], ndim)
+    fill = padded(aten.to.dtype(front(value, dims[2]), self.dtype), ndim)
+    return aten.where(made[1], fill, made[0]), 0
 
 
 families["pointwise"] = Rule(pointwise)

@@ -31,6 +31,14 @@ def _check(batch: Batch) -> bool:
     return batch.randomness == "different"
 
 
+def check_loop(randomness: str | None) -> None:
+    """Raise torch's errors for a random op inside a loop over the slices of a batch."""
+    if randomness == "error":
+        raise RuntimeError(_REFUSED)
+    if randomness == "same":
+        raise RuntimeError(_SAME)
+
+
 @rule(
     "rand", "rand.generator", "randn", "randn.generator", "randint", "randint.generator", "randint.low",
     "randint.low_generator", "normal.float_float", kind=RANDOM,
@@ -65,7 +73,10 @@ def like(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     return invoke(row, [self if dim is None else aten.select(self, dim, 0), *values[1:]]), None
 
 
-@rule("bernoulli", "bernoulli.Tensor", "poisson", "binomial", "_standard_gamma", "_sample_dirichlet", kind=RANDOM)
+@rule(
+    "bernoulli", "bernoulli.Tensor", "poisson", "binomial", "_standard_gamma", "_sample_dirichlet",
+    "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", kind=RANDOM,
+)  # fmt: skip
 def of_values(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """Random tensors whose distribution is given element by element."""
     if not _check(batch):

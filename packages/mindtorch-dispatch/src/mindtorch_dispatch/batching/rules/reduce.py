@@ -54,11 +54,26 @@ def along_one(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> A
 
 @rule(
     "sum.dim_IntList", "mean.dim", "nansum", "amax", "amin", "logsumexp", "linalg_vector_norm", "std.correction",
-    "var.correction", "std_mean.correction", "var_mean.correction", "count_nonzero.dim_IntList", "_fft_c2c", "_fft_r2c",
+    "var.correction", "std_mean.correction", "var_mean.correction", "_fft_c2c", "_fft_r2c",
     "_fft_c2r",
 )  # fmt: skip
 def along_several(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """Ops along dimensions, all of them when none is named."""
+    return along(row, batch, values, dims, several=True)
+
+
+@rule("count_nonzero")
+def count_nonzero(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`count_nonzero`, along one dimension or all."""
+    self = front(values[0], dims[0])
+    ndim = self.dim() - 1
+    over = places([] if values[1] is None else [values[1]], ndim)
+    return aten.count_nonzero.dim_IntList(self if ndim else aten.unsqueeze(self, 1), over), 0
+
+
+@rule("count_nonzero.dim_IntList")
+def count_nonzero_dims(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`count_nonzero` along dimensions."""
     return along(row, batch, values, dims, several=True)
 
 
@@ -105,7 +120,6 @@ def _by_dims(name: str) -> Callable[..., Any]:
 
 for _whole, _dims in {
     "sum": "sum.dim_IntList", "mean": "mean.dim", "all": "all.dims", "any": "any.dims", "max": "amax", "min": "amin",
-    "count_nonzero": "count_nonzero.dim_IntList",
 }.items():  # fmt: skip
     rule(_whole)(_by_dims(_dims))
 

@@ -59,8 +59,9 @@ def find_rule(row: OpRow) -> Rule | None:
     if own is not None:
         return own
     if row.kind == "inplace":
-        functional = find_rule(row.base)
-        return None if functional is None else families["inplace"] if not _elementwise(row) else families["pointwise_"]
+        if _elementwise(row) and row.base.name not in rules:
+            return families["pointwise_"]
+        return None if find_rule(row.base) is None else families["inplace"]
     if _elementwise(row):
         return families["pointwise_" if row.kind == "mutating" else "pointwise"]
     return None
