@@ -61,7 +61,7 @@ def apply_batched(cls: Any, base: Any, args: tuple[Any, ...], level: int) -> Any
     args = tuple(lifted(arg, level) if isinstance(arg, TensorBase) else arg for arg in args)
     node = cls._backward_cls()
     node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
-    recording = state.mode.grad and any(node.needs_input_grad)
+    recording = state.mode.records and any(node.needs_input_grad)
     dual = state.mode.forward_ad and forward_mode.any_tangent(args)
     if not recording and not dual:
         return _by_rule(cls, base, args, level)

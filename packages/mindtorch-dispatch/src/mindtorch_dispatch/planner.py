@@ -23,12 +23,9 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import executor, writing
 from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
-<<<<<<< HEAD
-from .boxing import boxed_plan, missing_registration
-=======
 from .batching_interface import BATCHED_MASK
 from .batching_interface import hooks as batching
->>>>>>> 3ae97a1 (vmap through the Batched key: batched tensors, levels, rules by family, a loop over slices for the rest)
+from .boxing import boxed_plan, missing_registration
 from .defaults import get_default_device
 from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .interception import check_memory, composing, intercepted, plan_intercepted, records, taken_apart

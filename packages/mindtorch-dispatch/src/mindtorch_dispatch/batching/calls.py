@@ -56,7 +56,7 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
     plan.pack = None if single else packing(row, (), overload=bound.overload)
     if rule is None and composed(row):
-        has_formula = state.mode.grad and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
+        has_formula = state.mode.records and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
         if has_formula and row.kind != "inplace":
             plan.run = _run_opaque
         else:  # the parts are batched, recorded and differentiated one by one
@@ -190,7 +190,7 @@ def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) ->
 
 def _recorder(row: OpRow, values: list[Any], specs: Any, written: bool) -> Any:
     mode = state.mode
-    if not mode.grad or hooks.recorder is None or not any(t._sig.requires_grad for t in _tensors(values)):
+    if not mode.records or hooks.recorder is None or not any(t._sig.requires_grad for t in _tensors(values)):
         return None
     return hooks.recorder(PlanRequest(row, values, range(len(values)), specs, written, mode))
 
@@ -200,7 +200,7 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
     many = isinstance(result, (tuple, list))
     outputs = list(result) if many else [result]
     places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
-    recording = state.mode.grad and any(t._sig.requires_grad and t._wraps for t in _tensors(values))
+    recording = state.mode.records and any(t._sig.requires_grad and t._wraps for t in _tensors(values))
     if not recording:
         made = [
             one if one is None or (at is None and not isinstance(one, TensorBase)) else wrapped(one, at, level)
@@ -231,7 +231,7 @@ def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: An
     base = values[0]
     if not base._wraps:
         return
-    creation = "no_grad" if not state.mode.grad else "default" if len(row.schema.returns) == 1 else "multi_output"
+    creation = "no_grad" if not state.mode.records else "default" if len(row.schema.returns) == 1 else "multi_output"
     above = base._view
     root = base if above is None else above.base
     for view in made:

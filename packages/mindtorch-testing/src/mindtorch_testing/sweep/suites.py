@@ -160,4 +160,3 @@ VMAP = Suite(
 """op_db under `vmap`; a column of its page."""
 
 SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, MODULES, OPTIMIZERS)}
-"""The databases by name."""
