@@ -216,10 +216,11 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
     if recorder is not None:
         chosen = recorder.differentiable
         for number, one in enumerate(made):
-            dtype = None if one is None else one._sig.spec.dtype
-            if dtype is not None and (dtype.is_floating_point or dtype.is_complex):
-                if chosen is None or number in chosen:
-                    one._sig = one._sig.spec.tracked
+            if one is None or (chosen is not None and number not in chosen):
+                continue
+            dtype = one._sig.spec.dtype
+            if dtype.is_floating_point or dtype.is_complex:
+                one._sig = one._sig.spec.tracked
         recorder.after(tuple(inputs), tuple(made) if many else made[0])
     return made if many else made[0]
 
@@ -305,9 +306,8 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
         return _turn(row, values)
     held = target._storage if target._wraps and target._storage.level == level else None
     others = _tensors(values[1:])
-    if held is None or held.dim is None:
-        if any(unwrapped(other, level)[1] is not None for other in others):
-            raise _refused_write(row, level)
+    if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
+        raise _refused_write(row, level)
     inputs = values if held is None else _lift(values, level)
     recorder = _recorder(row, inputs, None, True) if held is not None else None
     kept = recorder.before(tuple(inputs)) if recorder is not None else None
