@@ -27,7 +27,7 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
         stream = stream.npu_stream
     if not isinstance(stream, int):
         raise TypeError(
-            "Invalid type for stream argument, must be `torch.npu.Stream` or `int` representing a pointer to a "
+            "Invalid type for stream argument, must be `torch.npu.Stream` or `int` representing a pointer to an "
             "existing stream"
         )
     runtime.on(index)

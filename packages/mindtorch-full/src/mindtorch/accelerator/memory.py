@@ -77,8 +77,9 @@ def reset_peak_memory_stats(device_index: DeviceLike = None, /) -> None:
 
 
 def get_memory_info(device_index: DeviceLike = None, /) -> tuple[int, int]:
-    """Return free and total bytes; raises."""
-    _none.refuse()
+    """Return free and total bytes. Raises RuntimeError where there is no accelerator."""
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu.mem_get_info(device_index)
 
 
 adopt(globals())

@@ -29,7 +29,9 @@ def graph_pool_handle() -> NoReturn:
     _no_graphs()
 
 
-def make_graphed_callables(callables: Any, sample_args: Any, **options: Any) -> NoReturn:
+def make_graphed_callables(
+    callables: Any, sample_args: Any, num_warmup_iters: int = 3, allow_unused_input: bool = False, pool: Any = None
+) -> NoReturn:
     """Return functions that replay recorded graphs; raises."""
     _no_graphs()
 

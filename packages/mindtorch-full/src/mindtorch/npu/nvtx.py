@@ -4,9 +4,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch.npu.mstx import mark, range_end, range_pop, range_push, range_start
+from mindtorch.npu import mstx
+from mindtorch.npu.mstx import range_pop
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
+
+
+def mark(msg: str) -> None:
+    """Mark a moment."""
+    mstx.mark(msg)
+
+
+def range_push(msg: str) -> int:
+    """Open a range within the innermost one of the thread, and return how deep that is, from 0."""
+    return mstx.range_push(msg)
+
+
+def range_start(msg: str) -> int:
+    """Open a range that may end in another thread, and return its number."""
+    return mstx.range_start(msg)
+
+
+def range_end(range_id: int) -> None:
+    """Close the range of a number; one that is not open is ignored."""
+    mstx.range_end(range_id)
 
 
 @contextmanager
