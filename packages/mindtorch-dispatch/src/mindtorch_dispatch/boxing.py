@@ -15,7 +15,7 @@ from . import executor
 from .keys import DispatchKeySet
 from .meta.rule import Outputs
 from .plan import Plan
-from .routing import Bound, fill_plan
+from .routing import Bound, fill_plan, missing_kernel
 from .schema import Argument, EnumName, Schema
 from .state import state
 from .table import OpRow
@@ -62,6 +62,8 @@ def trimmed(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[list[
             value = list(value)
         elif kind.kind == "float" and type(value) is int:
             value = float(value)
+        elif kind.kind in ("int", "SymInt") and type(value) is bool:
+            value = int(value)
         equal = argument.has_default and equals_default(value, argument.default)
         if argument.kwarg_only:
             if not equal:
@@ -140,12 +142,17 @@ def _no_cast(value: Any) -> RuntimeError:
     return RuntimeError(f"Unable to cast Python instance of type {type(value)} {_NO_CAST}")
 
 
-def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> NotImplementedError:
+def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> Exception:
     """Return torch's error for an operator that was declared but has no kernel for the call at hand."""
     name = row.schema.qualified_name
-    registered = [] if "entry" not in row.__dict__ else [
-        key for key, found in row.__dict__["entry"].registrations.items() if found
-    ]  # fmt: skip
+    entry = row.__dict__.get("entry")
+    if device.type == "meta" and entry is not None and entry.missing_fake:
+        base = row.schema.base_name
+        unplaced = f"{base} does not have a kernel registered for meta. Please use register_kernel to do so."
+        return RuntimeError(entry.missing_fake if tensors else unplaced)
+    if device.type == "meta" and tensors:
+        return missing_kernel(row, device, None)
+    registered = [] if entry is None else [key for key, found in entry.registrations.items() if found]
     shown = f"[{', '.join(registered)}]"
     if not tensors:
         return NotImplementedError(

@@ -29,9 +29,10 @@ _SINGLE = (
     "ADInplaceOrView PythonTLSSnapshot Python FuncTorchDynamicLayerFrontMode FuncTorchDynamicLayerBackMode "
     "FuncTorchBatchedDecomposition FuncTorchBatched FuncTorchVmapMode FuncTorchGradWrapper PythonDispatcher PreDispatch "
     "Functionalize AutocastCPU AutocastMPS AutocastXPU AutocastHPU AutocastIPU AutocastCUDA AutocastPrivateUse1 Dense "
-    "AutogradFunctionality"
+    "AutogradFunctionality Tracer BatchedNestedTensor VmapMode AutocastMTIA AutocastMAIA AutocastXLA FPGA Vulkan Metal "
+    "Fake CustomRNGKeyId MkldnnCPU TESTING_ONLY_GenericWrapper TESTING_ONLY_GenericMode Batched"
 )
-_OURS = "NPU AutogradNPU AutocastNPU Autocast Batched Pipeline"
+_OURS = "NPU AutogradNPU AutocastNPU Pipeline"
 _SAME = {
     "PrivateUse1": "NPU",
     "AutogradPrivateUse1": "AutogradNPU",
@@ -52,14 +53,17 @@ KEY_NAMES = frozenset(
         *(kind + backend for kind, backends in _SEVERAL.items() for backend in backends.split()),
     ]
 )
-"""Every name a kernel may be registered under: those torch reads, and ours."""
+"""Every name a program may register a kernel under: those torch reads, and ours."""
+
+_INTERNAL = ("Autocast",)
+"""Keys of ours that programs name per backend."""
 
 _PER_BACKEND = (DispatchKey.Autograd, DispatchKey.Autocast, DispatchKey.Sparse)
 
 
 def parse_key(name: str) -> str:
     """Return the name under which registrations for `name` are kept; RuntimeError with torch's text for no key."""
-    if name not in KEY_NAMES:
+    if name not in KEY_NAMES and name not in _INTERNAL:
         raise RuntimeError(f"could not parse dispatch key: {name}")
     return _SAME.get(name, name)
 

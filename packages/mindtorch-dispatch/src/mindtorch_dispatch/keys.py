@@ -8,7 +8,10 @@ from typing import Any
 
 
 class DispatchKey(enum.IntEnum):
-    """A layer an op call passes through. A higher value has priority; the last five and their order are contractual."""
+    """A layer an op call passes through. A higher value has priority; the last five and their order are contractual.
+
+    Torch has some of them per backend: those names mean the same key here.
+    """
 
     CPU = 0
     NPU = 1
@@ -20,6 +23,15 @@ class DispatchKey(enum.IntEnum):
     Batched = 7
     Functionalize = 8
     Python = 9
+
+    AutogradCPU = Autograd
+    AutogradNPU = Autograd
+    AutogradMeta = Autograd
+    AutogradPrivateUse1 = Autograd
+    AutocastCPU = Autocast
+    AutocastPrivateUse1 = Autocast
+    FuncTorchBatched = Batched
+    PrivateUse1 = NPU
 
     def __repr__(self) -> str:
         return f"DispatchKey.{self.name}"
@@ -69,6 +81,8 @@ class DispatchKeySet:
         """Return this set less `key`."""
         return DispatchKeySet(self.mask & ~(1 << key))
 
+    remove = without
+
     def add(self, key: DispatchKey) -> DispatchKeySet:
         """Return this set with `key`."""
         return DispatchKeySet(self.mask | (1 << key))
@@ -80,6 +94,8 @@ class DispatchKeySet:
     def highest(self) -> DispatchKey | None:
         """Return the key of the highest priority, None for the empty set."""
         return DispatchKey(self.mask.bit_length() - 1) if self.mask else None
+
+    highestPriorityTypeId = highest
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, DispatchKey) and self.has(key)

@@ -128,7 +128,8 @@ def _plan(bound: Bound) -> Plan:
     device = common_device(row, tensors, bound.values)
     keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])
     if "entry" in row.__dict__:
-        keys, mode = _registered_keys(row, tensors, keys, mode)
+        devices = [value for value in bound.values if isinstance(value, Device)]
+        keys, mode = _registered_keys(row, tensors, devices, keys, mode)
     registered = registry.resolve(row, keys) if bound.out is None else None
     if registered is not None:
         boxed = boxed_plan(bound, registered, keys)
@@ -139,7 +140,7 @@ def _plan(bound: Bound) -> Plan:
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
     if row.meta is None:
-        raise missing_kernel(row, device, None) if device.type == "meta" else missing_registration(row, tensors, device)
+        raise missing_registration(row, tensors, device)
     answer = row.meta(*to_specs(bound.values))
     if not isinstance(answer, Outputs):
         answer = Outputs(answer)
@@ -169,7 +170,7 @@ def _sparse(bound: Bound, tensors: Sequence[TensorBase], keys: DispatchKeySet) -
 
 
 def _registered_keys(
-    row: OpRow, tensors: Sequence[TensorBase], keys: DispatchKeySet, mode: Mode
+    row: OpRow, tensors: Sequence[TensorBase], options: Sequence[Device], keys: DispatchKeySet, mode: Mode
 ) -> tuple[DispatchKeySet, Mode]:
     """Return the keys of a call of an operator with registrations, and the mode without those that it passes by.
 
@@ -177,6 +178,8 @@ def _registered_keys(
     mode have no such key. Without tensors only kernels that serve every backend apply.
     """
     entry = row.__dict__["entry"]
+    if entry.declared and not tensors and not options:
+        return keys - DispatchKeySet(DEVICE_TYPES), mode
     asked = DispatchKey.Autograd in entry.kernels and not mode.exclude & AUTOGRAD_MASK
     if asked and any(not tensor._sig.inference for tensor in tensors):
         keys = keys.add(DispatchKey.Autograd)

@@ -47,15 +47,30 @@ class OperatorEntry:
     """One overload's registrations: `.schema`, `.kernels` by key, `.fallthrough` keys.
 
     `registrations` holds them by name of the key, the latest last. `row` is None while the operator has kernels but no
-    schema. An operator `declared` at run time has `tags` and a `place`, where that was, as messages say it.
+    schema. An operator `declared` at run time has `tags` and a `place`, where that was, as messages say it. With
+    `missing_fake` no kernel but its own serves the meta device, and that is what a call there says. `rules` are what
+    handles calls for types with `__torch_dispatch__`.
     """
 
-    __slots__ = ("declared", "fallthrough", "kernels", "name", "place", "registrations", "row", "tags")
+    __slots__ = (
+        "declared",
+        "fallthrough",
+        "kernels",
+        "missing_fake",
+        "name",
+        "place",
+        "registrations",
+        "row",
+        "rules",
+        "tags",
+    )
 
     def __init__(self, name: str, row: OpRow | None) -> None:
         self.name = name
         self.row = row
         self.declared = False
+        self.missing_fake: str | None = None
+        self.rules: dict[type, Callable[..., Any]] = {}
         self.place = ""
         self.tags: tuple[Any, ...] = ()
         self.kernels: dict[DispatchKey, Callable[..., Any]] = {}
@@ -89,14 +104,15 @@ class OperatorEntry:
             one = self.registered(name)
             if one is not None and one.function is not fallthrough:
                 for key in DEVICE_TYPES:
-                    if not self.built_in(key):
+                    if not self.built_in(key) and not (self.missing_fake and key is DispatchKey.Meta):
                         self.kernels.setdefault(key, one.run)
         if self.row is not None:
             shared = self.row.__dict__
             shared.pop("boxed", None)
-            if self.kernels:
+            if any(key is not DispatchKey.Autocast for key in self.kernels):  # casts say nothing of what the op does
                 shared["boxed"] = self.kernels
             shared["fallthrough"] = self.fallthrough
+            shared["python_rules"] = self.rules
             shared["entry"] = self
 
     def built_in(self, key: DispatchKey) -> bool:
@@ -179,7 +195,7 @@ class Registry:
             self._invalidate(packet_name)
             self._forget_derived(packet_name)
             entry = self._entries[full_name(packet_name, overload)]
-            entry.row, entry.declared, entry.place, entry.tags = None, False, "", ()
+            entry.row, entry.declared, entry.missing_fake, entry.place, entry.tags = None, False, None, "", ()
             if not any(entry.registrations.values()):
                 del self._entries[entry.name]
             if not packet.rows:
@@ -244,13 +260,7 @@ class Registry:
         Raises TypeError for a kernel that no call of the declared operator could reach with its arguments.
         """
         with self.registry_lock:
-            packet_name, overload = split_name(name)
-            row = self._find_row(packet_name, overload)
-            name = full_name(packet_name, overload)
-            entry = self._entry(packet_name, row) if row is not None else self._entries.get(name)
-            if entry is None:
-                entry = self._entries[name] = OperatorEntry(name, None)
-            self._add(entry, key_name, registration)
+            self._add(self._exact(name), key_name, registration)
 
     def _add(self, entry: OperatorEntry, key_name: str, registration: Registration) -> None:
         if entry.row is not None and registration.function is registration.run:
@@ -316,15 +326,29 @@ class Registry:
             self._invalidate_all()
 
     def register_rule(self, name: str, kind: type, function: Callable[..., Any]) -> None:
-        """Make `function` handle calls of `name` in the place of the `__torch_dispatch__` of `kind`, a tensor's or a
-        mode's type; RuntimeError when it has a rule."""
+        """Make `function` handle calls of `name`, declared already or not, in the place of the `__torch_dispatch__` of
+        `kind`, a tensor's or a mode's type; RuntimeError when it has a rule."""
         with self.registry_lock:
-            for entry in self._entries_of(name):
-                assert entry.row is not None
-                rules = entry.row.__dict__.setdefault("python_rules", {})
-                if kind in rules:
-                    raise RuntimeError(f"{kind} already has a `__torch_dispatch__` rule registered for {entry.name}")
-                rules[kind] = function
+            entry = self._exact(name)
+            if kind in entry.rules:
+                raise RuntimeError(f"{kind} already has a `__torch_dispatch__` rule registered for {entry.name}")
+            entry.rules[kind] = function
+            entry.update()
+
+    def unregister_rule(self, name: str, kind: type) -> None:
+        """Take a rule back, if it is there."""
+        with self.registry_lock:
+            entry = self._exact(name)
+            entry.rules.pop(kind, None)
+            entry.update()
+
+    def _exact(self, name: str) -> OperatorEntry:
+        packet_name, overload = split_name(name)
+        row = self._find_row(packet_name, overload)
+        if row is not None:
+            return self._entry(packet_name, row)
+        name = full_name(packet_name, overload)
+        return self._entries.setdefault(name, OperatorEntry(name, None))
 
     def _invalidate(self, packet_name: str) -> None:
         """Plans made before a registration must not outlive it."""
@@ -348,18 +372,19 @@ class Registry:
         for key in keys:
             found = self._explicit(entry, key, backends) if entry is not None else None
             if found is None and key in DEVICE_TYPES and (entry is None or not entry.built_in(key)):
-                found = self._composed(entry)
+                found = self._composed(entry, key)
             if found is None:
                 found = self._fallback(row, key, backends)
             if found is not None and found.function is not fallthrough:
                 return found.run
-        return None
+        found = None if backends else self._composed(entry, DispatchKey.CPU)
+        return None if found is None else found.run
 
     def _explicit(self, entry: OperatorEntry, key: DispatchKey, backends: list[str]) -> Registration | None:
         return next((one for name in names_for(key, backends) if (one := entry.registered(name))), None)
 
-    def _composed(self, entry: OperatorEntry | None) -> Registration | None:
-        if entry is None:
+    def _composed(self, entry: OperatorEntry | None, key: DispatchKey) -> Registration | None:
+        if entry is None or (entry.missing_fake and key is DispatchKey.Meta):
             return None
         return entry.registered(FUNCTIONAL) or entry.registered(EXPLICIT) or entry.registered(IMPLICIT)
 

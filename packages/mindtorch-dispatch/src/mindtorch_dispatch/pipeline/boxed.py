@@ -27,8 +27,9 @@ def record_boxed(plan: Plan, bound: Bound, keys: DispatchKeySet) -> Plan:
     is not a backend's runs at once: the ops it calls wait themselves. RuntimeError without a Meta kernel.
     """
     row = bound.row
-    registered = row.__dict__.get("boxed", {})
-    passed = row.__dict__.get("fallthrough", ())
+    entry = row.__dict__.get("entry")
+    registered = entry.kernels if entry is not None else {}
+    passed = entry.fallthrough if entry is not None else ()
     met = next((key for key in keys if key in registered and key not in passed), None)
     if met not in DEVICE_TYPES or met is DispatchKey.Meta:
         return plan

@@ -6,6 +6,27 @@ A name that is not here raises the error that torch raises for a native function
 from typing import Any
 
 from mindtorch._C import _autograd, _functions, _nn
+from mindtorch._C._dispatch import (
+    Argument,
+    DispatchKey,
+    DispatchKeySet,
+    FunctionSchema,
+    _after_autograd_keyset,
+    _AutoDispatchBelowAutograd,
+    _dispatch_get_all_op_names,
+    _dispatch_has_kernel,
+    _dispatch_has_kernel_for_dispatch_key,
+    _dispatch_keys,
+    _dispatch_tls_is_dispatch_key_excluded,
+    _dispatch_tls_is_dispatch_key_included,
+    _dispatch_tls_local_exclude_set,
+    _dispatch_tls_local_include_set,
+    _dispatch_tls_set_dispatch_key_excluded,
+    _dispatch_tls_set_dispatch_key_included,
+    _ExcludeDispatchKeyGuard,
+    _IncludeDispatchKeyGuard,
+    parse_schema,
+)
 from mindtorch._C._engine import (
     _any_requires_grad,
     _current_autograd_node,
@@ -57,14 +78,22 @@ from mindtorch_storage.layout import layout, memory_format
 from mindtorch_storage.size import Size
 
 __all__ = [
+    "Argument",
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "DispatchKey",
+    "DispatchKeySet",
+    "FunctionSchema",
     "Size",
+    "_AutoDispatchBelowAutograd",
     "_DisableTorchDispatch",
+    "_ExcludeDispatchKeyGuard",
     "_FunctionBase",
     "_ImperativeEngine",
+    "_IncludeDispatchKeyGuard",
     "_InferenceMode",
     "_TorchDispatchModeKey",
+    "_after_autograd_keyset",
     "_any_requires_grad",
     "_autograd",
     "_current_autograd_node",
@@ -72,6 +101,16 @@ __all__ = [
     "_current_graph_task_id",
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
+    "_dispatch_get_all_op_names",
+    "_dispatch_has_kernel",
+    "_dispatch_has_kernel_for_dispatch_key",
+    "_dispatch_keys",
+    "_dispatch_tls_is_dispatch_key_excluded",
+    "_dispatch_tls_is_dispatch_key_included",
+    "_dispatch_tls_local_exclude_set",
+    "_dispatch_tls_local_include_set",
+    "_dispatch_tls_set_dispatch_key_excluded",
+    "_dispatch_tls_set_dispatch_key_included",
     "_functions",
     "_get_accelerator",
     "_get_dispatch_stack_at",
@@ -106,6 +145,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "layout",
     "memory_format",
+    "parse_schema",
 ]
 
 

@@ -43,8 +43,8 @@ def _casting(op: str, row: Any) -> Callable[..., Any]:
         if device_type is not None:
             target = _target(policies()[device_type].casts.get(op), tensors, device_type)
             if target is not None:
-                args = tuple(_cast(arg, device_type, target) for arg in args)
-                kwargs = {name: _cast(arg, device_type, target) for name, arg in kwargs.items()}
+                args = tuple(cast_value(arg, device_type, target) for arg in args)
+                kwargs = {name: cast_value(arg, device_type, target) for name, arg in kwargs.items()}
         state.mode = before.replace(autocast=None)
         try:
             return overload(*args, **kwargs)
@@ -73,9 +73,10 @@ def _target(kind: str | None, tensors: list[Any], device_type: str) -> Any:
     return None
 
 
-def _cast(value: Any, device_type: str, dtype: Any) -> Any:
+def cast_value(value: Any, device_type: str, dtype: Any) -> Any:
+    """Return a floating-point tensor of the device in another dtype, lists item by item, anything else as it is."""
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast(item, device_type, dtype) for item in value)
+        return type(value)(cast_value(item, device_type, dtype) for item in value)
     if not isinstance(value, TensorBase) or value.dtype is dtype:
         return value
     if not value.dtype.is_floating_point or value.dtype is dtypes.float64 or value.device.type != device_type:

@@ -1,0 +1,131 @@
+"""The dispatcher's part of `torch._C`: keys, key sets, guards and questions about operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_dispatch.function_schema import Argument, FunctionSchema
+from mindtorch_dispatch.key_names import parse_key
+from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
+from mindtorch_dispatch.registry import full_name, registry
+from mindtorch_dispatch.schema import parse_schema as _parse
+from mindtorch_dispatch.state import state
+from mindtorch_dispatch.table import packets
+
+__all__ = [
+    "Argument",
+    "DispatchKey",
+    "DispatchKeySet",
+    "FunctionSchema",
+    "_AutoDispatchBelowAutograd",
+    "_ExcludeDispatchKeyGuard",
+    "_IncludeDispatchKeyGuard",
+    "_after_autograd_keyset",
+    "_dispatch_get_all_op_names",
+    "_dispatch_has_kernel",
+    "_dispatch_has_kernel_for_dispatch_key",
+    "_dispatch_keys",
+    "_dispatch_tls_is_dispatch_key_excluded",
+    "_dispatch_tls_is_dispatch_key_included",
+    "_dispatch_tls_local_exclude_set",
+    "_dispatch_tls_local_include_set",
+    "_dispatch_tls_set_dispatch_key_excluded",
+    "_dispatch_tls_set_dispatch_key_included",
+    "parse_schema",
+]
+
+_after_autograd_keyset = DispatchKeySet(key for key in DispatchKey if key < DispatchKey.Autograd)
+
+
+def parse_schema(schema: str, allow_typevars: bool = True) -> FunctionSchema:
+    """Return a signature read from aten grammar; torch's RuntimeError for what is none."""
+    return FunctionSchema(_parse(schema, namespace="", strict=True))
+
+
+class _Guard:
+    """Base of the guards: what was excluded and included before is so again after the block."""
+
+    def __init__(self, keys: Any) -> None:
+        self._keys = DispatchKeySet(keys)
+        self._before: list[Any] = []
+
+    def __enter__(self) -> _Guard:
+        self._before.append(state.mode)
+        self._apply()
+        return self
+
+    def _apply(self) -> None:
+        raise NotImplementedError
+
+    def __exit__(self, *error: Any) -> None:
+        state.mode = self._before.pop()
+
+
+class _ExcludeDispatchKeyGuard(_Guard):
+    """In the block no call passes the keys."""
+
+    def _apply(self) -> None:
+        state.mode = state.mode.replace(exclude=state.mode.exclude | self._keys.mask)
+
+
+class _IncludeDispatchKeyGuard(_Guard):
+    """In the block every call passes the key."""
+
+    def _apply(self) -> None:
+        state.mode = state.mode.replace(include=state.mode.include | self._keys.mask)
+
+
+class _AutoDispatchBelowAutograd(_ExcludeDispatchKeyGuard):
+    """In the block nothing is recorded for gradients."""
+
+    def __init__(self) -> None:
+        super().__init__(DispatchKey.Autograd)
+
+
+def _dispatch_tls_is_dispatch_key_excluded(key: Any) -> bool:
+    return bool(state.mode.exclude >> key & 1)
+
+
+def _dispatch_tls_is_dispatch_key_included(key: Any) -> bool:
+    return bool(state.mode.include >> key & 1)
+
+
+def _dispatch_tls_local_exclude_set() -> DispatchKeySet:
+    return DispatchKeySet(state.mode.exclude)
+
+
+def _dispatch_tls_local_include_set() -> DispatchKeySet:
+    return DispatchKeySet(state.mode.include)
+
+
+def _changed(mask: int, key: Any, desired: bool) -> int:
+    return mask | 1 << key if desired else mask & ~(1 << key)
+
+
+def _dispatch_tls_set_dispatch_key_excluded(key: Any, desired: bool) -> None:
+    state.mode = state.mode.replace(exclude=_changed(state.mode.exclude, key, desired))
+
+
+def _dispatch_tls_set_dispatch_key_included(key: Any, desired: bool) -> None:
+    state.mode = state.mode.replace(include=_changed(state.mode.include, key, desired))
+
+
+def _dispatch_keys(tensor: Any) -> DispatchKeySet:
+    keys = DispatchKeySet([BACKEND_KEYS[tensor.device.type]])
+    return keys if tensor.is_inference() else keys.add(DispatchKey.Autograd)
+
+
+def _dispatch_get_all_op_names() -> list[str]:
+    return [full_name(packet.name, row.overload) for packet in list(packets.values()) for row in packet.rows]
+
+
+def _dispatch_has_kernel(name: str) -> bool:
+    return registry.find(name) is not None
+
+
+def _dispatch_has_kernel_for_dispatch_key(name: str, dispatch_key: Any) -> bool:
+    row = registry.find(name)
+    if row is None:
+        raise RuntimeError(f"operator {name} does not exist")
+    parse_key(getattr(dispatch_key, "name", dispatch_key))
+    return registry.overload_of(row).has_kernel_for_dispatch_key(dispatch_key)

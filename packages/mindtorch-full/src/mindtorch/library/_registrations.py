@@ -1,0 +1,131 @@
+"""What a program may register for an operator that exists: kernels, geometry, backward, casts, handlers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ._casts import casting_kernel
+from ._custom import CustomOpDef, check_functional, definition_of
+from ._gradients import GradientRule, autograd_kernel, check_setup
+from ._libraries import Library, impl, library_for
+from ._names import check_qualname, declared, key_of_device, name_of
+
+
+def _definition(op: Any) -> CustomOpDef | None:
+    if isinstance(op, CustomOpDef):
+        return op
+    return (
+        definition_of(op if isinstance(op, str) else op.name()) if isinstance(op, str) or hasattr(op, "name") else None
+    )
+
+
+def register_kernel(op: Any, device_types: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
+    """Give an operator a kernel for device types, None for all of them; a decorator without `func`."""
+    name = name_of(op, "register_kernel")
+    custom = _definition(op)
+    if custom is not None:
+        return custom.register_kernel(device_types, func) if func is not None else custom.register_kernel(device_types)
+    return impl(name, "default" if device_types is None else device_types, func, lib=lib)
+
+
+def register_fake(
+    op: Any,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    allow_override: bool = True,
+) -> Any:
+    """Give an operator its geometry rule, which the meta device uses; a decorator without `func`."""
+    name = name_of(op, "register_fake")
+    custom = _definition(op)
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        if custom is not None and allow_override:
+            return custom.register_fake(fn)
+        chosen = library_for(check_qualname(name)[0], lib=lib)
+        chosen._register_fake(name, fn, allow_override=allow_override)
+        return fn
+
+    return register if func is None else register(func)
+
+
+def impl_abstract(
+    qualname: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Any:
+    """The older name of `register_fake`."""
+    warnings.warn(
+        "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use that instead; we will "
+        "remove `torch.library.impl_abstract` in a future version of PyTorch.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Library | None = None,
+) -> None:
+    """Give an operator its backward: `backward(ctx, *grads)`, with `setup_context(ctx, inputs, output)` to save values.
+
+    Torch's RuntimeError for an operator that writes its arguments or returns views of them.
+    """
+    name = name_of(op, "register_autograd")
+    custom = _definition(op)
+    if custom is not None:
+        custom.register_autograd(backward, setup_context=setup_context)
+        return
+    overload = declared(name)
+    check_functional(overload, overload)
+    check_setup(overload, setup_context)
+    kernel = autograd_kernel(overload, GradientRule(backward, setup_context))
+    library_for(overload.namespace, lib=lib).impl(name, kernel, "Autograd", allow_override=True)
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> Any:
+    """Have an operator's floating-point inputs cast to a dtype where autocast is on for a device type."""
+    name = name_of(op, "register_autocast")
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    key = key_of_device(device_type, "Autocast")
+    custom = _definition(op)
+    if custom is not None:
+        return custom.register_autocast(device_type, cast_inputs)
+    overload = declared(name)
+    kernel = casting_kernel(overload, device_type, cast_inputs)
+    library_for(overload.namespace, lib=lib).impl(name, kernel, key, allow_override=True)
+    return kernel
+
+
+def register_torch_dispatch(
+    op: Any, torch_dispatch_class: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
+) -> Any:
+    """Make a function handle an operator for a class with `__torch_dispatch__` or a mode; a decorator without `func`.
+
+    A tensor's type gives `func(func, types, args, kwargs)`, a mode's `func(mode, func, types, args, kwargs)`.
+    """
+    name = name_of(op, "register_torch_dispatch")
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        library_for(check_qualname(name)[0], lib=lib)._register_torch_dispatch_rule(name, torch_dispatch_class, fn)
+        return fn
+
+    return register if func is None else register(func)
+
+
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Give an operator its batching rule; a decorator without `func`."""
+    name = name_of(op, "register_vmap")
+    overload = declared(name)
+    custom = definition_of(overload.name())
+    if custom is None:
+        raise NotImplementedError(f"register_vmap({name}): batching rules are taken for custom operators only")
+    return custom.register_vmap(func)
