@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch import defaults
 from mindtorch_dispatch.state import state
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import set_context_hooks
-
-from .tensor import printing
 
 _stack: list[Any] = []
 
@@ -26,4 +23,3 @@ def _leave(device: Device) -> None:
 def install_defaults() -> None:
     """Make `with torch.device(...)` set the default device, and printing follow the default dtype."""
     set_context_hooks(_enter, _leave)
-    printing._defaults_source[0] = defaults.get_default_dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..register import kernel
@@ -43,9 +44,43 @@ def convert(out: Any, source: Any) -> None:
             if out.dtype.itemsize < 8:
                 source = source.astype(np.float64).astype(np.int64)
             np.copyto(out, source, casting="unsafe")
+    elif out.dtype in EIGHT_BITS:
+        EIGHT_BITS[out.dtype](out, source if source.dtype.kind in "fiub" else source.astype(np.float32))
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             np.copyto(out, source, casting="unsafe")
+
+
+def _saturating(out: Any, source: Any) -> None:
+    """A type without infinity takes what is too large as its largest value, infinity included."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.copyto(out, np.clip(source, -_LARGEST_E4M3, _LARGEST_E4M3), casting="unsafe")
+
+
+def _with_full_nan(out: Any, source: Any) -> None:
+    """A type with several NaNs gets the one of all ones."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.copyto(out, source, casting="unsafe")
+    if source.dtype.kind == "f":
+        nan = np.isnan(source)
+        if nan.any():
+            out.view(np.uint8)[...] |= np.where(nan, np.uint8(0x7F), np.uint8(0))
+
+
+def _exponents(out: Any, source: Any) -> None:
+    """A type of powers of two takes a number's magnitude, and zero as the least of them."""
+    magnitude = np.abs(source.astype(np.float32))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.copyto(out, np.maximum(magnitude, _LEAST_E8M0), casting="unsafe")
+
+
+_LARGEST_E4M3, _LEAST_E8M0 = 448.0, np.float32(2.0**-127)
+EIGHT_BITS = {
+    np.dtype(ml_dtypes.float8_e4m3fn): _saturating,
+    np.dtype(ml_dtypes.float8_e5m2): _with_full_nan,
+    np.dtype(ml_dtypes.float8_e8m0fnu): _exponents,
+}
+"""Types that numpy's casts treat otherwise than torch's, with the function that writes into them."""
 
 
 @kernel("clone", "_to_copy", upcast=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..number import number_of
 from ..register import kernel
+from .copy import EIGHT_BITS, convert
 
 
 @kernel(
@@ -26,6 +27,8 @@ def empty(out: Any, *values: Any) -> None:
 @kernel("zeros", "zeros_like", "new_zeros", "zero_", upcast=False)
 def zeros(out: Any, *values: Any) -> None:
     """Fill with zeros."""
+    if out.dtype in EIGHT_BITS:  # one of these types has no zero
+        out = out.view(np.uint8)
     out.fill(0)
 
 
@@ -36,7 +39,10 @@ def ones(out: Any, *values: Any) -> None:
 
 
 def _fill(out: Any, value: Any) -> None:
-    out[...] = number_of(value, out.dtype)
+    if out.dtype in EIGHT_BITS:
+        convert(out, np.float32(value))
+    else:
+        out[...] = number_of(value, out.dtype)
 
 
 @kernel("full", upcast=False)

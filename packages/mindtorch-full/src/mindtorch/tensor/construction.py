@@ -250,11 +250,15 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         dtypes.from_numpy(data.dtype) if isinstance(data, (np.ndarray, np.generic)) else infer_dtype(data)
     )
     array = _to_array(data, chosen)
-    target = np.empty(array.shape, chosen.np)
+    # Casts to types of one byte are the kernels' business: they saturate, which numpy's do not.
+    first = dtypes.float32 if chosen.is_floating_point and chosen.itemsize == 1 else chosen
+    target = np.empty(array.shape, first.np)
     np.copyto(target, array, casting="unsafe")
     wanted = get_default_device() if device is None else Device(device)
-    sig = fresh_signature(Spec.of(chosen, Device("cpu"), target.shape))
+    sig = fresh_signature(Spec.of(first, Device("cpu"), target.shape))
     made = make_tensor(tensor_class[0], sig, target, None, 0, [0])
+    if first is not chosen:
+        made = aten._to_copy(made, dtype=chosen)
     if wanted.type != "cpu":
         made = aten._to_copy(made, device=wanted)
     if state.mode.dispatch_modes:

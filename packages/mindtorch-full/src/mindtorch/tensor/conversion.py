@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
@@ -29,7 +31,9 @@ class ConversionMixin(TensorBase):
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         value = array.reshape(()).item()
-        return value if isinstance(value, (int, float, complex, bool)) else float(value)
+        if isinstance(value, (int, float, complex, bool)):
+            return value
+        return complex(*value) if isinstance(value, tuple) else float(value)  # complex32 is a pair for numpy
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for 0-d)."""
@@ -38,7 +42,11 @@ class ConversionMixin(TensorBase):
         array = self._host_array()
         if array is None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        if array.dtype.kind == "V" or not array.dtype.isbuiltin:
+        if array.dtype.names:
+            pairs = np.empty(array.shape, np.complex64)
+            pairs.real, pairs.imag = array["real"], array["imag"]
+            array = pairs
+        elif array.dtype.kind == "V" or not array.dtype.isbuiltin:
             array = array.astype("float32")
         return array.tolist()
 

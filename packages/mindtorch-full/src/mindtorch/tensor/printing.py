@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_autograd.forward_mode import tangent_of
+from mindtorch_dispatch.defaults import get_default_dtype
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.tensor_base import is_bare
@@ -23,6 +25,7 @@ class PrinterOptions:
 
 
 PRINT_OPTS = PrinterOptions()
+_LEAST_E8M0 = np.float32(2.0**-127)
 
 
 def set_printoptions(
@@ -49,7 +52,7 @@ def set_printoptions(
 
 
 class _Formatter:
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, of_powers: bool = False) -> None:
         self.floating = values.dtype.kind == "f"
         self.int_mode = True
         self.sci_mode = False
@@ -58,30 +61,23 @@ class _Formatter:
         if not self.floating:
             self.max_width = max([1, *(len(str(value)) for value in flat.tolist())])
             return
-        kept = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
-        if kept.size:
-            self._measure(np.abs(kept), kept)
+        # In the type of powers of two torch takes NaN for a number, and the least one for the zero that it lacks.
+        counts = flat != _LEAST_E8M0 if of_powers else np.isfinite(flat) & (flat != 0)
+        kept = flat[counts].astype(np.float64)
+        if kept.size:  # else there is nothing to choose by, and options do not matter
+            self._measure(kept)
+
+    def _measure(self, values: Any) -> None:
+        magnitude = np.abs(values)
+        largest, smallest = float(magnitude.max()), float(magnitude.min())
+        self.int_mode = bool(np.all(values == np.ceil(values)))
+        self.sci_mode = largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4
         if PRINT_OPTS.sci_mode is not None:
             self.sci_mode = PRINT_OPTS.sci_mode
-
-    def _measure(self, magnitude: Any, signed: Any) -> None:
-        largest, smallest = float(magnitude.max()), float(magnitude.min())
-        precision = PRINT_OPTS.precision
-        self.int_mode = bool(np.all(signed == np.ceil(signed)))
-        if self.int_mode:
-            if largest / smallest > 1000.0 or largest > 1.0e8:
-                self.sci_mode = True
-                texts = [f"{value:.{precision}e}" for value in signed]
-            else:
-                texts = [f"{value:.0f}." for value in signed]
-        elif largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4:
-            self.sci_mode = True
-            texts = [f"{value:.{precision}e}" for value in signed]
-        else:
-            texts = [f"{value:.{precision}f}" for value in signed]
-        self.max_width = max(1, *(len(text) for text in texts)) if len(texts) > 1 else max(1, len(texts[0]))
+        self.max_width = max(1, *(len(self.format_plain(value)) for value in values.tolist()), 1)
 
     def format_plain(self, value: Any) -> str:
+        """One element, not padded."""
         if not self.floating:
             return str(value)
         if self.sci_mode:
@@ -92,6 +88,7 @@ class _Formatter:
         return f"{value:.{PRINT_OPTS.precision}f}"
 
     def format(self, value: Any) -> str:
+        """One element, as wide as the widest."""
         return self.format_plain(value).rjust(self.max_width)
 
 
@@ -128,7 +125,7 @@ def _array_text(array: Any, indent: int, real: Any, imaginary: Any, summarize: b
     if summarize and len(rows) > 2 * edge:
         texts = [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows[:edge]]
         texts += ["..."]
-        texts += [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows[-edge:]]
+        texts += [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows[len(rows) - edge :]]
     else:
         texts = [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
@@ -136,6 +133,8 @@ def _array_text(array: Any, indent: int, real: Any, imaginary: Any, summarize: b
 
 def _summarized(array: Any) -> Any:
     edge = PRINT_OPTS.edgeitems
+    if not edge:  # a vector is measured as a whole though it is not shown
+        return array if array.ndim <= 1 else array[:0]
     for axis in range(array.ndim):
         if array.shape[axis] > 2 * edge:
             keep = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]
@@ -143,17 +142,26 @@ def _summarized(array: Any) -> Any:
     return array
 
 
-def _contents(tensor: Any, indent: int) -> str:
-    array = tensor._host_array()
+def _numbers(tensor: Any) -> Any:
+    """The elements in a type of numpy's own, floating where the tensor's is."""
+    dtype, array = tensor._sig.spec.dtype, tensor._host_array()
     if array.dtype.names:  # complex32 is a pair for numpy
-        array = array["real"].astype(np.float32) + 1j * array["imag"].astype(np.float32)
-    elif array.dtype.kind not in "fciub":
+        numbers = array["real"].astype(np.complex64)
+        numbers.imag = array["imag"]  # a sum would make other infinities and signs
+        return numbers
+    if dtype.is_floating_point and array.dtype.kind != "f":
         array = array.astype(np.float32)
+    return array
+
+
+def _contents(tensor: Any, indent: int) -> str:
+    array = _numbers(tensor)
     summarize = array.size > PRINT_OPTS.threshold
     shown = _summarized(array) if summarize else array
     if array.dtype.kind == "c":
         return _array_text(array, indent, _Formatter(shown.real), _Formatter(shown.imag), summarize)
-    return _array_text(array, indent, _Formatter(shown), None, summarize)
+    formatter = _Formatter(shown, of_powers=tensor._sig.spec.dtype is dtypes.float8_e8m0fnu)
+    return _array_text(array, indent, formatter, None, summarize)
 
 
 def _sparse_contents(tensor: Any, indent: int) -> str:
@@ -174,7 +182,9 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
     name = type(tensor).__name__
     prefix = "tensor(" if name in ("Tensor", "Parameter") else f"{name}("
     suffixes = []
-    has_default = spec.dtype in (dtypes.int64, dtypes.bool) or str(spec.dtype) == str(_default_dtype())
+    default = get_default_dtype()
+    default_complex = dtypes.complex128 if default is dtypes.float64 else dtypes.complex64
+    has_default = spec.dtype in (default, default_complex, dtypes.int64, dtypes.bool)
     if spec.device.type not in ("cpu",):
         suffixes.append(f"device='{spec.device}'")
     if size:
@@ -187,36 +197,35 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         suffixes.append("layout=torch.sparse_coo")
     elif spec.device.type == "meta" or is_bare(tensor):
         suffixes.append(f"size={tuple(spec.shape)}")
-        if str(spec.dtype) != str(_default_dtype()):
+        if spec.dtype is not default:
             suffixes.append(f"dtype={spec.dtype}")
         text = "..."
     elif spec.numel == 0:
         if spec.ndim != 1:
             suffixes.append(f"size={tuple(spec.shape)}")
-        if not (has_default and spec.dtype is not dtypes.int64):
+        if spec.dtype is not default:
             suffixes.append(f"dtype={spec.dtype}")
         text = "[]"
     else:
-        if not (has_default or _is_default_complex(spec.dtype)):
+        if not PRINT_OPTS.edgeitems:
+            suffixes.append(f"size={tuple(spec.shape)}")
+        if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         text = contents if contents is not None else _contents(tensor, len(prefix))
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
+    tangent = tangent_of(tensor)
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     result = _with_suffixes(prefix + text, suffixes, len(prefix))
-    return f"Parameter({result})" if getattr(tensor, "_is_param", False) and name != "Parameter" else result
+    return f"Parameter({result})" if name != "Parameter" and _is_parameter(tensor) else result
 
 
-def _is_default_complex(dtype: Any) -> bool:
-    return dtype.is_complex and dtype is _default_dtype().to_complex()
-
-
-_defaults_source: list[Any] = [lambda: dtypes.float32]
-
-
-def _default_dtype() -> Any:
-    return _defaults_source[0]()
+def _is_parameter(tensor: Any) -> bool:
+    # By name, as printing a tensor need not import the module system.
+    return getattr(tensor, "_is_param", False) or any(base.__name__ == "Parameter" for base in type(tensor).__mro__)
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
