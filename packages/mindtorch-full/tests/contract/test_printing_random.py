@@ -110,11 +110,30 @@ def test_subclasses_of_parameter_say_so() -> None:
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"])
+@pytest.mark.parametrize(
+    "name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
+)
 @pytest.mark.parametrize("source", ["float32", "float64", "bfloat16", "float16"])
 def test_casts_to_types_of_one_byte(name: str, source: str) -> None:
     numbers = np.random.RandomState(0)
-    edges = [math.inf, -math.inf, math.nan, 448, 464, 465, 480, 57344, 61440, 65536, 240, 248, 2.0**-127, 1.5, 0.0, -0.0]
+    edges = [
+        math.inf,
+        -math.inf,
+        math.nan,
+        448,
+        464,
+        465,
+        480,
+        57344,
+        61440,
+        65536,
+        240,
+        248,
+        2.0**-127,
+        1.5,
+        0.0,
+        -0.0,
+    ]
     values = np.concatenate([edges, numbers.randn(500) * 10.0 ** numbers.randint(-12, 8, 500)])
     given = torch.tensor(values).to(getattr(torch, source))
     expected = given.to(getattr(torch, name)).view(torch.uint8).tolist()
