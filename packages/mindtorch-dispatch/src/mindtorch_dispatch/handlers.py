@@ -40,15 +40,17 @@ def handling(tensors: Sequence[TensorBase]) -> list[TensorBase]:
 
 
 def pushed(modes: tuple[Any, ...], mode: Any) -> tuple[Any, ...]:
-    """Return the stack with `mode` active: innermost, but below the program's own modes if it is of the machinery."""
-    if not _of_machinery(mode):
-        return (*modes, mode)
-    place = next((i for i, other in enumerate(modes) if not _of_machinery(other)), len(modes))
+    """Return the stack with `mode` active: innermost among its like. The machinery's modes are below the program's, and
+    modes that stand above autograd are above those."""
+    rank = _rank(mode)
+    place = next((i for i, other in enumerate(modes) if _rank(other) > rank), len(modes))
     return (*modes[:place], mode, *modes[place:])
 
 
-def _of_machinery(mode: Any) -> bool:
-    return getattr(mode, "_mode_key", None) is not None
+def _rank(mode: Any) -> int:
+    if getattr(mode, "above_autograd", False):
+        return 2
+    return 0 if getattr(mode, "_mode_key", None) is not None else 1
 
 
 def without_innermost(modes: tuple[Any, ...]) -> tuple[Any, ...]:

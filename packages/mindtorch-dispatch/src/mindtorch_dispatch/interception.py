@@ -37,7 +37,8 @@ WHOLE = frozenset(
     "_local_scalar_dense _native_batch_norm_legit _pack_padded_sequence _unique _unsafe_index _unsafe_index_put "
     "_unsafe_masked_index _unsafe_masked_index_put_accumulate bartlett_window blackman_window detach_copy equal "
     "fft_fftfreq fft_rfftfreq hamming_window hann_window kaiser_window lift lift_fresh lift_fresh_copy histogram index "
-    "polygamma_ allclose is_same_size".split()
+    "polygamma_ allclose is_same_size copy zero embedding_renorm uniform normal_functional exponential geometric cauchy "
+    "log_normal random".split()
 )
 """Composed ops that torch has as one, though they have no derivative of their own: handlers see them where no gradient
 has to flow through. Ops with a derivative row are always seen whole, and so are those whose names begin `_foreach_`."""

@@ -7,8 +7,9 @@ the function once, on tensors that stand for one example of a batch.
 
 from .._naming import adopt
 from ._functional_call import functional_call, stack_module_state
+from ._functionalize import functionalize
 from ._jacobians import hessian, jacfwd, jacrev
-from ._replace import functionalize, replace_all_batch_norm_modules_
+from ._replace import replace_all_batch_norm_modules_
 from ._transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._vmap import vmap
 

@@ -16,6 +16,8 @@ from ..utils._pytree import tree_flatten, tree_map
 
 def fresh_leaf(value: Any) -> Any:
     """Return a leaf over the same value that requires grad."""
+    if hasattr(value, "_value"):  # it stands for another, whose leaf is made by what handles its calls
+        return value.detach().requires_grad_()
     made = without_history(value)
     set_requires_grad(made, True)
     return made
@@ -72,7 +74,7 @@ class Level:
         if not (value.dtype.is_floating_point or value.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         made = fresh_leaf(value)
-        self.leaves.add(id(made))
+        self.leaves.add(id(getattr(made, "_value", made)))  # of a tensor that stands for another, that one is the leaf
         return made
 
     def closed(self, values: Any) -> Any:
@@ -85,14 +87,14 @@ class Level:
         if is_batched(value) and value._storage.level > self.depth:  # a batch opened inside of this level
             return rewrapped(value, self._closed)
         if value.requires_grad and (not self.outer_grad or not self._leads_out(value)):
-            return without_history(value)
+            return value.detach() if hasattr(value, "_value") else without_history(value)
         return value
 
     def _leads_out(self, value: Any) -> bool:
         """True when the history of `value` reaches a leaf that is not of this level."""
         root = grad_fn(value)
         if root is None:
-            return id(value) not in self.leaves
+            return id(getattr(value, "_value", value)) not in self.leaves
         seen, stack = {root}, [root]
         while stack:
             node = stack.pop()
