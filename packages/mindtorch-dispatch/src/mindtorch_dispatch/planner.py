@@ -111,7 +111,8 @@ def plan_call(bound: Bound) -> Plan:
 def _plan(bound: Bound) -> Plan:
     row, mode = bound.row, state.mode
     tensors = tensor_leaves(bound.values)
-    if intercepted(mode, tensors if bound.out is None else [*tensors, *tensor_leaves((bound.out,))]):
+    wraps = any(tensor._wraps for tensor in tensors)
+    if not wraps and intercepted(mode, tensors if bound.out is None else [*tensors, *tensor_leaves((bound.out,))]):
         return _intercepted(bound, tensors, mode)
     for place, value in enumerate(bound.values):
         if isinstance(value, Device) and value.type != "cpu":
@@ -120,7 +121,7 @@ def _plan(bound: Bound) -> Plan:
             bound.cacheable = bound.cacheable and value.index == bound.values[place].index
     if bound.out is not None or row.kind == "inplace":
         adopt_options(bound)
-    if mode.include & BATCHED_MASK or any(tensor._wraps for tensor in tensors):
+    if wraps or mode.include & BATCHED_MASK:
         batched = batching.plan(bound, tensors)
         if batched is not None:
             return batched
