@@ -26,9 +26,7 @@ def _permuted(base: Any, value: Any, dims: Any) -> Any:
     return aten.permute(value, back)
 
 
-def _sliced(
-    base: Any, value: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Any:
+def _sliced(base: Any, value: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     return aten.slice_scatter(base, value, dim, start, end, step)
 
 

@@ -319,7 +319,9 @@ def alias_info_says_what_the_schema_says(T):
 )  # fmt: skip
 def batches_are_taken_apart_above(T, f):
     names = seen(T, lambda: T.func.vmap(f)(T.ones(4, 3, 3)), values=False)
-    return [name for name in names if name != "aten.permute.default"]  # ours puts the batch in its place though it is there
+    return [
+        name for name in names if name != "aten.permute.default"
+    ]  # ours puts the batch in its place though it is there
 
 
 @pytest.mark.parametrize("scenario", scenarios.params)

@@ -220,13 +220,20 @@ def test_what_has_only_a_writing_form_writes_a_copy():
 
     x = mt.zeros(2, 2)
     made, seen = mt.func.functionalize(lambda x: (x.fill_diagonal_(5), x[0]))(x)
-    assert (made.tolist(), seen.tolist(), x.tolist()) == ([[5.0, 0.0], [0.0, 5.0]], [5.0, 0.0], [[5.0, 0.0], [0.0, 5.0]])
+    assert (made.tolist(), seen.tolist(), x.tolist()) == (
+        [[5.0, 0.0], [0.0, 5.0]],
+        [5.0, 0.0],
+        [[5.0, 0.0], [0.0, 5.0]],
+    )
 
 
 def test_values_can_be_read_on_the_way():
     import mindtorch as mt
 
-    assert mt.func.functionalize(lambda x: (x.add_(1).tolist(), float(x.numpy().sum())))(mt.ones(2)) == ([2.0, 2.0], 4.0)
+    assert mt.func.functionalize(lambda x: (x.add_(1).tolist(), float(x.numpy().sum())))(mt.ones(2)) == (
+        [2.0, 2.0],
+        4.0,
+    )
 
 
 @pytest.mark.parametrize(
