@@ -260,3 +260,34 @@ def function_with_jvp(T):
     with fw.dual_level():
         dual = fw.make_dual(x, T.ones_like(x))
         return tuple(fw.unpack_dual(Square.apply(dual))), caught(lambda: Plain.apply(dual))
+
+
+@scenarios
+def hessian_options(T):
+    x = T.arange(1.0, 4.0)
+    cube, square = lambda x: (x**3).sum(), lambda x: (x**2).sum()
+    hessian = T.autograd.functional.hessian
+    return [
+        hessian(lambda x: square(x).reshape(1), x),
+        hessian(lambda x: square(x).reshape(1, 1), x),
+        hessian(cube, x, vectorize=True),
+        *(
+            caught(lambda options=options: hessian(cube, x, **options))
+            for options in (
+                {"vectorize": True, "strict": True},
+                {"vectorize": True, "create_graph": True, "outer_jacobian_strategy": "forward-mode"},
+                {"strict": True, "outer_jacobian_strategy": "forward-mode"},
+                {"outer_jacobian_strategy": "forward-mode"},
+                {"outer_jacobian_strategy": "other"},
+            )
+        ),
+    ]
+
+
+@scenarios
+def pre_hooks_that_return_a_tensor(T):
+    layer = T.nn.Linear(2, 2)
+    layer.register_full_backward_pre_hook(lambda module, grad: grad[0] * 3)
+    return [
+        caught(lambda rows=rows: layer(T.ones(rows, 2, requires_grad=True)).sum().backward()) for rows in (1, 2)
+    ]

@@ -135,8 +135,6 @@ def strategy(name: str, function: str, create_graph: bool, strict: bool, vectori
         )
 
 
-def outer_strategy(name: str, vectorize: bool) -> None:
-    """Raise torch's errors for an outer strategy of `hessian` that it has not."""
+def outer_strategy(name: str) -> None:
+    """Raise torch's error for an outer strategy of `hessian` that it has not."""
     assert name in ("forward-mode", "reverse-mode"), 'Expected strategy to be either "forward-mode" or "reverse-mode".'
-    if name == "forward-mode" and not vectorize:
-        raise NotImplementedError(_FORWARD_ONLY_VECTORIZED)

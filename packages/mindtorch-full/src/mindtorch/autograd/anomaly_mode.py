@@ -7,6 +7,8 @@ from typing import Any
 
 from mindtorch_autograd import anomaly
 
+from .._naming import adopt
+
 
 def is_anomaly_enabled() -> bool:
     """Return whether anomaly detection is on."""
@@ -54,3 +56,6 @@ class set_detect_anomaly:
 
     def __exit__(self, *exc_info: Any) -> None:
         anomaly.set_settings(*self._before)
+
+
+adopt(globals())

@@ -183,21 +183,21 @@ def hessian(
     Raises RuntimeError when `func` returns more than one number.
     """
     many, inputs = checks.as_tuple(inputs, "inputs", "hessian")
-    checks.outer_strategy(outer_jacobian_strategy, vectorize)
+    checks.outer_strategy(outer_jacobian_strategy)
 
     def scalar(*given: Any) -> Any:
         output = func(*given)
         several, outputs = checks.as_tuple(output, "outputs of the user-provided function", "hessian")
         checks.requires_grad(outputs, "outputs", strict)
         checks.single_number(outputs, several, "hessian")
-        return outputs[0]
+        return outputs[0].squeeze()
 
     def gradient(*given: Any) -> Any:
         found = jacobian(scalar, given, create_graph=True)
         checks.requires_grad(found, "jacobian", strict)
         return found
 
-    found = jacobian(gradient, inputs, create_graph=create_graph, strict=strict)
+    found = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
     return found if many else found[0][0]
 
 

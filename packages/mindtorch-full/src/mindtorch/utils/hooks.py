@@ -160,13 +160,12 @@ class BackwardHook:
             out = pre_hook(self.module, self.grad_outputs)
             if out is None:
                 continue
-            given = (out,) if isinstance(out, torch.Tensor) else out
-            if len(given) != len(self.grad_outputs):
+            if len(out) != len(self.grad_outputs):
                 raise RuntimeError(
                     "Backward pre hook returned an invalid number of grad_output, "
-                    f"got {len(given)}, but expected {len(self.grad_outputs)}"
+                    f"got {len(out)}, but expected {len(self.grad_outputs)}"
                 )
-            self.grad_outputs = given
+            self.grad_outputs = out
         changed = self._unpack_none(self.output_tensors_index, self.grad_outputs)
         if self.input_tensors_index is None:
             warnings.warn(
@@ -188,7 +187,10 @@ class BackwardHook:
         """Pass the module's outputs through the output node."""
 
         def watch(grad_fn: Any) -> None:
-            grad_fn.register_prehook(lambda grad_output: self._on_output_grad(None, grad_output))
+            def hook(grad_output: Any) -> Any:  # the name that errors show
+                return self._on_output_grad(None, grad_output)
+
+            grad_fn.register_prehook(hook)
 
         single = not isinstance(args, tuple)
         passed, indices = self._apply_on_tensors(watch, (args,) if single else args)
