@@ -288,6 +288,4 @@ def hessian_options(T):
 def pre_hooks_that_return_a_tensor(T):
     layer = T.nn.Linear(2, 2)
     layer.register_full_backward_pre_hook(lambda module, grad: grad[0] * 3)
-    return [
-        caught(lambda rows=rows: layer(T.ones(rows, 2, requires_grad=True)).sum().backward()) for rows in (1, 2)
-    ]
+    return [caught(lambda rows=rows: layer(T.ones(rows, 2, requires_grad=True)).sum().backward()) for rows in (1, 2)]
