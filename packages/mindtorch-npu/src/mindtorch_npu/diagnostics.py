@@ -1,18 +1,24 @@
 """The command `mindtorch-npu`: what this host has of an Ascend installation, what is missing, and what codes mean.
 
     mindtorch-npu [check] [--load] [--json]   what is well and what is not (the default)
+    mindtorch-npu doctor [--json]             why no NPU is found, step by step, and what to do first
     mindtorch-npu info [--json]               devices, chip and versions
     mindtorch-npu errors CODE... [--json]     what return codes mean: numbers, names or parts of names, or - for the
                                               codes in a log on standard input
     mindtorch-npu health [--json]             try every device: memory, streams, events
     mindtorch-npu memory [--json]             free and total memory of every device
     mindtorch-npu bandwidth [--json]          how fast copies go, by direction and size
+    mindtorch-npu watch [--interval SECONDS] [--count N] [--json]
+                                              memory and load of every device, again and again
+    mindtorch-npu snapshot view FILE [-o PAGE] [--json]
+                                              a dumped memory snapshot as one page: timeline, segments, largest blocks
 
-Exit status of check and info: 0 all is well, 1 with warnings, 2 something is broken, 3 no device; of errors: 0, or 1
-when something was not recognised; of health, memory and bandwidth: 0, 2 when a device failed, 3 without one. A wrong
-command line is 2. Nothing is initialised by the first three, so they are safe beside running programs, and the command
-works where nothing is installed. `check` loads no vendor library; `check --load`, `info` and the last three do so in a
-process of their own, within a time limit.
+Exit status of check and info: 0 all is well, 1 with warnings, 2 something is broken, 3 no device; of doctor: 0, or 1
+when a step failed; of errors: 0, or 1 when something was not recognised; of snapshot: 0, or 1 for a file that is none; of
+health, memory, bandwidth and watch: 0, 2 when a device failed, 3 without one. A wrong command line is 2. Nothing is
+initialised by the first four, so they are safe beside running programs, and the command works where nothing is installed.
+`check` loads no vendor library; `check --load`, `doctor`, `info`, `health`, `memory`, `bandwidth` and `watch` do so in a
+process of their own, within a time limit. On a simulated host every command says that it is one.
 """
 
 import argparse
@@ -20,24 +26,28 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from mindtorch_npu import checks, probe, runtime, trials
+from mindtorch_npu import checks, doctor, probe, runtime, snapshot_page, trials
 from mindtorch_npu.__about__ import __version__
 from mindtorch_npu.acl import codes, loader
 
 SCHEMA = 1
+COMMANDS = ("check", "doctor", "info", "health", "errors", "memory", "snapshot", "bandwidth", "watch")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
-    run = {"check": _check, "doctor": _check, "info": _info, "errors": _errors, **dict.fromkeys(trials.TRIALS, _try)}[
-        options.command or "check"
-    ]
-    return run(options)
+    commands = {
+        "check": _check, "doctor": _doctor, "info": _info, "errors": _errors, "snapshot": _snapshot, "watch": _watch,
+        **dict.fromkeys(("health", "memory", "bandwidth"), _try),
+    }  # fmt: skip
+    return commands[options.command or "check"](options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,11 +64,17 @@ def _parser() -> argparse.ArgumentParser:
         parents=[shared, load],
     )
     parser.add_argument("--version", action="version", version=f"mindtorch-npu {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="check|info|errors|health|memory|bandwidth")
-    commands.add_parser("check", parents=[shared, load], aliases=["doctor"])
-    commands.add_parser("info", parents=[shared])
-    for name in trials.TRIALS:
+    commands = parser.add_subparsers(dest="command", metavar="|".join(COMMANDS))
+    commands.add_parser("check", parents=[shared, load])
+    for name in ("doctor", "info", "health", "memory", "bandwidth"):
         commands.add_parser(name, parents=[shared])
+    snapshot = commands.add_parser("snapshot", parents=[shared])
+    snapshot.add_argument("action", choices=["view"], help="write a page that shows the snapshot")
+    snapshot.add_argument("file", help="what torch.npu.memory._dump_snapshot wrote")
+    snapshot.add_argument("--output", "-o", metavar="PAGE", help="the page; by default FILE.html")
+    watch = commands.add_parser("watch", parents=[shared])
+    watch.add_argument("--interval", type=float, default=2.0, metavar="SECONDS", help="from one look to the next")
+    watch.add_argument("--count", type=int, default=0, metavar="N", help="stop after so many looks; 0: never")
     errors = commands.add_parser("errors", parents=[shared])
     errors.add_argument("codes", nargs="+", metavar="CODE")
     return parser
@@ -84,6 +100,75 @@ def _check(options: argparse.Namespace) -> int:
     return status
 
 
+def _doctor(options: argparse.Namespace) -> int:
+    """Say step by step why no NPU is found; 1 when one of the steps fails."""
+    found = doctor.report()
+    status = 0 if found["well"] else 1
+    if getattr(options, "json", False):
+        print(json.dumps({"schema": SCHEMA, "status": status, **_host(), **found}, indent=2))
+    else:
+        print(f"mindtorch-npu {__version__}, Python {platform.python_version()}, {platform.platform()}")
+        print(doctor.text(found))
+    return status
+
+
+def _snapshot(options: argparse.Namespace) -> int:
+    """Write the page of a snapshot; 1 for a file that is none."""
+    output = Path(options.output or f"{options.file}.html")
+    try:
+        found = snapshot_page.load(options.file)
+        output.write_text(snapshot_page.page(found, options.file), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        if getattr(options, "json", False):
+            print(json.dumps({"schema": SCHEMA, "status": 1, "error": str(error)}))
+        else:
+            print(error, file=sys.stderr)
+        return 1
+    totals = snapshot_page.totals(found)
+    if getattr(options, "json", False):
+        print(json.dumps({"schema": SCHEMA, "status": 0, "page": str(output), **totals}, indent=2))
+        return 0
+    sizes = {name: snapshot_page.size(value) for name, value in totals.items() if name not in ("segments", "blocks")}
+    print(f"{totals['segments']} segments, {totals['blocks']} blocks")
+    print("\n".join(f"{name.replace('_', ' ') + ':':<14}{value:>12}" for name, value in sizes.items()))
+    print(f"written: {output}")
+    return 0
+
+
+def _watch(options: argparse.Namespace) -> int:
+    """Show memory and load again and again, until interrupted or often enough."""
+    status, looks = 0, 0
+    try:
+        while True:
+            found = trials.run("load")
+            status = 2 if found["devices"] and found["error"] else 0 if found["devices"] else 3
+            if getattr(options, "json", False):
+                print(json.dumps({"schema": SCHEMA, "status": status, "time": time.time(), **found}), flush=True)
+            else:
+                print("\n".join(_load_lines(found)), flush=True)
+            looks += 1
+            if looks == options.count or status == 3:
+                return status
+            time.sleep(options.interval)
+    except KeyboardInterrupt:
+        return status
+
+
+def _load_lines(found: dict[str, Any]) -> list[str]:
+    title = time.strftime("%H:%M:%S") + ("  simulated devices" if found.get("simulated") else "")
+    lines = [title, f"{'device':>8} {'chip':<26} {'used MiB':>10} {'of MiB':>10} {'cube %':>7} {'vector %':>9}"]
+    for entry in found["devices"]:
+        used, rates = (entry["total"] - entry["free"]) / 2**20, entry["rates"]
+        shown = [
+            str(rates[name]) if rates.get(name, -1) >= 0 else "-" for name in ("cube_utilization", "vector_utilization")
+        ]
+        lines.append(
+            f"{entry['device']:>8} {entry['name']:<26} {used:>10,.0f} {entry['total'] / 2**20:>10,.0f} "
+            f"{shown[0]:>7} {shown[1]:>9}"
+        )
+    return [*lines, *([found["error"]] if found["error"] else [])]
+
+
 def _info(options: argparse.Namespace) -> int:
     """Print facts. A missing value is null in JSON, with the reason beside it under `why`."""
     nodes = runtime.device_nodes()
@@ -99,12 +184,14 @@ def _info(options: argparse.Namespace) -> int:
         "cann": [{"path": str(root), "version": checks.cann_version(root)} for root in loader.cann_roots()],
     }
     why = {name: text for name, text in (("runtime", report.error), ("driver", driver.why)) if text}
-    status = 3 if not nodes else 2 if report.error else 0
+    simulated = loader.simulated()
+    facts["simulated"] = simulated
+    status = 2 if report.error and (nodes or simulated) else 0 if nodes or simulated else 3
     if getattr(options, "json", False):
         print(json.dumps({"schema": SCHEMA, "status": status, **_host(), **facts, "why": why}, indent=2))
         return status
     shown = {
-        "devices": ", ".join(str(node.path) for node in nodes) or "none",
+        "devices": ", ".join(str(node.path) for node in nodes) or ("simulated" if simulated else "none"),
         "visible": visible or "all",
         "pyACL": report.error or f"version {report.acl_version or 'unknown'}, {report.device_count} device(s)",
         "chip": report.soc_name or "unknown",

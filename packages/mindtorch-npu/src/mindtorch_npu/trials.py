@@ -138,7 +138,19 @@ _HEALTH: dict[str, Callable[[int], None]] = {
     "stream and events": _order,
     "synchronize": _wait,
 }
-TRIALS: dict[str, Callable[[int], dict[str, Any]]] = {"health": health, "memory": memory, "bandwidth": bandwidth}
+
+
+def load(index: int) -> dict[str, Any]:
+    """Return memory and load of a device."""
+    return {**memory(index), "rates": properties.utilization_rates(index)}
+
+
+TRIALS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "health": health,
+    "memory": memory,
+    "bandwidth": bandwidth,
+    "load": load,
+}
 
 
 def main(what: str) -> None:
