@@ -103,7 +103,10 @@ def test_doctor_without_cann_says_what_to_do_first():
 
 def test_doctor_needs_no_other_distribution():
     others = "('numpy', 'mindtorch_storage')"
-    code = f"import sys; from mindtorch_npu.diagnostics import main; main(['doctor']); print([m for m in {others} if m in sys.modules])"
+    code = (
+        f"import sys; from mindtorch_npu.diagnostics import main; main(['doctor']); "
+        f"print([m for m in {others} if m in sys.modules])"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
