@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import state
 from mindtorch_storage.size import Size
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -115,6 +116,11 @@ def backward(
 
     Raises RuntimeError with torch's texts for non-scalar outputs without gradient, outputs without graph, freed graphs.
     """
+    if state.transforms:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
@@ -218,8 +224,9 @@ def grad(
     grads = make_grads(outputs, given, batched=False)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    roots = _roots(outputs, grads)
     edges = [_input_edge(item) for item in inputs]
-    results = _run(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
+    results = _run(roots, keep_graph=keep, create_graph=create_graph, inputs=edges, capture=True)
     return _used(inputs, results, allow_unused, materialize_grads, create_graph)
 
 
@@ -258,6 +265,8 @@ def _batched(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {counts} for the mapped "
             "dimension"
         )
+    if not counts[0]:
+        raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
     batching = importlib.import_module("mindtorch_dispatch.batching")  # only batched gradients need it
     with batching.open_level(counts[0], "error") as batch:
         wrapped = tuple(None if one is None else batching.wrapped(one, 0, batch.level) for one in given)

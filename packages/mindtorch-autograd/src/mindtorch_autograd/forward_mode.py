@@ -26,6 +26,7 @@ from .backward import grad as reverse_grad
 from .derivative import find_derivative
 from .node import OpNode, meta_of
 from .saved import SavedResult
+from .views import leaf_over
 
 _ids = itertools.count()
 
@@ -216,7 +217,7 @@ def _without_history(result: Any) -> Any:
 def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]:
     if not outputs:
         return []
-    cotangents = [aten.zeros_like(_plain(one)).requires_grad_(True) for one in outputs]
+    cotangents = [leaf_over(aten.zeros_like(_plain(one))) for one in outputs]
     products = reverse_grad(outputs, inputs.stand_ins, cotangents, create_graph=True, allow_unused=True)
     pairs = [
         (product, tangent)

@@ -260,6 +260,12 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def _apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if state.transforms and cls.setup_context is Function.setup_context:
+            raise RuntimeError(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+                "override the setup_context staticmethod. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
         if state.mode.include & BATCHED_MASK:
             batching = importlib.import_module("mindtorch_autograd.function_batching")  # only `vmap` needs it
             level = batching.innermost(args)

@@ -16,10 +16,6 @@ from .function_outputs import connect_outputs
 from .views import gradient_edge
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-NO_SETUP = (
-    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
-    f"setup_context staticmethod. {_MORE}"
-)
 
 
 class VmapInfo(NamedTuple):
@@ -56,8 +52,6 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def apply_batched(cls: Any, base: Any, args: tuple[Any, ...], level: int) -> Any:
     """Run custom function `cls` on batched arguments of `level`, recorded at that level where one requires grad there."""
-    if cls.setup_context is base.setup_context:
-        raise RuntimeError(NO_SETUP)
     args = tuple(lifted(arg, level) if isinstance(arg, TensorBase) else arg for arg in args)
     node = cls._backward_cls()
     node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, share_bytes
 
 from .node import Node, accumulator, forward_name, hooks_of
 
@@ -114,6 +114,11 @@ def set_history(tensor: TensorBase, node: Node, number: int) -> None:
     meta.hooks = None
     if meta.retains_grad and old is not None and node is not None:
         hooks_of(node).retain[number] = hooks_of(old).retain.pop(old_number)
+
+
+def leaf_over(tensor: TensorBase) -> Any:
+    """Return a leaf without history over the tensor's bytes and version counter that requires grad."""
+    return share_bytes(type(tensor), tensor._sig.spec.tracked, tensor)
 
 
 def set_requires_grad(tensor: TensorBase, value: bool) -> None:

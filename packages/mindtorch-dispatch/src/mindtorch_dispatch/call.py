@@ -25,7 +25,7 @@ from .plan import Plan, opaque_types, plain_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .routing import tensor_leaves
-from .state import NONE_OVERRIDE, Mode, state
+from .state import NONE_OVERRIDE, Mode, fresh_signature, state
 from .table import OpRow, Packet, find_packet, packets
 from .writing import install_copy
 
@@ -234,7 +234,7 @@ def _run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | 
     if bound.requires_grad:
         if not differentiable(result.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        result.requires_grad_(True)
+        result._sig = fresh_signature(result._sig.spec, True)
     if plans is not None and bound.cacheable and not state.mode.overriding:
         if len(plans) >= PLAN_LIMIT:
             for old in list(plans)[: PLAN_LIMIT // 2]:

@@ -100,6 +100,7 @@ class _State(threading.local):
     composing: bool = False
     program_override: int | None = None
     skip_override: bool = False
+    transforms: int = 0
 
 
 state = _State()
@@ -108,7 +109,8 @@ state = _State()
 `mode`; `keys`, those by which the running registered kernel was reached; `recording`, the `profiling.Recording` that is
 running while `mode.profiling`; `skip_override`, that the next call is not overridden; `entry`, the mode in which the call
 was made that a `__torch_dispatch__` handles now; `composing`, that a composed op makes the calls that handlers see;
-`program_override`, the `Mode.function_override` of the program while a call has another one, else None.
+`program_override`, the `Mode.function_override` of the program while a call has another one, else None; `transforms`, how
+many transforms of `torch.func` the program is inside of.
 """
 
 

@@ -24,7 +24,7 @@ def _differences(values: Any) -> Any:
 
 def _check_phase(turning: Any, name: str, what: str) -> None:
     """Raise torch's error for a loss that depends on the phase of the vectors."""
-    if not turning.dtype.is_complex:
+    if not turning.dtype.is_complex or turning._wraps:  # a batch cannot be asked
         return
     size = aten.amax(aten.abs(aten.imag(turning))).item() if turning._sig.spec.numel else 0.0
     if size > 1e-2:

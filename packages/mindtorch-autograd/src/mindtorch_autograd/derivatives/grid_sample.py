@@ -9,6 +9,7 @@ from mindtorch_dispatch.state import mode_set, state
 
 from ..backward import grad as reverse_grad
 from ..derivative import derivative, joint
+from ..views import leaf_over
 from .grid_composed import sample
 
 
@@ -64,7 +65,7 @@ def _stand_in(tensor: Any, recording: bool) -> Any:
     """Return what gradients can be taken of: a view of the tensor where its history matters, else a leaf."""
     if recording and tensor.requires_grad:
         return aten.alias(tensor)
-    return aten.detach(tensor).requires_grad_(True)
+    return leaf_over(tensor)
 
 
 derivative("grid_sampler_2d", _sample(2))

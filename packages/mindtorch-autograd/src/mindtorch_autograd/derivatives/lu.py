@@ -136,7 +136,8 @@ def det(grad: Any, A: Any, result0: Any, result1: Any, result2: Any) -> Any:
     zero = aten.eq(diagonal(result1), 0.0)
     least = finfo(result1.dtype.to_real()).eps
     nudged = result1 + aten.diag_embed(aten.to(zero, result1.dtype) * least)
-    size = aten.prod(diagonal(nudged), -1) * sign_of(result2) if bool(aten.any(zero).item()) else result0
+    nudging = zero._wraps or bool(aten.any(zero).item())  # a batch cannot be asked
+    size = aten.prod(diagonal(nudged), -1) * sign_of(result2) if nudging else result0
     return _adjoint_solve(A, nudged, result2, grad * conj(size))
 
 

@@ -33,7 +33,9 @@ def reduced_count(self_spec: Any, dim: Any) -> int:
 
 def evenly(grad: Any, self: Any, result: Any) -> Any:
     """The gradient shared by the elements equal to the result of a full reduction."""
-    if result.dtype.is_floating_point and bool(aten.isnan(result).item()):
+    if result._wraps:  # a batch cannot be asked
+        mask = aten.where(aten.isnan(result), aten.isnan(self), aten.eq(self, result))
+    elif result.dtype.is_floating_point and bool(aten.isnan(result).item()):
         mask = aten.isnan(self)
     else:
         mask = aten.eq(self, result)
@@ -66,7 +68,7 @@ def prod_all(grad: Any, self: Any, result: Any) -> Any:
         return aten.zeros_like(self)
     if self.ndim == 0:
         return aten.clone(grad)
-    zeros = int(aten.sum(aten.eq(self, 0)).item())
+    zeros = 1 if self._wraps else int(aten.sum(aten.eq(self, 0)).item())  # a batch cannot be asked
     if zeros == 0:
         return grad * conj(aten.div(result, self))
     if zeros > 1:
@@ -84,7 +86,7 @@ def prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
     wrapped = wrap_dim(dim, self.ndim)
     if not keepdim:
         grad, result = aten.unsqueeze(grad, wrapped), aten.unsqueeze(result, wrapped)
-    if int(aten.sum(aten.eq(self, 0)).item()) == 0:
+    if not self._wraps and int(aten.sum(aten.eq(self, 0)).item()) == 0:
         return grad * conj(aten.div(result, self))
     return grad * conj(_exclusive_product(self, wrapped))
 

@@ -28,7 +28,7 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     def from_end(value: Any) -> Any:
         return aten.flip(aten.logcumsumexp(aten.flip(value, [dim]), dim), [dim])
 
-    if grad.requires_grad and bool(aten.any(aten.eq(grad, 0))):
+    if grad._wraps or (grad.requires_grad and bool(aten.any(aten.eq(grad, 0)))):  # a batch cannot be asked
         return _logcumsumexp_backward_of_zeros(grad, self, result, dim)
     if grad.dtype.is_complex:
         return conj(aten.exp(from_end(aten.log(conj(grad)) - result) + self))

@@ -10,7 +10,7 @@ functions   batching of custom autograd functions
 from ..batching_interface import hooks
 from . import rules as rules
 from .calls import plan_batched
-from .levels import Batch, current, depth, open_level
+from .levels import Batch, current, depth, open_level, transforming
 from .wrapper import is_batched, lifted, lifted_here, rewrapped, unwrapped, without_history, wrapped
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "lifted_here",
     "open_level",
     "rewrapped",
+    "transforming",
     "unwrapped",
     "without_history",
     "wrapped",

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..autograd_interface import PlanRequest, hooks
 from ..executor import filled, run_composite
-from ..keys import DispatchKey
+from ..meta.checks import shape_text
 from ..meta.rule import Outputs
 from ..plan import Plan
 from ..registry import registry
@@ -39,7 +40,14 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     drawing = rule is not None and rule.kind == RANDOM
     if not level and not drawing:
         return None
-    if row.packet in _VALUES_DECIDE:
+    if row.packet == "equal":
+        raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
+    if row.packet == "allclose":
+        raise RuntimeError(
+            "vmap over torch.allclose isn't supported yet. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
+    if row.packet in _VALUES_DECIDE or row.name == "where":
         raise unbatchable(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
             f"aten::{row.packet}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
@@ -272,18 +280,29 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return answer if plan.pack is None else plan.pack(answer)
 
 
-_ARITHMETIC = "inplace arithmetic"
-_FORMS = {"index_put_": "index_put_", "fill_": "fill_"}
+_ARITHMETIC = {
+    "clamp_max_", "clamp_min_", "copy_", "div_", "logical_and_", "logical_or_", "logical_xor_", "masked_fill_", "mul_", "sub_",
+}  # fmt: skip
+_BROADCAST = {
+    "add_", "atan2_", "bitwise_and_", "bitwise_left_shift_", "bitwise_or_", "bitwise_right_shift_", "bitwise_xor_",
+    "copysign_", "gcd_", "lcm_",
+}  # fmt: skip
+_OWN_NAME = {"fill_", "index_add_", "index_fill_", "index_put_", "scatter_add_"}
 
 
-def _refused_write(row: OpRow, level: int) -> RuntimeError:
+def _refused_write(row: OpRow, target: TensorBase, others: Sequence[TensorBase], level: int) -> RuntimeError:
     """The error of torch for a batched value written to a tensor that all examples share."""
     packet = row.packet
-    arithmetic = {"sub_", "mul_", "div_", "copy_", "masked_fill_", "remainder_", "fmod_", "pow_", "atan2_", "gcd_"}
-    if packet in _FORMS:
-        name, where = _FORMS[packet], "in a vmap"
-    elif packet in arithmetic or packet.startswith(("logical_", "bitwise_")):
-        name, where = _ARITHMETIC, "in a vmap"
+    if packet in _BROADCAST:
+        size = levels.batch_at(level).size
+        wide = broadcast_shapes(tuple(target.shape), *[tuple(one.shape) for one in others])
+        return unbatchable(
+            f"output with shape {shape_text(target.shape)} doesn't match the broadcast shape {shape_text((size, *wide))}"
+        )
+    if packet in _OWN_NAME:
+        name, where = packet, "in a vmap"
+    elif (packet in _ARITHMETIC and row.overload != "Tensor") or packet in _ARITHMETIC - {"masked_fill_"}:
+        name, where = "inplace arithmetic", "in a vmap"
     else:
         name, where = f"aten::{packet}", f"at level {level}"
     return unbatchable(
@@ -307,7 +326,7 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     held = target._storage if target._wraps and target._storage.level == level else None
     others = _tensors(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
-        raise _refused_write(row, level)
+        raise _refused_write(row, target, others, level)
     inputs = values if held is None else _lift(values, level)
     recorder = _recorder(row, inputs, None, True) if held is not None else None
     kept = recorder.before(tuple(inputs)) if recorder is not None else None
@@ -333,8 +352,3 @@ def _turn(row: OpRow, values: list[Any]) -> Any:
     target._sig = spec.tracked if target._sig.requires_grad else spec.plain
     target._counter[0] += 1
     return target
-
-
-def registered_rule(row: OpRow) -> Any:
-    """Return the rule that a library registered for the op, None when there is none."""
-    return row.__dict__.get("boxed", {}).get(DispatchKey.Batched)

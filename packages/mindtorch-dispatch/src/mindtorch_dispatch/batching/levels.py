@@ -65,10 +65,20 @@ def _opened(batches: tuple[Batch, ...]) -> Iterator[None]:
 
 
 @contextmanager
+def transforming() -> Iterator[None]:
+    """Context: a function runs inside of a transform, where it may not touch recording itself."""
+    state.transforms += 1
+    try:
+        yield
+    finally:
+        state.transforms -= 1
+
+
+@contextmanager
 def open_level(size: int, randomness: str) -> Iterator[Batch]:
     """Open a batch of `size` examples inside the open ones for the block."""
     batch = Batch(len(_open.batches) + 1, size, randomness)
-    with _opened((*_open.batches, batch)):
+    with _opened((*_open.batches, batch)), transforming():
         yield batch
 
 

@@ -26,12 +26,6 @@ _CONTROL_FLOW = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
     "please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-_REQUIRES_GRAD = (
-    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
-    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
-    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
-    "instead."
-)
 
 
 def unbatchable(text: str) -> RuntimeError:
@@ -74,17 +68,6 @@ def _no_truth(self: Any) -> NoReturn:
     raise unbatchable(_CONTROL_FLOW)
 
 
-def _no_recording(self: Any, requires_grad: bool = True) -> NoReturn:
-    raise RuntimeError(_REQUIRES_GRAD)
-
-
-def _no_backward(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise RuntimeError(
-        "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
-        "instead or call backward() outside of functorch transforms."
-    )
-
-
 def _no_data(self: Any) -> NoReturn:
     raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
@@ -122,15 +105,13 @@ _MEMBERS: dict[str, Any] = {
     "numpy": _no_pointer,
     "__array__": _no_pointer,
     "data_ptr": _no_pointer,
-    "_host_array": _no_pointer,
+    "_host_array": _no_item,
     "untyped_storage": _no_storage,
     "storage": _no_storage,
     "_typed_storage": _no_storage,
     "_materialized_storage": _no_storage,
     "__deepcopy__": _no_storage,
     "__reduce_ex__": _no_storage,
-    "backward": _no_backward,
-    "requires_grad_": _no_recording,
     "data": property(_no_data),
 }
 

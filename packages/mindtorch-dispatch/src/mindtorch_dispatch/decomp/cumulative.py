@@ -22,7 +22,7 @@ def cumprod_backward(grad: Any, self: Any, dim: int, output: Any) -> Any:
         return aten.clone(grad)
     conjugate, weighted = aten.conj(self), aten.mul(aten.conj(output), grad)
     zero = aten.eq(self, 0)
-    if not bool(aten.any(zero).item()):
+    if not zero._wraps and not bool(aten.any(zero).item()):  # a batch cannot be asked
         return aten.div(_reversed_cumsum(weighted, dim), conjugate)
     return _cumprod_columns(grad, self, dim)
 

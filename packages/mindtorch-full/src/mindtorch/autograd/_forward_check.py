@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.mode import enable_grad, no_grad
+from mindtorch_autograd.views import leaf_over
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -57,7 +58,7 @@ def tracked_numbers(func: Callable[..., Any], inputs: Any) -> list[int]:
 def tangents_along(func: Callable[..., Any], inputs: Any, target: Any, direction: Any) -> list[Any]:
     """Return the outputs' tangents when `target` moves in `direction`; zeros where an output has none."""
     with forward_ad.dual_level():
-        dual = forward_ad.make_dual(target.detach().requires_grad_(), direction)
+        dual = forward_ad.make_dual(leaf_over(target), direction)
         found = []
         for one in results_of(func, replaced(tuple(inputs), target, dual)):
             tangent = forward_ad.unpack_dual(one).tangent

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.mode import enable_grad
-from mindtorch_dispatch.batching import depth
+from mindtorch_dispatch.batching import depth, transforming
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -43,7 +43,8 @@ def jacrev(
         checked_argnums(argnums, len(args))
         level = Level(chosen(args, argnums))
         with enable_grad():
-            result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
+            with transforming():
+                result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
             output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
             flat, spec = tree_flatten(output)
             only_tensors(flat, _TENSORS_ONLY.format("vjp(f, *primals)") + "{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -125,4 +126,6 @@ def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return the name that torch's texts give a function."""
+    if isinstance(function, functools.partial):
+        return f"functools.partial({name_of(function.func)}, ...)"
     return getattr(function, "__name__", None) or repr(function)

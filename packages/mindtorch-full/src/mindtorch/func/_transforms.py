@@ -10,7 +10,7 @@ from mindtorch_autograd.backward import grad as gradients
 from mindtorch_autograd.function import BackwardCFunction, Function
 from mindtorch_autograd.mode import enable_grad
 from mindtorch_autograd.views import grad_fn
-from mindtorch_dispatch.batching import without_history
+from mindtorch_dispatch.batching import transforming, without_history
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -46,7 +46,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         checked_argnums(argnums, len(args))
         level = Level(chosen(args, argnums))
         with enable_grad():
-            result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
+            with transforming():
+                result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
             output, aux = split_aux(result, has_aux, "grad_and_value(f)(*args)")
             if not isinstance(output, TensorBase):
                 raise RuntimeError(
@@ -80,7 +81,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return (output of `func`, function from cotangents to a tuple of vector-Jacobian products), then aux if any."""
     level = Level(primals)
-    with enable_grad():
+    with enable_grad(), transforming():
         result = func(*level.stand_ins)
     output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
     flat, spec = tree_flatten(output)
@@ -134,7 +135,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     _, given = _checked_primals(primals, tangents)
     level = Level(primals)
     with enable_grad():
-        result = func(*level.stand_ins)
+        with transforming():
+            result = func(*level.stand_ins)
         output, aux = split_aux(result, has_aux, _JVP)
         flat, spec = tree_flatten(output)
         only_tensors(
@@ -177,7 +179,7 @@ def _check_tangents(outputs: Sequence[Any]) -> None:
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Return (output of `func`, its Jacobian-vector product at `primals` as a function of the tangents)."""
     level = Level(primals)
-    with enable_grad():
+    with enable_grad(), transforming():
         output = func(*level.stand_ins)
     flat, spec = tree_flatten(output)
     only_tensors(flat, _TENSORS_ONLY.format("linearize(f, *primals)") + "{}")

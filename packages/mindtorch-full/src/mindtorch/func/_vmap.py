@@ -202,4 +202,4 @@ def taken_out(one: Any, dim: int | None, level: int, size: int, name: str) -> An
         return value
     if source is None:
         value, source = aten.expand(aten.unsqueeze(value, 0), [size, *value.shape]), 0
-    return aten.movedim(value, source, dim)
+    return value if dim == source else aten.movedim(value, source, dim)

@@ -24,6 +24,14 @@ _NON_LEAF_GRAD = (
 )
 
 
+_TRANSFORMED = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
+    "instead."
+)
+
+
 def _differentiable(dtype: Any) -> bool:
     return dtype.is_floating_point or dtype.is_complex
 
@@ -72,6 +80,8 @@ class AutogradMixin(TensorBase):
         """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes."""
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        if state.transforms:
+            raise RuntimeError(_TRANSFORMED)
         if requires_grad == self._sig.requires_grad:
             return self
         spec = self._sig.spec
