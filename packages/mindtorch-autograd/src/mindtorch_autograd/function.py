@@ -314,14 +314,16 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-class _DelayedError(Node):
+class DelayedError(Node):
+    """The node of a gradient that cannot be differentiated again."""
+
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 def _not_again(tensor: TensorBase) -> TensorBase:
     marked = alias_without_history(tensor)
-    marked._grad_fn = _DelayedError((), (tensor._sig.spec,))
+    marked._grad_fn = DelayedError((), (tensor._sig.spec,))
     marked._sig = marked._sig.spec.tracked
     return marked
 

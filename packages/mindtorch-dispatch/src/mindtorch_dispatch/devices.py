@@ -23,7 +23,7 @@ def plain(tensors: Iterable[Any]) -> bool:
     if mode.overriding or mode.include or mode.exclude or mode.forward_ad or mode.profiling:
         return False
     return all(
-        one._array is not None and not one._pending and not (mode.grad and one._sig.requires_grad) for one in tensors
+        not one._pending and one._array is not None and not (mode.grad and one._sig.requires_grad) for one in tensors
     )
 
 

@@ -314,6 +314,11 @@ READERS = {
     "mindtorch_storage/storage/typed.py",  # a method of that name, over `_readable`
     "mindtorch_dispatch/executor.py",  # runs the calls
     "mindtorch_dispatch/routing.py",
+    "mindtorch_dispatch/inplace.py",  # while a call runs
+    "mindtorch_dispatch/devices.py",  # asked only where nothing is recorded, as are the lists
+    "mindtorch_npu/backend/ops/lists.py",
+    "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
+    "mindtorch_dispatch/sparse/table.py",
     "mindtorch_dispatch/pipeline/record.py",
     "mindtorch_dispatch/pipeline/boxed.py",
     "mindtorch_dispatch/pipeline/fusion.py",

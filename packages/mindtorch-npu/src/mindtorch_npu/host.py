@@ -9,7 +9,7 @@ from typing import Any
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import check
-from mindtorch_npu.allocator import _get_allocator, host_options
+from mindtorch_npu.allocator import allocator_of, host_options
 from mindtorch_npu.allocator.gate import Gate
 from mindtorch_npu.allocator.statistics import Stat
 
@@ -102,7 +102,7 @@ class HostAllocator:
         self.stats["active_requests"].fall(1)
         self.stats["active_bytes"].fall(size)
         if uses:
-            events = [(device, _get_allocator(device).driver.record(stream)) for device, stream in uses]
+            events = [(device, allocator_of(device).driver.record(stream)) for device, stream in uses]
             self._waiting.append((events, address, size))
         else:
             self._keep(address, size)
@@ -116,7 +116,7 @@ class HostAllocator:
     def _settle(self) -> None:
         waiting, self._waiting = self._waiting, []
         for events, address, size in waiting:
-            left = [(device, event) for device, event in events if not _get_allocator(device).driver.complete(event)]
+            left = [(device, event) for device, event in events if not allocator_of(device).driver.complete(event)]
             if left:
                 self._waiting.append((left, address, size))
             else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mindtorch_npu import runtime
-from mindtorch_npu.allocator import _get_allocator, allocators, configure
+from mindtorch_npu.allocator import allocator_of, allocators, configure
 from mindtorch_npu.device import current_device, device_index
 from mindtorch_npu.properties import mem_get_info
 from mindtorch_npu.snapshot_page import page
@@ -31,7 +31,7 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
             "existing stream"
         )
     runtime.on(index)
-    return _get_allocator(index).malloc(size, stream)
+    return allocator_of(index).malloc(size, stream)
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
@@ -51,13 +51,13 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-    _get_allocator(index).set_fraction(fraction)
+    allocator_of(index).set_fraction(fraction)
 
 
 def get_per_process_memory_fraction(device: Any = None) -> float:
     """Return the share that this process may take."""
     runtime.init()
-    return _get_allocator(device_index(device)).fraction()
+    return allocator_of(device_index(device)).fraction()
 
 
 def empty_cache() -> None:
@@ -71,7 +71,7 @@ def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """Return the counters by name and pool, {} before the runtime is initialised."""
     if not runtime.is_initialized():
         return {}
-    return _get_allocator(device_index(device)).memory_stats()
+    return allocator_of(device_index(device)).memory_stats()
 
 
 def memory_stats(device: Any = None) -> dict[str, Any]:
@@ -91,12 +91,12 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
     """Let the sums of the counters begin anew."""
-    _get_allocator(device_index(device)).stats.reset_accumulated()
+    allocator_of(device_index(device)).stats.reset_accumulated()
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Let the peaks be the present values."""
-    _get_allocator(device_index(device)).stats.reset_peak()
+    allocator_of(device_index(device)).stats.reset_peak()
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
@@ -217,7 +217,7 @@ def record_memory_history(
     indices = range(runtime.device_count()) if device is None else [device_index(device)]
     for index in indices:
         most = max_entries if enabled == "all" else 0
-        _get_allocator(index).history.configure(
+        allocator_of(index).history.configure(
             enabled is not None, context or "none", most, clear_history, frozenset(skip_actions or ())
         )
 

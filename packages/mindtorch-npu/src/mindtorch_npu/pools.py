@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindtorch_npu import runtime
-from mindtorch_npu.allocator import NpuAllocator, _get_allocator, allocators, use_allocator
+from mindtorch_npu.allocator import NpuAllocator, allocator_of, allocators, use_allocator
 from mindtorch_npu.device import current_device, device_index
 
 _numbers = itertools.count(1)
@@ -50,7 +50,7 @@ class MemPool:
 @contextlib.contextmanager
 def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
     """Serve this thread's requests on a device from a pool within the block."""
-    allocator, thread = _get_allocator(device_index(device)), threading.get_ident()
+    allocator, thread = allocator_of(device_index(device)), threading.get_ident()
     allocator.begin_pool(pool.id, lambda stream: threading.get_ident() == thread)
     pool._uses += 1
     try:
@@ -63,19 +63,19 @@ def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
 def caching_allocator_enable(value: bool = True) -> None:
     """Let released memory be kept for the next request, or give it back at once."""
     for index in range(runtime.device_count()):
-        _get_allocator(index).set_caching(bool(value))
+        allocator_of(index).set_caching(bool(value))
 
 
 @contextlib.contextmanager
 def caching_allocator_disabled() -> Iterator[None]:
     """Take memory from the device and give it back at once within the block."""
-    before = {index: _get_allocator(index).caching for index in range(runtime.device_count())}
+    before = {index: allocator_of(index).caching for index in range(runtime.device_count())}
     caching_allocator_enable(False)
     try:
         yield
     finally:
         for index, caching in before.items():
-            _get_allocator(index).set_caching(caching)
+            allocator_of(index).set_caching(caching)
 
 
 class NPUPluggableAllocator:

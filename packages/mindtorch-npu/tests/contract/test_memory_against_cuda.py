@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from mindtorch_npu import memory, runtime
-from mindtorch_npu.allocator import OutOfMemoryError, _get_allocator
+from mindtorch_npu.allocator import OutOfMemoryError, allocator_of
 
 torch = pytest.importorskip("torch", reason="oracle")
 MIB = 2**20
@@ -177,4 +177,4 @@ def test_snapshot_opens_in_torchs_viewer(npu, tmp_path):
     assert any(frame["name"] == "test_snapshot_opens_in_torchs_viewer" for frame in frames)
     memory.record_memory_history(enabled=None)
     memory.caching_allocator_delete(kept)
-    assert len(_get_allocator(0).history.entries) == 0
+    assert len(allocator_of(0).history.entries) == 0

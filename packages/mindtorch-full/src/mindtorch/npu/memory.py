@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch_npu.allocator import _get_allocator
+from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.device import current_device
 from mindtorch_npu.host import (
     host_empty_cache,
@@ -71,7 +71,7 @@ from mindtorch_npu.smi import list_gpu_processes
 
 def _get_current_allocator() -> Any:
     """Return the current device's allocator."""
-    return _get_allocator(current_device())
+    return allocator_of(current_device())
 
 
 def _save_segment_usage(filename: str = "output.html", snapshot: Any = None) -> None:

@@ -15,7 +15,7 @@ _made_by: list[type[NpuAllocator]] = [NpuAllocator]
 _lock = threading.Lock()
 
 
-def _get_allocator(device: int) -> NpuAllocator:
+def allocator_of(device: int) -> NpuAllocator:
     """Return the allocator of a device, made at its first use."""
     found = _allocators.get(device)
     if found is None:

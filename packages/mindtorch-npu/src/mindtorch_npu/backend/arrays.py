@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import check
-from mindtorch_npu.allocator import _get_allocator, allocators
+from mindtorch_npu.allocator import allocator_of, allocators
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.device import current_device
@@ -39,7 +39,7 @@ class DeviceAllocation:
         self.nbytes = nbytes
         self.device = device
         runtime.on(device)
-        self.allocator = _get_allocator(device)
+        self.allocator = allocator_of(device)
         self.address = self.allocator.malloc(nbytes, current_stream(device).npu_stream)
 
     def __del__(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.aclnn import signatures
-from mindtorch_npu.allocator import _get_allocator
+from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.backend.dtypes import BOOL, COMPLEX128, DOUBLE, INT64, code_of
 from mindtorch_npu.backend.libraries import symbols
 from mindtorch_npu.stream import current_stream
@@ -216,7 +216,7 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
         size, executor = _U64(), _P()
         code = plan(*given, ctypes.addressof(size), ctypes.addressof(executor))
         check(code, f"{name}GetWorkspaceSize({_described(name, arguments)})", acl)
-        allocator = _get_allocator(device)
+        allocator = allocator_of(device)
         # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
         workspace = allocator.malloc(size.value, stream)
         try:
