@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
+from mindtorch_proxy.ascend import AscendFinder, ascend_entries
 from mindtorch_proxy.finder import TorchFinder, loaded_mindtorch_modules, mindtorch_is_installed
 from mindtorch_proxy.names import DISTRIBUTION, OURS, torch_entries
 from mindtorch_proxy.real_torch import imported_real_torch, refusal
@@ -14,6 +15,7 @@ from mindtorch_proxy.real_torch import imported_real_torch, refusal
 # thread inside the finder holds that one already.
 _lock = RLock()
 _finder = TorchFinder()
+_ascend = AscendFinder()
 _count = 0
 _set_aside: dict[str, object] = {}
 
@@ -74,11 +76,11 @@ def _turn_on(replace: bool) -> None:
     real = imported_real_torch()
     if real is not None and not replace:
         raise refusal(real)
-    _set_aside.update(torch_entries())
+    _set_aside.update({**torch_entries(), **ascend_entries()})
     for name in _set_aside:
         sys.modules.pop(name, None)
     # A new list, here and below: another thread may be walking the old one, and would skip a finder.
-    sys.meta_path = [_finder, *sys.meta_path]
+    sys.meta_path = [_finder, _ascend, *sys.meta_path]
     _finder.activate(True)
     for name in loaded_mindtorch_modules():
         _finder.mirror(name)
@@ -86,8 +88,8 @@ def _turn_on(replace: bool) -> None:
 
 def _turn_off() -> None:
     _finder.activate(False)
-    sys.meta_path = [finder for finder in sys.meta_path if finder is not _finder]
-    for name in torch_entries():
+    sys.meta_path = [finder for finder in sys.meta_path if finder not in (_finder, _ascend)]
+    for name in {**torch_entries(), **ascend_entries()}:
         sys.modules.pop(name, None)
     sys.modules.update(_set_aside)  # type: ignore[arg-type]
     _set_aside.clear()

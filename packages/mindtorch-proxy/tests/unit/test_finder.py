@@ -146,7 +146,7 @@ def test_object_put_into_sys_modules_by_hand():
     assert sys.modules["torch.ops"] is sys.modules["mindtorch.ops"]
 
 
-@pytest.mark.parametrize("name", ["torchvision", "torch_npu", "torchtorch", "mindtorch_none"])
+@pytest.mark.parametrize("name", ["torchvision", "torch_npus", "torchtorch", "mindtorch_none"])
 def test_other_names_are_left_to_the_others(name):
     assert sys.meta_path[0].find_spec(name) is None
     assert importlib.util.find_spec(name) is None

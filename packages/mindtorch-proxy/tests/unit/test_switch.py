@@ -103,7 +103,7 @@ def test_without_mindtorch(clean_process, monkeypatch):
 def test_meta_path_and_environment_of_finders(clean_process):
     before = list(sys.meta_path)
     with proxy.proxy():
-        assert sys.meta_path[1:] == before
+        assert sys.meta_path[2:] == before
     assert sys.meta_path == before
 
 

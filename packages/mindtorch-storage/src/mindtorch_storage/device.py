@@ -39,6 +39,22 @@ _STRING = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?\Z")
 _LARGEST_INDEX = 2**31 - 1
 _interned: dict[tuple[str, int], device] = {}
 _by_argument: dict[str, device] = {}
+_stands_for: dict[str, str] = {}
+
+
+def let_stand_for(name: str, target: str | None) -> None:
+    """Let device type `name` mean `target` from now on, for programs written for another device; None ends it."""
+    if target is None:
+        _stands_for.pop(name, None)
+    else:
+        _stands_for[name] = target
+    for text in [text for text in _by_argument if text.partition(":")[0] == name]:
+        del _by_argument[text]
+
+
+def meant_by(name: Any) -> Any:
+    """Return the device type that a name stands for: itself, unless `let_stand_for` said otherwise."""
+    return _stands_for.get(name, name) if isinstance(name, str) else name
 
 
 class _Context:
@@ -132,6 +148,7 @@ def _named(type_name: str, index: int | None = None) -> device:
 
 def intern_device(type_name: str, index: int | None = None) -> device:
     """The one device object for a known type name and index, with no parsing."""
+    type_name = _stands_for.get(type_name, type_name)
     number = -1 if index is None else _as_int8(index)
     found = _interned.get((type_name, number))
     if found is None:

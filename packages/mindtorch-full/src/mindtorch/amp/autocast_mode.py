@@ -12,6 +12,7 @@ import numpy as np
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_storage.device import meant_by
 
 from . import state
 from .casting import install_casts
@@ -48,6 +49,7 @@ class autocast:
         cache_enabled: bool | None = None,
     ) -> None:
         _check_device_type(device_type)
+        device_type = meant_by(device_type)
         self.fast_dtype = state.get_autocast_dtype(device_type) if dtype is None else dtype
         self.device = device_type
         if not is_autocast_available(device_type):
