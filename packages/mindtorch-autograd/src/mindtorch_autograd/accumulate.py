@@ -11,6 +11,8 @@ import sys
 import threading
 from typing import Any
 
+import numpy as np
+
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
@@ -58,6 +60,25 @@ def _with_sparse(old: Any, grad: Any) -> Any:
     if old._sig.spec.layout is sparse_coo and grad._sig.spec.layout is not sparse_coo:
         return aten.add(grad, old)
     return aten.add(old, grad) if old._sig.spec.layout is sparse_coo else aten.add_(old, grad)
+
+
+def writable(sum_: TensorBase, grad: TensorBase) -> bool:
+    """True when `grad` may be added to a sum in place: nothing else sees the memory of the sum, and both are alike.
+
+    That nothing refers to the sum itself is for the caller to know.
+    """
+    array = sum_._array
+    return (
+        sum_._sig is grad._sig
+        and not sum_._sig.requires_grad
+        and sum_._view is None
+        and sum_._storage is None
+        and type(sum_) is tensor_class[0]
+        and type(grad) is tensor_class[0]
+        and type(array) is np.ndarray
+        and array.base is None
+        and sys.getrefcount(array) <= 3
+    )
 
 
 def _takeable(grad: TensorBase, spec: Spec) -> bool:

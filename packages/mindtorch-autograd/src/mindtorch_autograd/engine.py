@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -187,7 +188,14 @@ class GraphTask:
         if slots is None:
             slots = buffers[node] = [None] * max(len(node._outputs), number + 1)
         have = slots[number]
-        slots[number] = grad if have is None or grad is None else aten.add(have, grad)
+        if have is None or grad is None:
+            slots[number] = grad
+            return
+        slots[number] = None
+        if not state.mode.grad and sys.getrefcount(have) <= 2 and accumulate.writable(have, grad):
+            slots[number] = aten.add_(have, grad)
+        else:
+            slots[number] = aten.add(have, grad)
 
     def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run hooks, captures and the node itself, in torch's order; return one gradient per edge."""

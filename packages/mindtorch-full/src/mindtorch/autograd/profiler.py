@@ -18,7 +18,7 @@ from .profiler_util import EventList, FunctionEvent
 __all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 
-def event_list(recordings: Sequence[Recording], memory: bool, with_flops: bool) -> EventList:
+def event_list(recordings: Sequence[Recording], memory: bool, with_flops: bool, overloads: bool) -> EventList:
     """Return the recordings' events, times in microseconds from where the first began."""
     threads: dict[int, int] = {}
     origin = recordings[0].started if recordings else 0
@@ -35,7 +35,7 @@ def event_list(recordings: Sequence[Recording], memory: bool, with_flops: bool) 
                     thread=thread,
                     start_us=(event.start - origin) / 1000,
                     end_us=(event.end - origin) / 1000,
-                    overload_name=event.overload,
+                    overload_name=event.overload if overloads else "",
                     fwd_thread=thread if event.scope != FUNCTION and event.sequence >= 0 else 0,
                     input_shapes=[[] if a.type == "TensorList" else a.shape for a in arguments],
                     concrete_inputs=[argument.value for argument in arguments],
@@ -105,6 +105,8 @@ class profile:
         self.profile_memory = profile_memory
         self.with_stack = with_stack
         self.acc_events = acc_events
+        self._overloads = experimental_config is not None and experimental_config.capture_overload_names
+        self._saved = False
         self.entered = False
         self.custom_trace_id_callback = custom_trace_id_callback
         self.trace_id = ""
@@ -145,7 +147,9 @@ class profile:
     def function_events(self) -> EventList:
         """The events; none before the block was entered."""
         if self._events is None:
-            self._events = event_list(self._recordings, self.profile_memory, self.with_flops)
+            self._events = event_list(
+                self._recordings, self.profile_memory, self.with_flops, self._overloads
+            )
         return self._events
 
     def __repr__(self) -> str:
@@ -195,6 +199,9 @@ class profile:
 
     def export_chrome_trace(self, path: str, **head: Any) -> None:
         """Write the events for `chrome://tracing`; `head` joins the file's own entries."""
+        if self._saved:
+            raise RuntimeError("Trace is already saved.")
+        self._saved = True
         write_trace(path, self._recordings, {"trace_id": self.trace_id, **self._flags(), **head})
 
     def _flags(self) -> dict[str, int]:

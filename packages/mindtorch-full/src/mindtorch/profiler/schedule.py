@@ -22,10 +22,15 @@ class ProfilerActivity(Enum):
 
     CPU = 0
     XPU = 1
-    MTIA = 2
-    CUDA = 3
-    HPU = 4
+    CUDA = 2
+    HPU = 3
+    MTIA = 4
     PrivateUse1 = 5
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
 
 
 def schedule(

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .._naming import adopt
 from ..autograd import profiler as _profiler
 from ..autograd.profiler_util import EventList
 from .record import record_function
@@ -87,6 +88,7 @@ class profile:
         self.with_flops = with_flops
         self.with_modules = with_modules
         self.acc_events = acc_events
+        self.experimental_config = experimental_config
         self.custom_trace_id_callback = custom_trace_id_callback
         self.step_num = 0
         self.current_action = self.schedule(0)
@@ -162,6 +164,7 @@ class profile:
             use_kineto=True,
             acc_events=self.acc_events,
             custom_trace_id_callback=self.custom_trace_id_callback,
+            experimental_config=self.experimental_config,
         )
 
     def start_trace(self) -> None:
@@ -245,9 +248,16 @@ def tensorboard_trace_handler(
     """Return an `on_trace_ready` that writes a trace file per cycle into `dir_name`."""
 
     def handler(prof: profile) -> None:
-        os.makedirs(dir_name, exist_ok=True)
+        if not os.path.isdir(dir_name):
+            try:
+                os.makedirs(dir_name, exist_ok=True)
+            except OSError as error:
+                raise RuntimeError("Can't create directory: " + dir_name) from error
         worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
         name = f"{worker}.{time.time_ns()}.pt.trace.json" + (".gz" if use_gzip else "")
         prof.export_chrome_trace(os.path.join(dir_name, name))
 
     return handler
+
+
+adopt(globals())
