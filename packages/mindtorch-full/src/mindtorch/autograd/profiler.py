@@ -147,9 +147,7 @@ class profile:
     def function_events(self) -> EventList:
         """The events; none before the block was entered."""
         if self._events is None:
-            self._events = event_list(
-                self._recordings, self.profile_memory, self.with_flops, self._overloads
-            )
+            self._events = event_list(self._recordings, self.profile_memory, self.with_flops, self._overloads)
         return self._events
 
     def __repr__(self) -> str:
