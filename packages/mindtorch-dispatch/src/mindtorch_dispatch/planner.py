@@ -31,6 +31,7 @@ from .inplace import adopt_options, check_inference, plan_inplace, plan_out
 from .interception import check_memory, composing, intercepted, plan_intercepted, records, taken_apart
 from .keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
 from .meta.rule import Outputs, View
+from .pinning import asks_for_pinning, plan_pinned
 from .pipeline.boxed import record_boxed
 from .pipeline.deferral import deferred
 from .plan import Plan
@@ -127,6 +128,8 @@ def _plan(bound: Bound) -> Plan:
             return batched
     check_memory(tensors)
     device = common_device(row, tensors, bound.values)
+    if device.type == "cpu" and asks_for_pinning(bound):
+        return plan_pinned(bound)
     keys = key_set(tensors, device.type, mode, [value for value in bound.values if type(value) is Layout])
     if "entry" in row.__dict__:
         devices = [value for value in bound.values if isinstance(value, Device)]

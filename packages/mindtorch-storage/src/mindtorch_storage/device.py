@@ -70,6 +70,11 @@ def set_accelerator(name: str | None) -> None:
     _Context.accelerator = name
 
 
+def accelerator() -> str | None:
+    """The device type that a bare index means, None without an accelerator."""
+    return _Context.accelerator
+
+
 def set_context_hooks(enter: Callable[[device], None], leave: Callable[[device], None]) -> None:
     """Install what `with device(...):` does; the layer that owns the factory functions calls this once."""
     _Context.enter, _Context.exit = enter, leave

@@ -9,8 +9,9 @@ from mindtorch_dispatch.schema import Argument, EnumName, Schema, Type
 
 from .messages import missing_error, quantity_error
 from .parameter import Converted, Parameter, enum_value, printed_default
-from .tables import DEPRECATED_WITHOUT_OUT, FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS
+from .tables import DEPRECATED_WITHOUT_OUT, FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS, PYTHON_NAMES
 
+_SCHEMA_NAMES = {(function, name): argument for (function, argument), name in PYTHON_NAMES.items()}
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
 _OPTION_PARAMETERS = (
     ("dtype", Type("ScalarType", optional=True), "None"),
@@ -151,7 +152,7 @@ class PythonSignature:
                     parsed.cacheable = parsed.cacheable and not value.from_tensor
                     value, source = value.value, None
             name = "self" if parameter.name == "input" and not self.method else parameter.name
-            found[name] = (value, source)
+            found[_SCHEMA_NAMES.get((self.name, name), name)] = (value, source)
         for argument in self.schema.arguments:
             given_value = found.pop(argument.name) if argument.name in found else self._default(argument, found)
             value, source = given_value
@@ -214,7 +215,7 @@ def _parameter(function: str, argument: Argument, method: bool, numbers: bool) -
     text = printed_default(argument) if argument.has_default else None
     return Parameter(
         function,
-        "input" if rename else argument.name,
+        "input" if rename else PYTHON_NAMES.get((function, argument.name), argument.name),
         argument.type,
         text,
         keyword_only=argument.kwarg_only,

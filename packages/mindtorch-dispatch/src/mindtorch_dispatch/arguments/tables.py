@@ -20,6 +20,9 @@ NUMBERS_AS_TENSORS: frozenset[str] = frozenset(
 ) | {"to", "_to_copy", "copy_", "copy", "_conj"}
 """Functions whose Tensor parameters take a Python number, which becomes a 0-d tensor."""
 
+PYTHON_NAMES: dict[tuple[str, str], str] = {("to", "other"): "tensor"}
+"""(function, argument) to the argument's name in Python, where it differs from the schema's."""
+
 DEPRECATED: dict[str, tuple[str, ...]] = {
     "add": ("self alpha other",),
     "sub": ("self alpha other",),

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage import dtype as types
+from mindtorch_storage.device import intern_device
 from mindtorch_storage.layout import contiguous_format, preserve_format
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.factory import strides_for
+
+_CPU = intern_device("cpu")
+_NUMBER_TYPES = {bool: types.bool, int: types.int64, float: types.float64, complex: types.complex128}
 
 
 def contiguous(self: Any, memory_format: Any) -> Any:
@@ -59,7 +65,9 @@ def to_dtype(self: Any, dtype: Any, non_blocking: bool, copy: bool, memory_forma
 
 
 def to_other(self: Any, other: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
-    """`to(other)`."""
+    """`to(other)`; a Python number stands for a tensor of it."""
+    if not isinstance(other, TensorBase):
+        return convert(self, _NUMBER_TYPES[type(other)], _CPU, non_blocking, copy, memory_format)
     return convert(self, other.dtype, other.device, non_blocking, copy, memory_format)
 
 

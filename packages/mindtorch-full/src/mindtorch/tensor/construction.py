@@ -224,7 +224,10 @@ def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
     """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data."""
     if isinstance(data, TensorBase):
         warnings.warn(_COPY_WARNING.format("torch.tensor"), UserWarning, stacklevel=3)
-    return from_data(data, dtype, device, requires_grad)
+    made = from_data(data, dtype, device, requires_grad and not pin_memory)
+    if pin_memory:
+        return aten.empty_like(made, pin_memory=True).copy_(made).requires_grad_(requires_grad)
+    return made
 
 
 @parsed_by(

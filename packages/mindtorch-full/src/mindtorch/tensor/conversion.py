@@ -112,7 +112,11 @@ class ConversionMixin(TensorBase):
 
     def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         """Raise torch's error of a build without CUDA."""
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise _absent("cuda", device)
+
+    def xpu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        """Raise torch's error of a build without XPU."""
+        raise _absent("xpu", device)
 
     def npu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         """Return this tensor on an Ascend NPU."""
@@ -124,7 +128,8 @@ class ConversionMixin(TensorBase):
         if dtype is None:
             spec = self._sig.spec
             name = spec.dtype.type_name
-            return name.replace("torch.", "torch.npu.", 1) if spec.device.type == "npu" else name
+            kind = spec.device.type
+            return name if kind == "cpu" else name.replace("torch.", f"torch.{kind}.", 1)
         if isinstance(dtype, str):
             found = next((one for one in dtypes.ALL_DTYPES if one.type_name == dtype), None)
             if found is None:
@@ -164,3 +169,10 @@ for _name, _dtype in {
     "chalf": dtypes.complex32,
 }.items():
     setattr(ConversionMixin, _name, _named_conversion(_name, _dtype))
+
+
+def _absent(kind: str, device: Any) -> Exception:
+    """The error of a call that asks for a device of an absent kind."""
+    if device is not None and Device(device).type != kind:
+        return RuntimeError(f"Invalid device, must be {kind} device")
+    return AssertionError(f"Torch not compiled with {kind.upper()} enabled")

@@ -73,6 +73,15 @@ class InteropMixin(TensorBase):
         tensor._materialized_storage()._lend(resizable=False)
         return array.view()
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Absent: AttributeError, as for any tensor that is not on a CUDA device."""
+        tensor: Any = self
+        raise AttributeError(
+            f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {tensor.type()} If CUDA data is required use "
+            "tensor.cuda() to copy tensor to device memory."
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """What `np.asarray(tensor)` calls."""
         array = self.numpy()

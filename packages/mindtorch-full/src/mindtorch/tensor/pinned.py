@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.call import aten, call_overload
+from mindtorch_dispatch.pinning import install_pinning
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.storage import UntypedStorage, memory
 from mindtorch_storage.strides import memory_span
@@ -19,9 +20,7 @@ def pinned_copy(tensor: Any) -> Any:
     Raises RuntimeError with torch's texts for a tensor of a device, and where there is no accelerator to pin for.
     """
     spec = tensor._sig.spec
-    if not memory.pinned_memory:
-        _load()
-    if not memory.pinned_memory:
+    if not _available():
         raise RuntimeError("Cannot access accelerator device when none is available.")
     if spec.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{tensor.type()}' only dense CPU tensors can be pinned")
@@ -33,7 +32,11 @@ def pinned_copy(tensor: Any) -> Any:
     return made
 
 
-def _load() -> None:
+def _available() -> bool:
     """Import the accelerator's backend, which brings its pinned memory, where there is one."""
-    if importlib.import_module("mindtorch.accelerator").is_available():
+    if not memory.pinned_memory and importlib.import_module("mindtorch.accelerator").is_available():
         importlib.import_module("mindtorch._backends").load_backend("npu")
+    return bool(memory.pinned_memory)
+
+
+install_pinning(_available, pinned_copy, call_overload)

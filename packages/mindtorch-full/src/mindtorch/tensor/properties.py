@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
@@ -15,7 +16,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, sparse_coo
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
+from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, check_pinning_device, storage_class_name
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
@@ -43,6 +44,14 @@ def _c_name(dtype: Any) -> str:
     if dtype.is_complex:
         return f"c10::complex<{_c_name(dtype.to_real())}>"
     return _C_NAMES.get(dtype.scalar_name, dtype.scalar_name.lower())
+
+
+def _warn_device(name: str) -> None:
+    warnings.warn(
+        f"The argument 'device' of Tensor.{name}() is deprecated. Please do not pass this argument.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 class PropertiesMixin(TensorBase):
@@ -236,11 +245,16 @@ class PropertiesMixin(TensorBase):
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned."""
+        if device is not None:
+            _warn_device("is_pinned")
         settle()
         return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
     def pin_memory(self, device: Any = None) -> Any:
         """Return a copy in page-locked memory, which needs an accelerator."""
+        if device is not None:
+            _warn_device("pin_memory")
+            check_pinning_device(device)
         if self._sig.spec.device.type == "cpu" and self._materialized_storage().is_pinned():
             return self
         return pinned_copy(self)

@@ -1,7 +1,8 @@
 """Storages: the memory under tensors."""
 
+from mindtorch_storage.storage.conversion import NO_PINNED_MEMORY, check_pinning_device
+from mindtorch_storage.storage.legacy import LEGACY_CLASSES
 from mindtorch_storage.storage.typed import (
-    LEGACY_CLASSES,
     TypedStorage,
     storage_class_dtype,
     storage_class_name,
@@ -14,8 +15,10 @@ from mindtorch_storage.storage.untyped import (
 
 __all__ = [
     "LEGACY_CLASSES",
+    "NO_PINNED_MEMORY",
     "TypedStorage",
     "UntypedStorage",
+    "check_pinning_device",
     "register_allocator",
     "set_relocation_hook",
     "storage_class_dtype",

@@ -14,18 +14,11 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _INIT_TEXT = (
-    "{name} received an invalid combination of arguments. Expected one of:\n"
+    "TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n"
     " * (*, torch.device device, torch.dtype dtype)\n"
     " * (int size, *, torch.device device, torch.dtype dtype)\n"
     " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
-    " * (*, UntypedStorage wrap_storage, torch.dtype dtype)"
-)
-_LEGACY_TEXT = (
-    "<class 'torch.{name}'>.__new__ received an invalid combination of arguments. Expected one of:\n"
-    " * no arguments\n"
-    " * (int size)\n"
-    " * (Sequence data)\n"
-    " * (*, UntypedStorage wrap_storage)\n"
+    " * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n"
 )
 _state = {"warned": False}
 
@@ -62,27 +55,26 @@ class TypedStorage:
     ) -> None:
         if not _internal:
             warn_deprecated()
-        self._set_up(args, wrap_storage, dtype, device, "TypedStorage.__init__")
+        self._set_up(args, wrap_storage, dtype, device, _INIT_TEXT)
 
-    def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, name: str) -> None:
-        text = _INIT_TEXT.format(name=name)
+    def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, text: str) -> None:
         if wrap is not None:
             if args:
-                raise RuntimeError(f"{text}\nNo positional arguments should be given when using 'wrap_storage'")
+                raise RuntimeError(f"{text}No positional arguments should be given when using 'wrap_storage'")
             if dtype is None:
-                raise RuntimeError(f"{text}\nArgument 'dtype' must be specified")
+                raise RuntimeError(f"{text}Argument 'dtype' must be specified")
             if not isinstance(dtype, Dtype):
-                raise TypeError(f"{text}\nArgument 'dtype' must be torch.dtype, not {type(dtype)}")
+                raise TypeError(f"{text}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
             if device is not None:
-                raise RuntimeError(f"{text}\nArgument 'device' should not be specified when 'wrap_storage' is given")
+                raise RuntimeError(f"{text}Argument 'device' should not be specified when 'wrap_storage' is given")
             if not isinstance(wrap, UntypedStorage):
-                raise TypeError(f"{text}\nArgument 'wrap_storage' must be UntypedStorage, but got {type(wrap)}")
+                raise TypeError(f"{text}Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap)}")
             self.dtype, self._untyped_storage = dtype, wrap
             return
         self.dtype = types.float32 if dtype is None else dtype
         target = Device("cpu" if device is None else device)
         if len(args) > 1:
-            raise RuntimeError(f"{text}\nToo many positional arguments")
+            raise RuntimeError(f"{text}Too many positional arguments")
         if not args or isinstance(args[0], int):
             count = args[0] if args else 0
             self._untyped_storage = UntypedStorage(count * self.dtype.itemsize, device=target)
@@ -90,11 +82,19 @@ class TypedStorage:
         if isinstance(args[0], str):
             raise TypeError("new(): invalid data type 'str'")
         if not hasattr(args[0], "__len__"):
-            raise TypeError(f"{text}\nArgument type not recognized: {type(args[0])}")
-        content = np.array(list(args[0])).astype(self.dtype.np)
+            raise TypeError(f"{text}Argument type not recognized: {type(args[0])}")
+        content = np.array(self._numbers(args[0])).astype(self.dtype.np)
         self._untyped_storage = UntypedStorage(int(content.nbytes), device=target)
         if self._untyped_storage.buffer is not None:
             self._array()[:] = content
+
+    def _numbers(self, sequence: Any) -> list[Any]:
+        numbers = list(sequence)
+        for number in numbers:
+            if not self.dtype.is_complex and isinstance(number, str | bytes | list | tuple | type(None)):
+                expected = "must be real number, not" if self.dtype.is_floating_point else "an integer is required, not"
+                raise TypeError(f"{expected} {type(number).__name__}")
+        return numbers
 
     @classmethod
     def _over(cls, untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
@@ -245,6 +245,14 @@ class TypedStorage:
         """Copy to page-locked memory, which needs an accelerator."""
         return self._over(self._untyped_storage.pin_memory(device), self.dtype)
 
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+        """A copy on a CUDA device; AssertionError where there is none."""
+        return self._over(self._untyped_storage.cuda(device, non_blocking), self.dtype)
+
+    def hpu(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+        """A copy on an HPU device; AssertionError where there is none."""
+        return self._over(self._untyped_storage.hpu(device, non_blocking), self.dtype)
+
     def cpu(self) -> TypedStorage:
         """This storage when it is on the CPU, else a copy there."""
         return self._over(self._untyped_storage.cpu(), self.dtype)
@@ -271,8 +279,10 @@ class TypedStorage:
         return storage_class_name(self.dtype)
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The legacy class name, or a conversion to `dtype`."""
-        return f"torch.{self._pickle_storage_type()}" if dtype is None else self._to(dtype)
+        """The legacy class name; for arguments see `UntypedStorage.type`, which torch asks too."""
+        if dtype is None:
+            return f"torch.{self._pickle_storage_type()}"
+        return self._untyped_storage.type(dtype, non_blocking)
 
     def __repr__(self) -> str:
         meta = self._untyped_storage.buffer is None
@@ -331,37 +341,7 @@ for _name, _dtype in {
     setattr(UntypedStorage, _name, _conversion(_name, _dtype))
 
 
-class _LegacyMeta(type):
-    """`isinstance(storage, FloatStorage)` asks for the element type, whatever class the storage has."""
-
-    _element: Dtype
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        element = getattr(cls, "_element", None)
-        if element is None:
-            return isinstance(instance, TypedStorage)
-        return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == "cpu"
-
-
-class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
-    """Base of the classes named after element types; they make `TypedStorage` objects."""
-
-    __slots__ = ()
-    __module__ = "torch.storage"
-
-    def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
-        warn_deprecated()
-        text = _LEGACY_TEXT.format(name=cls.__name__)
-        if len(args) > 1:
-            raise RuntimeError(f"{text}Too many positional arguments")
-        if "dtype" in kwargs:
-            raise RuntimeError(f"{text}Keyword argument 'dtype' cannot be specified")
-        new = TypedStorage.__new__(TypedStorage)
-        new._set_up(args, wrap_storage, cls._element, kwargs.pop("device", None), f"{cls.__name__}.__new__")
-        return new
-
-
-_LEGACY = {
+LEGACY_TYPES = {
     "DoubleStorage": types.float64,
     "FloatStorage": types.float32,
     "HalfStorage": types.float16,
@@ -380,11 +360,8 @@ _LEGACY = {
     "QUInt4x2Storage": types.quint4x2,
     "QUInt2x4Storage": types.quint2x4,
 }
-LEGACY_CLASSES: dict[str, type] = {
-    name: _LegacyMeta(name, (_LegacyStorage,), {"__module__": "torch", "__slots__": (), "_element": element})
-    for name, element in _LEGACY.items()
-}
-_NAMES = {element: name for name, element in _LEGACY.items()}
+"""The element types of the classes named after one."""
+_NAMES = {element: name for name, element in LEGACY_TYPES.items()}
 
 
 def storage_class_name(dtype: Dtype) -> str:
@@ -394,4 +371,4 @@ def storage_class_name(dtype: Dtype) -> str:
 
 def storage_class_dtype(name: str) -> Dtype | None:
     """The element type of a storage class name in a file, None when the name is no such class."""
-    return _LEGACY.get(name)
+    return LEGACY_TYPES.get(name)

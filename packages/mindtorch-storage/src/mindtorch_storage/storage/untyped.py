@@ -13,6 +13,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
+from mindtorch_storage.storage.conversion import ConversionMethods
 from mindtorch_storage.storage.sharing import SharingMethods
 
 _CPU = intern_device("cpu")
@@ -69,7 +70,7 @@ def _bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
     return np.array([int(item) & 0xFF for item in items], np.uint8)
 
 
-class UntypedStorage(SharingMethods):
+class UntypedStorage(SharingMethods, ConversionMethods):
     """A contiguous run of bytes on one device.
 
     `buffer` is the uint8 array over the bytes (None where the host cannot see them).
@@ -241,19 +242,6 @@ class UntypedStorage(SharingMethods):
         self._move_to(self._allocation.reallocated(int(size)))
         return self
 
-    def pin_memory(self, device: Any = None) -> UntypedStorage:
-        """Copy to page-locked memory, which needs an accelerator."""
-        if self.is_pinned():
-            return self
-        if not memory.pinned_memory:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        if self.device.type != "cpu":
-            raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
-        made = UntypedStorage._from_allocation(memory.pinned_memory[0](self.nbytes()))
-        if self.nbytes():
-            made.buffer[:] = self._readable()
-        return made
-
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             start, stop = self._bounds(index)
@@ -336,17 +324,6 @@ class UntypedStorage(SharingMethods):
         """An empty storage on the same device."""
         return UntypedStorage(0, device=self.device)
 
-    def cpu(self) -> UntypedStorage:
-        """This storage when it is on the CPU, else a copy there."""
-        return self.to(device="cpu")
-
-    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
-        """This storage when it is on the device, else a copy there."""
-        target = Device(device)
-        if target.type == self.device.type and target.index in (None, self.device.index):
-            return self
-        return UntypedStorage(self.nbytes(), device=target).copy_(self)
-
     def tolist(self) -> list[int]:
         """The bytes as ints."""
         values: list[int] = self._readable().tolist()
@@ -360,12 +337,6 @@ class UntypedStorage(SharingMethods):
         if width > 1:
             pairs = self._readable().reshape(-1, width)
             pairs[:] = pairs[:, ::-1].copy()
-
-    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The name of this class; conversion to a typed storage is on `TypedStorage`."""
-        if dtype is None:
-            return "torch.storage.UntypedStorage"
-        raise TypeError("UntypedStorage.type() converts nothing: wrap it as TypedStorage(wrap_storage=..., dtype=...)")
 
     def __repr__(self) -> str:
         settle()

@@ -1,0 +1,57 @@
+"""The storage classes named after element types, such as FloatStorage: they make `TypedStorage` objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage.conversion import Classes
+from mindtorch_storage.storage.typed import LEGACY_TYPES, TypedStorage, warn_deprecated
+from mindtorch_storage.storage.untyped import UntypedStorage
+
+_LEGACY_TEXT = (
+    "<class 'torch.{name}'>.__new__ received an invalid combination of arguments. Expected one of:\n"
+    " * no arguments\n"
+    " * (int size)\n"
+    " * (Sequence data)\n"
+    " * (*, UntypedStorage wrap_storage)\n"
+)
+
+
+class _LegacyMeta(type):
+    """`isinstance(storage, FloatStorage)` asks for the element type, whatever class the storage has."""
+
+    _element: Dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        element = getattr(cls, "_element", None)
+        if element is None:
+            return isinstance(instance, TypedStorage)
+        return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == "cpu"
+
+
+class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
+    """Base of the classes named after element types; they make `TypedStorage` objects."""
+
+    __slots__ = ()
+    __module__ = "torch.storage"
+
+    def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
+        warn_deprecated()
+        text = _LEGACY_TEXT.format(name=cls.__name__)
+        if len(args) > 1:
+            raise RuntimeError(f"{text}Too many positional arguments")
+        for name in ("dtype", "device"):
+            if name in kwargs:
+                raise RuntimeError(f"{text}Keyword argument '{name}' cannot be specified")
+        new = TypedStorage.__new__(TypedStorage)
+        new._set_up(args, wrap_storage, cls._element, None, text)
+        return new
+
+
+LEGACY_CLASSES: dict[str, type] = {
+    name: _LegacyMeta(name, (_LegacyStorage,), {"__module__": "torch", "__slots__": (), "_element": element})
+    for name, element in LEGACY_TYPES.items()
+}
+Classes.named.update({f"torch.{name}": kind for name, kind in LEGACY_CLASSES.items()})
+Classes.named["torch.storage.UntypedStorage"] = UntypedStorage
