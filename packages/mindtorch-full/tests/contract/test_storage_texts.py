@@ -33,7 +33,7 @@ TEXTS = [
     "TypedStorage([1], dtype=t.int32).hpu()", "UntypedStorage(4).type()", "UntypedStorage(4).type('torch.FloatStorage')",
     "UntypedStorage(0).type('torch.IntStorage')", "UntypedStorage(4).hpu()", "UntypedStorage(4).mps()",
     "UntypedStorage(4, device='cuda')",
-    "ones(2).to([1])", "ones(2).to(1.5)", "ones(2).to(True)", "ones(2).to(1j)", "ones(2).to(1.5, True)", 
+    "ones(2).to([1])", "ones(2).to(1.5)", "ones(2).to(True)", "ones(2).to(1j)", "ones(2).to(1.5, True)",
     "ones(2).to(tensor=t.ones(1, dtype=t.int32))", "ones(2).to(other=t.ones(1))", "ones(2).to(t.float64, t.float32)",
     "ones(2).to('cpu', t.float64, 3)", "ones(2).to(foo=1)", "ones(2).to(dtype='float32')", "ones(2).to('abc')",
     "ones(2).to('cuda:0')", "ones(2).to('xpu')", "ones(2, device='meta').to('cpu')", "ones(2, device='meta').type()",
