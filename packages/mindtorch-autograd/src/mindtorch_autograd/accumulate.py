@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.interception import intercepted
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.layout import sparse_coo
@@ -44,7 +45,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
             elif sys.getrefcount(grad) <= unshared[0] and _takeable(grad, variable._sig.spec):
-                meta.grad = grad if grad._view is None else _without_view(grad)
+                meta.grad = _taken(grad)
             else:
                 meta.grad = _without_history(obeying(grad, variable._sig.spec))
         elif state.mode.grad:
@@ -70,6 +71,7 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
     array = sum_._array
     return (
         sum_._sig is grad._sig
+        and not state.mode.dispatch_modes
         and not sum_._sig.requires_grad
         and sum_._view is None
         and sum_._storage is None
@@ -81,11 +83,19 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
     )
 
 
+def _taken(grad: Any) -> Any:
+    if intercepted(state.mode, (grad,)):
+        return aten.detach(grad)  # as handlers see it in torch
+    return grad if grad._view is None else _without_view(grad)
+
+
 def _takeable(grad: TensorBase, spec: Spec) -> bool:
     """True when the gradient is the only tensor over its memory and has the leaf's geometry.
 
     A view is taken too, where nothing but the view itself refers to its base.
     """
+    if type(grad) is not tensor_class[0] and intercepted(state.mode, (grad,)):
+        return grad._grad_fn is None and not grad._sig.requires_grad
     storage, array, view = grad._storage, grad._array, grad._view
     return (
         array is not None

@@ -15,7 +15,7 @@ def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
     have = grad.shape
     lead = len(have) - len(shape)
     dims = list(range(lead))
-    if lead and have[lead:] == shape and not state.mode.grad:
+    if lead and have[lead:] == shape and not state.mode.grad and not state.mode.dispatch_modes:
         return aten.sum(grad, dims)  # what follows is torch's graph, but a view, which a leaf would have to copy
     dims += [lead + i for i, extent in enumerate(shape) if extent == 1 and have[lead + i] != 1]
     if dims:

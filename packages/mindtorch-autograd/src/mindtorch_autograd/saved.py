@@ -7,8 +7,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.interception import intercepted
 from mindtorch_dispatch.plan import tensor_class
-from mindtorch_dispatch.state import state
+from mindtorch_dispatch.state import AUTOGRAD_MASK, mode_set, state
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
@@ -72,10 +74,19 @@ class SavedResult:
 
 
 def alias_of(tensor: TensorBase) -> TensorBase:
-    """Return a tensor without history over the same bytes and version counter."""
-    return share_bytes(
-        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0], tensor._sig.spec.plain, tensor
-    )
+    """Return a tensor without history over the same bytes and version counter, of the class that its own class makes."""
+    cls = tensor_class[0]
+    if (state.mode.dispatch_modes or type(tensor) is not cls) and intercepted(state.mode, (tensor,)):
+        return _detached(tensor)
+    return share_bytes(cls, tensor._sig.spec.plain, tensor)
+
+
+def _detached(tensor: TensorBase) -> TensorBase:
+    """As `alias_of`, by the operator that handlers in Python see."""
+    with mode_set(exclude=state.mode.exclude | AUTOGRAD_MASK):
+        made = aten.detach(tensor)
+    made._counter = tensor._counter
+    return made
 
 
 def pack(tensor: TensorBase, number: int | None, node: Node | None = None) -> Any:
@@ -123,6 +134,8 @@ def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
         alias = item.alias
         if alias._counter[0] != version:
             raise modified_error(alias, version, node, item.number)
+        if state.mode.dispatch_modes or type(alias) is not tensor_class[0]:
+            alias = alias_of(alias)
         return _with_history(node, alias, item) if history or state.mode.grad else alias
     if item._counter[0] != version:
         raise modified_error(item, version, grad_fn(item), item._output_nr)

@@ -91,7 +91,7 @@ def records(mode: Mode) -> bool:
 
 def plan_intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
     """Return the plan of a call that handlers are asked for. It serves this one call: handlers may do as they please."""
-    plan = Plan(bound.row, _run)
+    plan = Plan(bound.row, run_handled)
     fill_plan(plan, bound, Outputs(None), None)
     bound.cacheable = False
     plan.kernel = _Call(bound, tensors, mode)
@@ -100,21 +100,22 @@ def plan_intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) ->
 
 def composing(plan: Plan) -> Plan:
     """Return the plan of a composed op changed so that the calls it makes are known to be its own."""
-    run = plan.run
-
-    def composed(plan: Plan, flat: tuple[Any, ...]) -> Any:
-        before = state.composing
-        state.composing = True
-        try:
-            return run(plan, flat)
-        finally:
-            state.composing = before
-
-    plan.run = composed
+    plan.eager, plan.run = plan.run, run_composing
     return plan
 
 
-def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+def run_composing(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Run a composed op whose calls handlers see."""
+    before = state.composing
+    state.composing = True
+    try:
+        return plan.eager(plan, flat)
+    finally:
+        state.composing = before
+
+
+def run_handled(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Ask the handlers."""
     return plan.kernel.run(flat)
 
 
@@ -242,7 +243,7 @@ class _Call:
                 raise RuntimeError(SAME_AS_BASE)
         if base._sig.inference or mode.exclude & AUTOGRAD_MASK:
             return
-        plan = Plan(self.row, _run)
+        plan = Plan(self.row, run_handled)
         plan.creation = "no_grad" if not mode.grad else "default" if single else "multi_output"
         if mode.inference:
             plan.creation = "inference"

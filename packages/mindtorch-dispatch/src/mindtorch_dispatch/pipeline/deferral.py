@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import executor
+from ..interception import run_composing, run_handled
 from ..keys import DispatchKey
 from ..plan import Plan
 from ..state import Mode
@@ -21,8 +22,11 @@ RECORDING: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 """Ways to run that can wait, with their recording forms."""
 
-AT_ONCE = frozenset((executor.run_composite, executor.run_composite_opaque, executor.run_abstract))
-"""Ways to run that need no waiting: composing functions call ops that wait, and the meta device has no bytes."""
+AT_ONCE = frozenset(
+    (executor.run_composite, executor.run_composite_opaque, executor.run_abstract, run_composing, run_handled)
+)
+"""Ways to run that need no waiting: composing functions and handlers in Python call ops that wait, and the meta device has
+no bytes."""
 
 ALIAS = Plan(OpRow("alias(Tensor self) -> Tensor", None, kind="functional"), executor.run_view)
 """The plan of records that no call made: a tensor that the graph keeps over another one's bytes."""

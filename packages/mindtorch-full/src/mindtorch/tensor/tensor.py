@@ -9,7 +9,7 @@ from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
-from mindtorch_dispatch.handlers import disabled_torch_dispatch
+from mindtorch_dispatch.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.table import find_packet, packets
 from mindtorch_storage.size import Size
@@ -101,8 +101,10 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
         """All is done by `__new__`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let a subclass with an override of its own be asked for everything."""
+        """Let a subclass with an override of its own be asked for everything. One that only handles dispatch has none."""
         super().__init_subclass__(**options)
+        if dispatches(cls) and overrides.inherits_default(cls):
+            cls.__torch_function__ = overrides.disabled_torch_function
         override_geometry(cls, Tensor)
 
     __getitem__ = indexing.getitem
