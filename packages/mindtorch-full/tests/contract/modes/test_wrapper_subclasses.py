@@ -93,7 +93,14 @@ def geometry_that_the_class_answers(T):
 
     value = T.Tensor._make_wrapper_subclass(Answers, (2, 3), dispatch_sizes_strides_policy="sizes")
     other = T.Tensor._make_wrapper_subclass(Answers, (2, 3))
-    return value.shape, value.size(), value.size(1), value.dim(), other.shape, [one for one in asked if "sym_size" in one][:1]
+    return (
+        value.shape,
+        value.size(),
+        value.size(1),
+        value.dim(),
+        other.shape,
+        [one for one in asked if "sym_size" in one][:1],
+    )
 
 
 @scenarios
