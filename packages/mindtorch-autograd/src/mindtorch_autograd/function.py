@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from mindtorch_dispatch.batching_interface import BATCHED_MASK
@@ -25,6 +27,41 @@ _LEGACY_TEXT = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
     "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
+
+
+class _Forward(threading.local):
+    def __init__(self) -> None:
+        self.roots: tuple[frozenset[Any], ...] = ()
+
+
+_forward = _Forward()
+
+
+@contextmanager
+def pushing_forward(inputs: Sequence[Any]) -> Iterator[None]:
+    """Context: what is computed from `inputs` is to be pushed forward, so custom functions on the way need `jvp`."""
+    before = _forward.roots
+    _forward.roots = (*before, frozenset(gradient_edge(one)[0] for one in inputs))
+    try:
+        yield
+    finally:
+        _forward.roots = before
+
+
+def check_forward_formula(cls: Any, node: Any) -> None:
+    """Raise torch's error for a function without `jvp` that is applied to what is to be pushed forward."""
+    if not _forward.roots or cls.jvp is not Function.jvp:
+        return
+    roots = frozenset().union(*_forward.roots)
+    seen: set[Any] = set()
+    stack = [edge for edge, _ in node._edges]
+    while stack:
+        one = stack.pop()
+        if one in roots:
+            Function.jvp(node)
+        if one is not None and one not in seen:
+            seen.add(one)
+            stack.extend(edge for edge, _ in one._edges)
 
 
 class FunctionCtx:
@@ -270,12 +307,14 @@ class Function(metaclass=FunctionMeta):
             batching = importlib.import_module("mindtorch_autograd.function_batching")  # only `vmap` needs it
             level = batching.innermost(args)
             if level:
-                return batching.apply_batched(cls, Function, args, level)
+                return batching.apply_batched(cls, Function, check_forward_formula, args, level)
         node = cls._backward_cls()
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)
         if recording:
             node._edges = tuple(gradient_edge(arg) for arg in args if isinstance(arg, TensorBase))
+            if state.transforms or _forward.roots:
+                check_forward_formula(cls, node)
             if anomaly.enabled():
                 task = current_task()
                 anomaly.note_call(node, task.node if task is not None else None)

@@ -50,8 +50,9 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-def apply_batched(cls: Any, base: Any, args: tuple[Any, ...], level: int) -> Any:
-    """Run custom function `cls` on batched arguments of `level`, recorded at that level where one requires grad there."""
+def apply_batched(cls: Any, base: Any, check: Callable[[Any, Any], None], args: tuple[Any, ...], level: int) -> Any:
+    """Run custom function `cls` on batched arguments of `level`, recorded at that level where one requires grad there;
+    `check(cls, node)` refuses what cannot be recorded."""
     args = tuple(lifted(arg, level) if isinstance(arg, TensorBase) else arg for arg in args)
     node = cls._backward_cls()
     node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
@@ -61,6 +62,7 @@ def apply_batched(cls: Any, base: Any, args: tuple[Any, ...], level: int) -> Any
         return _by_rule(cls, base, args, level)
     if recording:
         node._edges = tuple(gradient_edge(arg) for arg in args if isinstance(arg, TensorBase))
+        check(cls, node)
     bare = [without_history(arg) if isinstance(arg, TensorBase) else arg for arg in args]
     with mode_set(forward_ad=False):
         output = _by_rule(cls, base, bare, level)

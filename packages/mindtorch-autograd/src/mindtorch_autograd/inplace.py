@@ -51,7 +51,7 @@ class CopySlices(Node):
         if grads[0] is None:
             return [None] * len(self._edges)
         base = self.base_spec
-        total = aten.empty_strided(list(base.shape), list(base.stride), dtype=grads[0].dtype, device=base.device)
+        total = aten.new_empty_strided(grads[0], list(base.shape), list(base.stride), device=base.device)
         total.copy_(grads[0])
         size, whole = self.spec.itemsize, base.itemsize
         start = ((total._offset - self.base_offset) * whole + self.offset * size) // size

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..call import aten
 from ..table import OpRow
-from .geometry import front, invoke, is_tensor
+from .geometry import invoke
 from .levels import Batch, loop
 
 warned: set[str] = set()
@@ -47,9 +47,11 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
         )
     if any("Tensor" not in str(one.type) for one in returns):
         raise RuntimeError(f"Batching rule not implemented for {row.aten_name}. We could not generate a fallback.")
-    _warn(row)
     if not batch.size:
-        return _of_nothing(row, values, dims)
+        raise RuntimeError(
+            f"Batching rule not implemented for {row.aten_name}. The fallback path does not support vmap over dims of size 0."
+        )
+    _warn(row)
     with loop(batch.randomness):
         results = [
             invoke(row, [_slice(value, dim, number) for value, dim in zip(values, dims, strict=True)])
@@ -68,19 +70,3 @@ def _stacked(results: list[Any]) -> tuple[Any, Any]:
         for column in zip(*results, strict=True)
     ]
     return columns, [0] * len(columns)
-
-
-def _of_nothing(row: OpRow, values: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, Any]:
-    """The results for a batch without examples: their geometry is that of one call on zeros."""
-
-    def zeros(value: Any, dim: Any) -> Any:
-        if isinstance(dim, list):
-            return [zeros(item, at) for item, at in zip(value, dim, strict=True)]
-        if not is_tensor(value) or dim is None:
-            return value
-        return aten.zeros(list(front(value, dim).shape[1:]), dtype=value.dtype, device=value.device)
-
-    result = invoke(row, [zeros(value, dim) for value, dim in zip(values, dims, strict=True)])
-    if not isinstance(result, (tuple, list)):
-        return aten.narrow(aten.unsqueeze(result, 0), 0, 0, 0), 0
-    return [aten.narrow(aten.unsqueeze(one, 0), 0, 0, 0) for one in result], [0] * len(result)

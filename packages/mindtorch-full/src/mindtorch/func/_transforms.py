@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.backward import grad as gradients
-from mindtorch_autograd.function import BackwardCFunction, Function
+from mindtorch_autograd.function import pushing_forward
 from mindtorch_autograd.mode import enable_grad
-from mindtorch_autograd.views import grad_fn
 from mindtorch_dispatch.batching import transforming, without_history
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
@@ -135,7 +134,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     _, given = _checked_primals(primals, tangents)
     level = Level(primals)
     with enable_grad():
-        with transforming():
+        with transforming(), pushing_forward(level.flat):
             result = func(*level.stand_ins)
         output, aux = split_aux(result, has_aux, _JVP)
         flat, spec = tree_flatten(output)
@@ -155,31 +154,16 @@ def pushed_forward(outputs: Sequence[Any], level: Level, tangents: Sequence[Any]
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
             "strict=True."
         )
-    _check_tangents(tracked)
     cotangents = [fresh_leaf(aten.zeros_like(without_history(one))) for one in tracked]
     back = _products(tracked, level.flat, cotangents, level.flat)
     found = iter(_products(back, cotangents, tangents, cotangents) if tracked else ())
     return [next(found) if one.requires_grad else aten.zeros_like(one) for one in outputs]
 
 
-def _check_tangents(outputs: Sequence[Any]) -> None:
-    """Raise torch's error when a custom function on the way to the outputs has no forward formula."""
-    seen: set[Any] = set()
-    stack = [grad_fn(one) for one in outputs]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, BackwardCFunction) and node._forward_cls.jvp is Function.jvp:
-            Function.jvp(node)
-        stack.extend(child for child, _ in node._edges)
-
-
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Return (output of `func`, its Jacobian-vector product at `primals` as a function of the tangents)."""
     level = Level(primals)
-    with enable_grad(), transforming():
+    with enable_grad(), pushing_forward(level.flat):
         output = func(*level.stand_ins)
     flat, spec = tree_flatten(output)
     only_tensors(flat, _TENSORS_ONLY.format("linearize(f, *primals)") + "{}")

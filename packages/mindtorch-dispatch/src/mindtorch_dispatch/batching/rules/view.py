@@ -68,6 +68,7 @@ def expand(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
 def permute(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`permute`."""
     ndim = rank(values[0], dims[0])
+    order = [0, *[place(dim, ndim) for dim in values[1]]]
     check(
         len(values[1]) == ndim,
         lambda: (
@@ -75,7 +76,7 @@ def permute(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any
             f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(values[1])}"
         ),
     )
-    return aten.permute(front(values[0], dims[0]), [0, *[place(dim, ndim) for dim in values[1]]]), 0
+    return aten.permute(front(values[0], dims[0]), order), 0
 
 
 @rule("transpose.int")
@@ -170,6 +171,14 @@ def diagonal_backward(row: OpRow, batch: Batch, values: list[Any], dims: list[An
     grad, sizes, offset, first, second = values
     made = [front(grad, dims[0]), [batch.size, *sizes], offset, place(first, len(sizes)), place(second, len(sizes))]
     return invoke(row, made), 0
+
+
+@rule("diag_embed")
+def diag_embed(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """`diag_embed`."""
+    self, offset, first, second = values
+    ndim = rank(self, dims[0]) + 1
+    return invoke(row, [front(self, dims[0]), offset, place(first, ndim), place(second, ndim)]), 0
 
 
 @rule("repeat")
