@@ -29,7 +29,7 @@ _KINDS = {
     "str": "StringType",
 }
 _SHOWN = {"Scalar": "number", "SymInt": "int", "SymBool": "bool"}
-_AS_INT = ("ScalarType", "Layout", "MemoryFormat")
+_AS_INT = ("ScalarType", "Layout", "MemoryFormat", "SymInt")
 
 
 class _ReadOnly:
@@ -119,7 +119,7 @@ class AliasInfo(_ReadOnly):
     def __init__(self, alias: Alias, of_items: bool) -> None:
         object.__setattr__(self, "before_set", set() if of_items else set(alias.before.split("|")))
         object.__setattr__(self, "after_set", set() if of_items else set(alias.after.split("|")))
-        object.__setattr__(self, "is_write", alias.is_write and not of_items)
+        object.__setattr__(self, "is_write", alias.is_write)
 
 
 class Argument(_ReadOnly):
@@ -181,7 +181,7 @@ class Argument(_ReadOnly):
     @property
     def is_out(self) -> bool:
         """Whether the argument is one of an `out=` form's."""
-        return self._declared.is_write and self._declared.kwarg_only
+        return self.is_write and self._declared.kwarg_only
 
 
 class FunctionSchema(_ReadOnly):

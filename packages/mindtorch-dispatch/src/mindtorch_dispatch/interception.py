@@ -293,7 +293,7 @@ def call_arguments(bound: Bound) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if not default:
             needed = len(args)
     if bound.out is not None:
-        names = [argument.name for argument in row.schema.as_out().out_arguments]
+        names = [argument.name for argument in overload_call(row, bound.out).declared.out_arguments]
         for name in ("dtype", "layout", "device", "pin_memory"):
             kwargs.pop(name, None)
         outs = (bound.out,) if len(names) == 1 else bound.out

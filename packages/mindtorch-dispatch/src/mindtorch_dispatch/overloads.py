@@ -5,11 +5,14 @@ The objects only name operators. How a call runs is the call path's business: `c
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
+from .arguments.overload import bind_overload
 from .autograd_interface import hooks
 from .function_schema import FunctionSchema
 from .interception import make_overload
@@ -141,11 +144,13 @@ class OpOverload:
     def py_impl(self, key: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Return a decorator that makes a function the answer for a key, or for a mode's or a tensor's type.
 
-        RuntimeError when there is one already.
+        RuntimeError, for a type AssertionError, when there is one already.
         """
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             table = self.python_key_table if isinstance(key, type) else self.py_kernels
+            if isinstance(key, type) and key in table:
+                raise AssertionError(f"{key} already registered in python_key_table")
             if key in table:
                 raise RuntimeError(f"Trying to override a python impl for {key} on operator {self._name}")
             if isinstance(key, type):
@@ -164,8 +169,11 @@ class OpOverload:
         """Return what the operator's composition makes of the arguments, NotImplemented where it is not composed."""
         entry = self.row.__dict__.get("entry")
         one = entry.registered(IMPLICIT) if entry is not None else None
-        function = one.run if one is not None else self.row.composite if self._can_decompose() else None
-        return NotImplemented if function is None else function(*args, **kwargs)
+        if one is not None:
+            return one.run(*args, **kwargs)
+        if not self._can_decompose():
+            return NotImplemented
+        return self.row.composite(*bind_overload(self.declared, args, kwargs).values)  # type: ignore[misc]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> OpOverload:
         return self
@@ -202,19 +210,25 @@ class OutOverload(OpOverload):
 
 OutOverload.__name__ = "OpOverload"
 
-_OUT_NAMES = {
-    "Tensor": "out",
-    "self": "self_out",
-    "dim_IntList": "IntList_out",
-    "memory_format": "out",
-    "dim": "dim_out",
-}
-"""How torch names the `out=` form of an overload, where it does not append `_out`."""
+@cache
+def _out_forms() -> dict[str, tuple[str, tuple[str, ...]] | None]:
+    text = files("mindtorch_dispatch").joinpath("out_forms.toml").read_text(encoding="utf-8")
+    found: dict[str, tuple[str, tuple[str, ...]] | None] = {}
+    for name, form in tomllib.loads(text).items():
+        overload, _, results = form.rstrip(")").partition("(")
+        found[name] = (overload, tuple(results.split(", "))) if form else None
+    return found
+
+
+def out_rows(packet: Packet) -> list[OpRow]:
+    """Return the rows of a packet whose `out=` form is an overload of its own."""
+    return [row for row in packet.rows if row.out and _out_forms().get(row.name, ()) is not None]
 
 
 def out_schema(row: OpRow) -> Schema:
-    """Return the schema of a row's `out=` form."""
-    return row.schema.as_out(row.out if isinstance(row.out, str) else _OUT_NAMES.get(row.overload))
+    """Return the schema of a row's `out=` form, as torch names it."""
+    overload, names = _out_forms().get(row.name) or (row.out if isinstance(row.out, str) else None, None)
+    return row.schema.as_out(overload, names)
 
 
 class OpOverloadPacket:
@@ -246,7 +260,7 @@ class OpOverloadPacket:
         row = next((row for row in self.packet.rows if row.overload == named), None)
         made = OpOverload(self, row) if row is not None else None
         if made is None:
-            row = next((row for row in self.packet.rows if row.out and out_schema(row).overload == named), None)
+            row = next((row for row in out_rows(self.packet) if out_schema(row).overload == named), None)
             made = OutOverload(self, row) if row is not None else None
         if made is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
@@ -268,7 +282,7 @@ class OpOverloadPacket:
     def overloads(self) -> list[str]:
         """The names of the overloads, "default" for the unnamed one, `out=` forms included."""
         names = [row.overload or "default" for row in self.packet.rows]
-        outs = [out_schema(row).overload for row in self.packet.rows if row.out]
+        outs = [out_schema(row).overload for row in out_rows(self.packet)]
         return list(dict.fromkeys([*names, *outs]))
 
     @property
@@ -306,7 +320,7 @@ class OpNamespace(ModuleType):
         self._prefix = "" if name == "aten" else f"{name}::"
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        packet = None if name.startswith("__") and name.endswith("__") else find_packet(self._prefix + name)
+        packet = find_packet(self._prefix + name)
         if packet is None or not packet.rows:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         made = OpOverloadPacket(packet)
