@@ -210,6 +210,7 @@ class OutOverload(OpOverload):
 
 OutOverload.__name__ = "OpOverload"
 
+
 @cache
 def _out_forms() -> dict[str, tuple[str, tuple[str, ...]] | None]:
     text = files("mindtorch_dispatch").joinpath("out_forms.toml").read_text(encoding="utf-8")

@@ -394,8 +394,11 @@ class Registry:
             return found
         if key in DEVICE_TYPES and (row.composite or (row.meta and row.name in kernels[DEVICE_TYPES[key]])):
             return None
-        if key is DispatchKey.Autograd and (row.meta or row.composite):
-            return None
+        if key is DispatchKey.Autograd:
+            entry = row.__dict__.get("entry")
+            implicit = entry is not None and entry.registered(IMPLICIT) is not None
+            if row.meta or row.composite or (implicit and not any(entry.registered(name) for name in backends)):
+                return None
         return Registration(partial(found.run, self.overload_of(row)))
 
 

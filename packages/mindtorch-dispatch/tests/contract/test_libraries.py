@@ -498,3 +498,26 @@ def the_fallback_of_a_backend_answers_for_operators_without_a_kernel(T, ns):
     found = op(T.ones(2)), T.ones(2).sin()
     lib._destroy()
     return found, asked, caught(lambda: op(T.ones(2)))[0]
+
+
+@scenarios.each(
+    recorded=lambda x: x.sin(),
+    numpy=lambda x: x.detach().sin(),
+    integer=lambda x: x.detach().long(),
+    same=lambda x: x,
+)
+def gradients_that_nobody_registered(T, ns, kernel):
+    _lib, op = made(T, ns, CPU=kernel)
+    x = T.ones(2, requires_grad=True)
+    result = op(x)
+    if result.requires_grad and result is not x:
+        result.sum().backward()
+    return result, x.grad
+
+
+@scenarios.each(implicit="CompositeImplicitAutograd", explicit="CompositeExplicitAutograd", upper="Autograd")
+def gradients_of_composites(T, ns, key):
+    _lib, op = made(T, ns, **{key: lambda x: x.sin()})
+    x = T.ones(2, requires_grad=True)
+    op(x).sum().backward()
+    return x.grad

@@ -125,7 +125,9 @@ def redispatch_of_a_composed_operator_records_its_parts(T, ns):
     return T.ops.aten.square.default.redispatch(keys, x).requires_grad
 
 
-@scenarios.each(**{name: name for name in ("mm", "relu", "linear", "matmul", "dropout", "square", "softmax_int", "sin")})
+@scenarios.each(
+    **{name: name for name in ("mm", "relu", "linear", "matmul", "dropout", "square", "softmax_int", "sin")}
+)
 def decompositions(T, ns, name):
     op = T.ops.aten.softmax.int if name == "softmax_int" else getattr(T.ops.aten, name).default
     return op._can_decompose(), op.has_kernel_for_dispatch_key("CompositeImplicitAutograd")

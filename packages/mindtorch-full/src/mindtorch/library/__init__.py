@@ -1,5 +1,6 @@
 """`torch.library`: operators defined at run time."""
 
+import mindtorch.library._unregistered  # noqa: F401 (installs what answers for operators without gradients)
 from mindtorch._naming import adopt
 from mindtorch.library._custom import CustomOpDef, custom_op, triton_op, wrap_triton
 from mindtorch.library._fakes import get_ctx
