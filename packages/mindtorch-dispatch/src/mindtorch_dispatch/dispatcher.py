@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .call import call_below, call_overload, make_form
+from .entries import split_name
 from .keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from .registry import split_name
 from .state import mode_set, state
 from .table import OpRow, Packet, find_packet
 

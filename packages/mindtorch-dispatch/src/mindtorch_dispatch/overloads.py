@@ -14,11 +14,12 @@ from typing import Any
 
 from .arguments.overload import bind_overload
 from .autograd_interface import hooks
+from .entries import full_name
 from .function_schema import FunctionSchema
 from .interception import make_overload
 from .key_names import IMPLICIT, key_of, parse_key
 from .keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from .registry import full_name, registry
+from .registry import registry
 from .schema import Schema
 from .state import mode_set, state
 from .table import OpRow, Packet, find_packet, kernels

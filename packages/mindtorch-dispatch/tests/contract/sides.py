@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
     """Return `value` as comparable plain data."""
     if isinstance(value, (mt.Tensor, torch.Tensor)):
         data = "meta" if value.device.type == "meta" else [f"{v:.5g}" for v in value.detach().flatten().tolist()]
-        node = shown(value.grad_fn.name()) if value.grad_fn is not None else None
+        node = shown(value.grad_fn.name()).rpartition("::")[2] if value.grad_fn is not None else None
         return (str(value.dtype), tuple(value.shape), data, value.requires_grad, node)
     if isinstance(value, BaseException):
         return type(value).__name__, shown(str(value))

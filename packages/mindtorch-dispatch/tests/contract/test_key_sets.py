@@ -29,7 +29,7 @@ ORDER = [
     DispatchKey.NPU,
     DispatchKey.CPU,
 ]
-RANKED = list(zip(ORDER, ORDER[1:], strict=False))
+RANKED = list(itertools.pairwise(ORDER))
 
 
 @pytest.mark.parametrize("scenario", scenarios)
@@ -58,7 +58,7 @@ def priority(T, ns, names):
     return [top == getattr(T._C.DispatchKey, name) for name in SHARED]
 
 
-@pytest.mark.parametrize("higher,lower", RANKED, ids=lambda key: key.name)
+@pytest.mark.parametrize(("higher", "lower"), RANKED, ids=lambda key: key.name)
 def test_the_order_of_keys(higher, lower):
     assert higher > lower
     assert DispatchKeySet([lower, higher]).highest() is higher

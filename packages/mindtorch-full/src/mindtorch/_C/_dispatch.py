@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_dispatch.entries import full_name
 from mindtorch_dispatch.function_schema import Argument, FunctionSchema
 from mindtorch_dispatch.key_names import parse_key
 from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
-from mindtorch_dispatch.registry import full_name, registry
+from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema as _parse
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import packets

@@ -8,11 +8,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.entries import Registration, fallthrough
 from mindtorch_dispatch.key_names import IMPLICIT, KEY_NAMES
 from mindtorch_dispatch.key_names import parse_key as parse_any_key
 from mindtorch_dispatch.keys import DispatchKeySet
 from mindtorch_dispatch.overloads import OpOverload
-from mindtorch_dispatch.registry import Registration, fallthrough, registry
+from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.tags import read_tags
