@@ -47,6 +47,52 @@ def test_torch_npu_operators():
     assert lines == ["True (2, 1)", "(2, 2) torch.float16"]
 
 
+ATTENTION = """
+import torch, torch_npu
+F = torch.nn.functional
+q, k, v = (torch.randn(2, 4, 6, 8, generator=torch.Generator().manual_seed(s)) for s in range(3))
+plain = F.scaled_dot_product_attention(q, k, v, scale=0.3)
+causal = F.scaled_dot_product_attention(q, k, v, scale=0.3, is_causal=True)
+hidden = torch.ones(6, 6).triu(1).bool()
+forms = {
+    "BNSD": lambda x: x, "BSND": lambda x: x.transpose(1, 2), "BSH": lambda x: x.transpose(1, 2).flatten(2),
+    "SBH": lambda x: x.permute(2, 0, 1, 3).flatten(2),
+}
+for layout, form in forms.items():
+    given = [form(x).npu() for x in (q, k, v)]
+    for mask, mode, expected in ((None, 0, plain), (hidden, 0, causal), (hidden, 2, causal), (hidden, 3, causal)):
+        mask = mask if mask is None else mask.npu()
+        out = torch_npu.npu_fusion_attention(*given, 4, layout, atten_mask=mask, scale=0.3, sparse_mode=mode)[0]
+        assert torch.allclose(out.cpu(), form(expected), atol=1e-5), (layout, mode)
+rows = [x.transpose(1, 2).flatten(0, 1).npu() for x in (q, k, v)]
+out = torch_npu.npu_fusion_attention(*rows, 4, "TND", scale=0.3, actual_seq_qlen=(6, 12), actual_seq_kvlen=(6, 12))[0]
+assert torch.allclose(out.cpu(), plain.transpose(1, 2).flatten(0, 1), atol=1e-5)
+short = torch_npu.npu_fusion_attention(q[:, :, 4:].npu(), k.npu(), v.npu(), 4, "BNSD", scale=0.3, sparse_mode=3)[0]
+assert torch.allclose(short.cpu(), causal[:, :, 4:], atol=1e-5)
+for options in ({"padding_mask": q}, {"sparse_mode": 4}, {"pre_tockens": 3}):
+    try: torch_npu.npu_fusion_attention(q, k, v, 4, "BNSD", **options)
+    except NotImplementedError as e: print("npu_fusion_attention" in str(e))
+from torch_npu.optim import NpuFusedAdamW
+print(NpuFusedAdamW([torch.ones(2).npu().requires_grad_()]).defaults["fused"])
+"""
+
+
+def test_attention_in_the_vendors_layouts():
+    assert program(ATTENTION) == ["True"] * 4
+
+
+def test_transformers_finds_its_way():
+    pytest.importorskip("transformers", reason="oracle")
+    lines = program(
+        "from transformers.utils import is_torch_npu_available\n"
+        "from transformers.integrations.npu_flash_attention import npu_flash_attn_func\n"
+        "import torch\n"
+        "x = torch.randn(1, 4, 2, 8).npu()\n"
+        "print(is_torch_npu_available(), tuple(npu_flash_attn_func(x, x, x, causal=True).shape))\n"
+    )
+    assert lines == ["True (1, 4, 2, 8)"]
+
+
 def test_a_name_that_is_not_there():
     lines = program(
         "import torch_npu\n"

@@ -17,6 +17,10 @@ list_kernels: dict[str, Callable[..., bool]] = {}
 """An op over lists in one launch: `run(name, outs, lists, number)` fills `outs`; False where there is no such kernel."""
 
 
+stream_records: dict[str, Callable[[Any, Any], None]] = {}
+"""Remember that a stream uses a storage: `record(storage, stream)`."""
+
+
 def plain(tensors: Iterable[Any]) -> bool:
     """Return whether a kernel outside of the table may take these tensors: no mode, wrapper or gradient is concerned."""
     mode = state.mode

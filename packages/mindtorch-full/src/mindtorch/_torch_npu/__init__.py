@@ -5,8 +5,9 @@ from typing import Any
 import mindtorch
 from mindtorch import npu
 from mindtorch._backends import load_backend
+from mindtorch._torch_npu.attention import npu_fusion_attention
 
-__all__ = ["npu", "npu_dtype_cast", "npu_rms_norm", "npu_swiglu"]
+__all__ = ["npu", "npu_dtype_cast", "npu_fusion_attention", "npu_rms_norm", "npu_swiglu"]
 
 __version__ = mindtorch.__version__
 

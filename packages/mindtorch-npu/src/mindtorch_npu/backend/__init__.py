@@ -6,8 +6,9 @@ operator, device and dtype; nothing is computed on the host in its place.
 """
 
 from mindtorch_dispatch.arrays import install_arrays
+from mindtorch_dispatch.devices import stream_records
 from mindtorch_npu.backend import ops as _ops
-from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate
+from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate, record_stream
 from mindtorch_npu.backend.binding import MissingOperatorError, launches
 from mindtorch_npu.backend.register import rows
 from mindtorch_npu.device import set_device_class
@@ -18,6 +19,7 @@ from mindtorch_storage.storage.memory import register_pinning
 install_arrays("npu", NpuArrays())
 register_allocator("npu", allocate)
 register_pinning(PinnedAllocation)
+stream_records["npu"] = record_stream
 set_device_class(intern_device)
 
 FAMILIES = _ops.FAMILIES

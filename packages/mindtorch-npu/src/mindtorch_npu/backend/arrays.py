@@ -16,7 +16,7 @@ from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.device import current_device
 from mindtorch_npu.host import host_allocator
-from mindtorch_npu.stream import current_stream
+from mindtorch_npu.stream import Stream, current_stream
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.spec import Spec
@@ -137,6 +137,12 @@ def copy_bytes(target: int, source: int, size: int, kind: int, device: int, non_
 def allocate(nbytes: int, device: Device) -> DeviceAllocation:
     """Return device memory, on the current device when `device` names none."""
     return DeviceAllocation(nbytes, current_device() if device.index is None else device.index)
+
+
+def record_stream(storage: UntypedStorage, stream: Stream) -> None:
+    """Let a storage's block wait for a stream when it is released."""
+    allocation: Any = storage._allocation
+    allocator_of(allocation.device).record_stream(allocation.address, stream.npu_stream)
 
 
 class DeviceArray:

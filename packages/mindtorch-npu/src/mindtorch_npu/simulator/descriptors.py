@@ -43,10 +43,15 @@ class TensorDescriptor:
         """True when the view lies within the storage that the descriptor declares."""
         if 0 in self.shape:
             return True
+        first, end = self.reach
+        return first >= 0 and end <= int(np.prod(self.storage))
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The first element of the storage that the view touches, and the one behind the last."""
         pairs = list(zip(self.shape, self.strides, strict=True))
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in pairs)
-        first = self.offset + sum(min(0, s * (n - 1)) for n, s in pairs)
-        return first >= 0 and last + 1 <= int(np.prod(self.storage))
+        return self.offset + sum(min(0, s * (n - 1)) for n, s in pairs), last + 1
 
 
 @dataclass

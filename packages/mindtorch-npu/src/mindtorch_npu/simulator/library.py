@@ -183,6 +183,9 @@ class Library:
         if any(made and made not in self.descriptors.live for made in executor.handles):
             raise DeviceFault(INVALID, f"EZ1001: {name}: an argument's descriptor was destroyed before the execution")
         arguments = dict(executor.arguments)
+        if machine.races is not None:
+            room = [(workspace or 0, (workspace or 0) + executor.workspace, True)] if executor.workspace else []
+            machine.ordered(machine.stream(stream or 0), name, [*room, *_ranges(name, arguments)])
         machine.stream(stream or 0).enqueue(lambda: self._run(name, arguments))
         self.launches[name] = self.launches.get(name, 0) + 1
         return 0
@@ -214,3 +217,15 @@ class Library:
         if isinstance(made, list) and made and isinstance(made[0], (TensorDescriptor, ScalarDescriptor)):
             return [self._value(item) for item in made]
         return made
+
+
+def _ranges(name: str, arguments: dict[str, Any]) -> list[tuple[int, int, bool]]:
+    """Return the bytes that an operator reads and writes: start, end, and whether they are written."""
+    outputs, found = kernels.table()[name].outputs, []
+    for label, value in arguments.items():
+        for made in value if isinstance(value, list) else [value]:
+            if isinstance(made, TensorDescriptor) and 0 not in made.shape:
+                reach = made.reach
+                size = numpy_dtype(made.dtype).itemsize
+                found.append((made.data + reach[0] * size, made.data + reach[1] * size, label in outputs))
+    return found

@@ -6,16 +6,19 @@ import ctypes
 import itertools
 import os
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan
 from mindtorch_npu.simulator.memory import DeviceMemory
+from mindtorch_npu.simulator.races import HOST, Races
 from mindtorch_npu.simulator.settings import Settings
 from mindtorch_npu.simulator.stream import Event, Stream
 
 PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
 LOST = 507010
+RACE = 507000
 
 
 class Context:
@@ -38,6 +41,7 @@ class Machine:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.faults = FaultPlan(settings.faults)
+        self.races = Races() if settings.races else None
         self.pid = os.getpid()
         self.initialized = 0
         self.finalized = False
@@ -179,6 +183,23 @@ class Machine:
         for stream in self.device_streams(device):
             stream.wait()
             stream.error = None
+
+    def ordered(self, stream: Stream | None, name: str, ranges: Iterable[tuple[int, int, bool]]) -> None:
+        """Check a task's device bytes, (start, end, written), against what other streams do; None is the host.
+
+        DeviceFault for a race. Nothing is checked unless the settings ask for it.
+        """
+        if self.races is None:
+            return
+        own = [one for one in ranges if self.memory_of(one[0]) is not None and one[1] > one[0]]
+        raced = self.races.enqueue(HOST if stream is None else stream.number, name, own)
+        if raced is not None:
+            raise DeviceFault(RACE, f"EZ9999: {raced}")
+
+    def waited(self, stream: Stream) -> None:
+        """The host knows that a stream has done all it had to."""
+        if self.races is not None:
+            self.races.host_waited_for(stream.number)
 
     def memory_of(self, address: int) -> DeviceMemory | None:
         """Return the device memory an address belongs to, None for host addresses."""

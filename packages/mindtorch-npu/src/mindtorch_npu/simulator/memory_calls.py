@@ -21,7 +21,10 @@ def _free(machine: Machine, address: int) -> None:
     memory = machine.memory_of(address)
     if memory is None:
         raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no device memory")
+    size = memory.find(address, 0)[0].size if machine.races is not None else 0
     memory.free(address)
+    if machine.races is not None:
+        machine.races.forget(address, address + size)
 
 
 def _malloc_host(machine: Machine, size: int) -> int:
@@ -67,6 +70,7 @@ def _check_range(machine: Machine, target: int, limit: int, source: int, size: i
 def _memcpy(machine: Machine, target: int, limit: int, source: int, size: int, kind: int) -> None:
     if size:
         _check_range(machine, target, limit, source, size)
+        machine.ordered(None, "rt.memcpy", [(source, source + size, False), (target, target + size, True)])
         machine.copy(target, source, size)
 
 
@@ -79,10 +83,12 @@ def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: 
     expected = {(False, False): H2H, (False, True): H2D, (True, False): D2H, (True, True): D2D}[on_device]
     if kind not in (expected, DEFAULT):
         raise DeviceFault(BAD_VALUE, f"EL0003: the copy is of kind {expected}, not {kind}")
+    machine.ordered(found, "rt.memcpy_async", [(source, source + size, False), (target, target + size, True)])
     found.enqueue(lambda: machine.copy(target, source, size))
     hosts = [address for address, there in zip((source, target), on_device, strict=True) if not there]
     if not all(_is_pinned(machine, address, size) for address in hosts):
         found.wait()  # memory the system may move: the call returns when the copy is done
+        machine.waited(found)
         machine.check_stream(found)
 
 
@@ -95,6 +101,7 @@ def _memset(machine: Machine, address: int, limit: int, value: int, size: int) -
 def _memset_async(machine: Machine, address: int, limit: int, value: int, size: int, stream: int) -> None:
     found = machine.stream(stream)
     machine.host_address(address, size)
+    machine.ordered(found, "rt.memset_async", [(address, address + size, True)])
     found.enqueue(lambda: _memset(machine, address, limit, value, size))
 
 

@@ -34,6 +34,7 @@ class Settings:
     memory: int = 0
     delay: float = 0.0
     priorities: bool = False
+    races: bool = False
     faults: tuple[Fault, ...] = field(default=())
 
 
@@ -68,10 +69,12 @@ def parse(text: str) -> Settings:
             chosen["delay"] = float(value)
         elif key == "priorities":
             chosen["priorities"] = value == "1"
+        elif key == "races":
+            chosen["races"] = value == "1"
         elif key == "fail":
             faults.append(_fault(value))
         else:
-            raise ValueError(f"{VARIABLE}: unknown setting {part!r}; known are memory, delay, priorities, fail")
+            raise ValueError(f"{VARIABLE}: unknown setting {part!r}; known are memory, delay, priorities, races, fail")
     return Settings(chip, facts, faults=tuple(faults), **chosen)
 
 

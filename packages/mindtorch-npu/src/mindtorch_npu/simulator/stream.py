@@ -29,9 +29,10 @@ KERNEL_ERRORS = (
 class Mark:
     """One recording of an event: done when the stream has passed it."""
 
-    __slots__ = ("done", "time_us")
+    __slots__ = ("clock", "done", "time_us")
 
-    def __init__(self) -> None:
+    def __init__(self, clock: dict[int, int] | None = None) -> None:
+        self.clock = clock or {}
         self.done = threading.Event()
         self.time_us = 0
 
@@ -119,9 +120,9 @@ class Stream:
         with self._changed:
             return self._changed.wait_for(lambda: not self._tasks and not self._busy, timeout_s)
 
-    def record(self, event: Event) -> None:
-        """Mark this place in the stream as the event's recording."""
-        mark = Mark()
+    def record(self, event: Event, clock: dict[int, int] | None = None) -> None:
+        """Mark this place in the stream as the event's recording; `clock` is what that says of other streams."""
+        mark = Mark(clock)
         event.mark = mark
         self.enqueue(mark.reach, always=True)
 

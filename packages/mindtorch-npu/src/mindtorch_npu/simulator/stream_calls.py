@@ -31,30 +31,47 @@ def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
     stream = machine.stream(handle)
     if not stream.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(STREAM_TIMEOUT, f"EE1002: the stream did not finish in {milliseconds} ms")
+    machine.waited(stream)
     machine.check_stream(stream)
 
 
 def _synchronize_device(machine: Machine) -> None:
     for stream in machine.device_streams(machine.context().device):
         stream.wait()
+        machine.waited(stream)
         machine.check_stream(stream)
 
 
 def _query(machine: Machine, handle: int) -> int:
     stream = machine.stream(handle)
     machine.check_stream(stream)
-    return 0 if stream.idle else 1
+    if not stream.idle:
+        return 1
+    machine.waited(stream)
+    return 0
 
 
 def _wait_event(machine: Machine, stream: int, event: int) -> None:
     found = machine.event(event)
     if not found.flags & SYNC:
         raise DeviceFault(NOT_SUPPORTED, "EE1001: the event was not made to be waited for")
-    machine.stream(stream).wait_event(found)
+    waiting = machine.stream(stream)
+    waiting.wait_event(found)
+    if machine.races is not None and found.mark is not None:
+        machine.races.waits(waiting.number, found.mark.clock)
 
 
 def _record(machine: Machine, event: int, stream: int) -> None:
-    machine.stream(stream).record(machine.event(event))
+    found = machine.stream(stream)
+    found.record(machine.event(event), machine.races.recorded(found.number) if machine.races is not None else None)
+
+
+def _complete(machine: Machine, event: Event) -> bool:
+    """Return whether an event is passed; then the host knows it."""
+    complete = event.complete
+    if complete and machine.races is not None and event.mark is not None:
+        machine.races.host_waits(event.mark.clock)
+    return complete
 
 
 def _synchronize_event(machine: Machine, handle: int, milliseconds: int = -1) -> None:
@@ -62,6 +79,8 @@ def _synchronize_event(machine: Machine, handle: int, milliseconds: int = -1) ->
     machine.context()
     if mark is not None and not mark.done.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(EVENT_TIMEOUT, f"EE1002: the event was not reached in {milliseconds} ms")
+    if mark is not None and machine.races is not None:
+        machine.races.host_waits(mark.clock)
 
 
 def _plain(machine: Machine, handle: int) -> Event:
@@ -125,7 +144,7 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.reset_event": (2, 2, 0, _reset),
     "rt.synchronize_event": (1, 1, 0, _synchronize_event),
     "rt.synchronize_event_with_timeout": (2, 2, 0, _synchronize_event),
-    "rt.query_event": (1, 1, 1, lambda m, event: 0 if _plain(m, event).complete else 1),
-    "rt.query_event_status": (1, 1, 1, lambda m, event: int(m.event(event).complete)),
+    "rt.query_event": (1, 1, 1, lambda m, event: 0 if _complete(m, _plain(m, event)) else 1),
+    "rt.query_event_status": (1, 1, 1, lambda m, event: int(_complete(m, m.event(event)))),
     "rt.event_elapsed_time": (2, 2, 1, _elapsed),
 }
