@@ -194,3 +194,19 @@ def test_batched_tangents_are_checked() -> None:
         return T.autograd.gradcheck(lambda x: x * x.sin(), (x,), **options)
 
     assert_same(scenario)
+
+
+def test_tangents_that_cannot_be_batched() -> None:
+    def scenario(T: Any) -> Any:
+        x = T.arange(1.0, 4.0, dtype=T.float64).requires_grad_()
+        fw = T.autograd.forward_ad
+
+        def through(x: Any) -> Any:
+            primal, tangent = fw.unpack_dual(x)
+            return x * 2 if tangent is None else fw.make_dual(primal * 2, tangent * 2 + 0 * tangent.sum().item())
+
+        options = {"check_forward_ad": True, "check_batched_forward_grad": True, "check_backward_ad": False}
+        outcome = caught(lambda: T.autograd.gradcheck(through, (x,), **options))
+        return outcome[0], outcome[1].splitlines()[1:]  # the first line says what cannot be batched, in another way
+
+    assert_same(scenario)

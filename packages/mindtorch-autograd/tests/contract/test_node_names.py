@@ -10,6 +10,7 @@ import mindtorch as mt  # noqa: E402
 
 from . import entries  # noqa: E402
 from .entries import Call, Unconvertible, samples  # noqa: E402
+from .sides import assert_same, caught  # noqa: E402
 
 OTHER_NODES = {
     "cdist": "distances are composed of others",
@@ -95,6 +96,30 @@ def compare(info):
             if differing:
                 wrong.add(f"{want.name()}: {sorted(differing)}")
     return wrong
+
+
+def shown(T):
+    x, y = T.ones(2, 3, requires_grad=True), T.full((2, 3), 2.0)
+    nodes = {
+        "sum": x.sum(-1), "sums": x.sum((-2, -1)), "unsqueeze": x.unsqueeze(-1), "squeeze": x.unsqueeze(0).squeeze(0),
+        "number": x * 2, "half": x * 0.5, "one_side": x * y, "mean": x.mean(), "norm": T.linalg.vector_norm(x, dim=-1),
+        "max": x.max(1).values, "added": T.add(x, y, alpha=3), "plain": x + y, "select": x[:, -1],
+        "cat": T.cat([x, y], -1), "rolled": x.roll(-1, -1), "softmax": x.softmax(-1), "weightless":
+        T.nn.functional.binary_cross_entropy(x * 0.5, y * 0.5), "flip": x.flip(-1),
+    }  # fmt: skip
+    seen = []
+    for name, one in nodes.items():
+        node = one.grad_fn
+        for attribute in sorted(set(dir(node)) - {"_saved_self"}):
+            if attribute.startswith("_saved_"):
+                seen.append((name, attribute, caught(lambda node=node, attribute=attribute: getattr(node, attribute))))
+            if attribute.startswith("_raw_saved_") and name not in ("number", "half"):
+                seen.append((name, attribute, getattr(node, attribute).data is None))
+    return seen
+
+
+def test_what_nodes_show():
+    assert_same(shown)
 
 
 @pytest.mark.slow

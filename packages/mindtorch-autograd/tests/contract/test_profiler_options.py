@@ -32,6 +32,7 @@ def sums_are_made_in_place_where_nobody_sees(T):
         names(T, lambda: T.autograd.backward([y, y], [given, given], retain_graph=True)),
         names(T, held_by_a_hook),
         names(T, lambda: T.autograd.grad((y.exp() + y.sin()).sum(), y, create_graph=True)),
+        names(T, lambda: T.autograd.grad((y * 2 + y * 3).sum(), y, create_graph=True)),
         given,
         kept,
     ]

@@ -43,6 +43,8 @@ def by_name(function: Callable[..., Any], positional: bool = True) -> Callable[.
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == 1 and type(args[0]) in plain_types and not state.mode.function_modes:
+            return function(args[0])  # as below, for what is called most
         if not _concerns(args) and not (kwargs and _concerns(kwargs.values())):
             return function(*args, **kwargs)
         try:
@@ -71,6 +73,8 @@ def as_given(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == 1 and type(args[0]) in plain_types and not state.mode.function_modes:
+            return function(args[0])  # as below, for what is called most
         if not _concerns(args) and not (kwargs and _concerns(kwargs.values())):
             return function(*args, **kwargs)
         handled, result = overrides.handle(call, args, kwargs)

@@ -30,7 +30,7 @@ class ConversionMixin(TensorBase):
         array = self._host_array()
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-        value = array.reshape(()).item()
+        value = array.item()
         if isinstance(value, (int, float, complex, bool)):
             return value
         return complex(*value) if isinstance(value, tuple) else float(value)  # complex32 is a pair for numpy
