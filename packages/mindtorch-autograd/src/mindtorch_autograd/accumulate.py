@@ -95,7 +95,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
     A view is taken too, where nothing but the view itself refers to its base.
     """
     if type(grad) is not tensor_class[0] and intercepted(state.mode, (grad,)):
-        return grad._grad_fn is None and not grad._sig.requires_grad
+        return grad._grad_fn is None and not grad._sig.requires_grad and _same_layout(grad._sig.spec, spec)
     storage, array, view = grad._storage, grad._array, grad._view
     return (
         array is not None
@@ -131,8 +131,7 @@ def obeying(grad: TensorBase, spec: Spec) -> Any:
     stride = spec.stride if is_non_overlapping_and_dense(spec.shape, spec.stride) else have.contiguous().stride
     if have.is_contiguous and have.stride == stride and not state.mode.grad:
         return aten.clone(grad)
-    made = aten.empty_strided(list(have.shape), list(stride), dtype=have.dtype, device=have.device)
-    return aten.copy_(made, grad)
+    return aten.copy_(aten.new_empty_strided(grad, list(have.shape), list(stride)), grad)
 
 
 def _without_history(tensor: TensorBase) -> TensorBase:

@@ -10,7 +10,9 @@ from mindtorch_storage.layout import contiguous_format
 from mindtorch_storage.strides import broadcast_shapes
 
 from ..call import aten
+from ..interception import intercepted
 from ..meta.checks import c_type, check, shape_text
+from ..state import state
 
 
 def _folds(first: Any, second: Any) -> bool:
@@ -107,7 +109,9 @@ def linear(input: Any, weight: Any, bias: Any) -> Any:
         rows = aten.reshape(input, (math.prod(shape[:-1]), shape[-1]))
         result = aten.addmm(bias, rows, aten.t(weight))
         return aten.view(result, (*shape[:-1], result.shape[1]))
-    return aten.add_(matmul(input, aten.t(weight)), bias)
+    product = matmul(input, aten.t(weight))
+    # What wraps tensors may not write in place: torch adds anew for it.
+    return (aten.add if intercepted(state.mode, (product,)) else aten.add_)(product, bias)
 
 
 def outer(self: Any, vec2: Any) -> Any:
