@@ -112,7 +112,11 @@ def the_inner_of_two_modes_holds(T):
         with one:
             again = T.zeros(2)
         last = T.zeros(2)
-    return inner.fake_mode is two, [made.fake_mode is one for made in (outer, again, last)], T._C._len_torch_dispatch_stack()
+    return (
+        inner.fake_mode is two,
+        [made.fake_mode is one for made in (outer, again, last)],
+        T._C._len_torch_dispatch_stack(),
+    )
 
 
 @scenarios
@@ -154,7 +158,13 @@ def made_by_hand(T):
 @scenarios
 def settings(T):
     mode = fakes(T).FakeTensorMode()
-    return mode.allow_fallback_kernels, mode.shape_env, mode.static_shapes, mode.allow_non_fake_inputs, mode.is_infra_mode()
+    return (
+        mode.allow_fallback_kernels,
+        mode.shape_env,
+        mode.static_shapes,
+        mode.allow_non_fake_inputs,
+        mode.is_infra_mode(),
+    )
 
 
 @scenarios
