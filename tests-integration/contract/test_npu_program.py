@@ -89,3 +89,31 @@ def test_training_on_the_device_is_training_on_the_cpu():
     left = ("allocated", "active", "reserved", "blocks", "descriptors", "executors")
     assert {name: seen[name] for name in left} == dict.fromkeys(left, 0)
     assert seen["given"] == seen["taken_back"] > 0
+
+
+@pytest.mark.slow
+def test_the_example_trains_saves_and_reloads_on_the_device(tmp_path):
+    paths = [str(p) for p in sorted(ROOT.glob("packages/*/src"))]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "MINDTORCH_NPU_SIMULATOR": "Ascend910B3:1,memory=2GiB",
+    }
+    command = [
+        "run",
+        str(ROOT / "examples" / "bert" / "train.py"),
+        "--device",
+        "npu",
+        "--steps",
+        "4",
+        "--out",
+        str(tmp_path),
+    ]
+    run = subprocess.run(
+        [sys.executable, "-m", "mindtorch", *command], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    for name in ("model.pt", "model.safetensors"):
+        (line,) = [line for line in run.stdout.splitlines() if line.startswith(name)]
+        assert line.endswith("reloaded; logits equal")
+        assert list(tmp_path.rglob(name))
