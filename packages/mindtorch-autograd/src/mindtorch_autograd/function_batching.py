@@ -124,13 +124,24 @@ def _structure(value: Any) -> str:
 
 def wrap_outputs(output: Any, dims: Any, level: int) -> Any:
     """Return outputs as tensors of `level`; torch's error when the dimensions do not have their structure."""
+
+    def wrap(output: Any, dims: Any) -> Any:
+        if isinstance(output, (tuple, list)):
+            return type(output)(wrap(one, dim) for one, dim in zip(output, dims, strict=True))
+        return wrapped(output, dims, level) if isinstance(output, TensorBase) and dims is not None else output
+
+    return wrap(output, dims_of(output, dims))
+
+
+def dims_of(output: Any, dims: Any) -> Any:
+    """Return the batch dimensions of outputs with their structure; torch's error where that cannot be."""
     if isinstance(output, (tuple, list)):
         if dims is None or isinstance(dims, int):
-            dims = type(output)([dims] * len(output))
+            return [dims] * len(output)
         if isinstance(dims, (tuple, list)) and len(dims) == len(output):
-            return type(output)(wrap_outputs(one, dim, level) for one, dim in zip(output, dims, strict=True))
+            return [dims_of(one, dim) for one, dim in zip(output, dims, strict=True)]
     elif dims is None or isinstance(dims, int):
-        return wrapped(output, dims, level) if isinstance(output, TensorBase) and dims is not None else output
+        return dims
     raise RuntimeError(
         f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims}"
         f" to be compatible with the structure of `output`. out_dims has structure {_structure(dims)} but output has structure "

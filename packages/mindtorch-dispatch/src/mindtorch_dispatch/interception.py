@@ -61,7 +61,12 @@ def intercepted(mode: Mode, tensors: Sequence[TensorBase]) -> bool:
 def check_memory(tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error for a tensor without memory that nobody handles the call of."""
     for tensor in tensors:
-        if type(tensor) not in plain_types and is_bare(tensor) and tensor._sig.spec.device.type != "meta":
+        if (
+            type(tensor) not in plain_types
+            and is_bare(tensor)
+            and not tensor._wraps
+            and tensor._sig.spec.device.type != "meta"
+        ):
             check(not tensor._sig.spec.numel, lambda: NO_MEMORY)
 
 

@@ -14,6 +14,7 @@ from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..autograd_interface import PlanRequest, hooks
 from ..executor import filled, run_composite
+from ..keys import DispatchKey
 from ..meta.checks import shape_text
 from ..meta.rule import Outputs
 from ..plan import Plan
@@ -38,8 +39,15 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     level = max((tensor._storage.level for tensor in tensors if tensor._wraps), default=0)
     rule = find_rule(row)
     drawing = rule is not None and rule.kind == RANDOM
-    if not level and not drawing:
+    boxed = row.__dict__.get("boxed", {})
+    recorded = DispatchKey.Autograd in boxed and state.mode.records and any(t._sig.requires_grad for t in tensors)
+    if (not level and not drawing) or recorded:  # what a program registered for Autograd stands above
         return None
+    if DispatchKey.Batched in boxed:
+        plan = Plan(row, run_composite)
+        fill_plan(plan, bound, Outputs(None), None)
+        plan.kernel = boxed[DispatchKey.Batched]
+        return plan
     if row.packet == "equal":
         raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
     if row.packet == "allclose":

@@ -15,8 +15,12 @@ warned: set[str] = set()
 """The ops of which this process was told that they are computed slice by slice."""
 
 
+def _name(row: OpRow) -> str:
+    return row.name if "::" in row.name else row.aten_name
+
+
 def _warn(row: OpRow) -> None:
-    name = row.name if "::" in row.name else row.aten_name
+    name = _name(row)
     if name in warned:
         return
     warned.add(name)
@@ -41,15 +45,15 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
     """
     returns = row.schema.returns
     written = any(argument.is_write for argument in row.schema.arguments)
-    if not written and any(one.alias is not None for one in returns):
+    if not returns or (not written and any(one.alias is not None for one in returns)):
         raise RuntimeError(
-            f"Batching rule not implemented for {row.aten_name}; the fallback path doesn't work on out= or view ops."
+            f"Batching rule not implemented for {_name(row)}; the fallback path doesn't work on out= or view ops."
         )
     if any("Tensor" not in str(one.type) for one in returns):
-        raise RuntimeError(f"Batching rule not implemented for {row.aten_name}. We could not generate a fallback.")
+        raise RuntimeError(f"Batching rule not implemented for {_name(row)}. We could not generate a fallback.")
     if not batch.size:
         raise RuntimeError(
-            f"Batching rule not implemented for {row.aten_name}. The fallback path does not support vmap over dims of size 0."
+            f"Batching rule not implemented for {_name(row)}. The fallback path does not support vmap over dims of size 0."
         )
     _warn(row)
     with loop(batch.randomness):

@@ -11,14 +11,16 @@ from ..state import state
 
 
 class Batch:
-    """One open `vmap`: its level (1 is the outermost), how many examples it has, what random ops do in it."""
+    """One open `vmap`: its level (1 is the outermost), how many examples it has, what random ops do in it, and how many
+    transforms are around it."""
 
-    __slots__ = ("level", "randomness", "size")
+    __slots__ = ("level", "randomness", "size", "transforms")
 
     def __init__(self, level: int, size: int, randomness: str) -> None:
         self.level = level
         self.size = size
         self.randomness = randomness
+        self.transforms = state.transforms
 
 
 class _Open(threading.local):
@@ -103,13 +105,15 @@ def loop(randomness: str) -> Iterator[None]:
 class below:
     """Context: what runs here is a batch's inside, so only the batches around that one are open."""
 
-    __slots__ = ("before", "level", "mode")
+    __slots__ = ("before", "level", "mode", "transforms")
 
     def __init__(self, level: int) -> None:
         self.level = level
 
     def __enter__(self) -> None:
-        self.before, self.mode = _open.batches, state.mode
+        self.before, self.mode, self.transforms = _open.batches, state.mode, state.transforms
+        if len(self.before) >= self.level:
+            state.transforms = self.before[self.level - 1].transforms
         kept = _open.batches = self.before[: self.level - 1]
         if not kept:
             state.mode = self.mode.replace(include=self.mode.include & ~BATCHED_MASK)
@@ -117,3 +121,4 @@ class below:
     def __exit__(self, *exc_info: object) -> None:
         _open.batches = self.before
         state.mode = self.mode
+        state.transforms = self.transforms

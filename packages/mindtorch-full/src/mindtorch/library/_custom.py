@@ -12,6 +12,7 @@ from mindtorch_dispatch.schema.diagnosis import diagnose
 from mindtorch_dispatch.tags import Tag, read_tags
 from mindtorch_storage.tensor_base import TensorBase
 
+from ._batching import register_rule
 from ._casts import casting_kernel
 from ._gradients import GradientRule, autograd_kernel, check_setup
 from ._inference import infer_schema
@@ -137,8 +138,12 @@ class CustomOpDef:
         return kernel
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Give the operator its batching rule."""
-        raise NotImplementedError("register_vmap: batching rules of custom operators are not supported yet")
+        """Give the operator its batching rule, `func(info, in_dims, *args)`; a decorator without `func`."""
+
+        def register(function: Callable[..., Any]) -> None:
+            register_rule(self._opoverload.row, function)
+
+        return register if func is None else register(func)
 
     def register_torch_dispatch(
         self, torch_dispatch_class: Any, fn: Callable[..., Any] | None = None, /

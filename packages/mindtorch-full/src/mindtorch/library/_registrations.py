@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ._batching import register_rule
 from ._casts import casting_kernel
 from ._custom import CustomOpDef, check_functional, definition_of
 from ._gradients import GradientRule, autograd_kernel, check_setup
@@ -124,8 +125,9 @@ def register_torch_dispatch(
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
     """Give an operator its batching rule; a decorator without `func`."""
     name = name_of(op, "register_vmap")
-    overload = declared(name)
-    custom = definition_of(overload.name())
-    if custom is None:
-        raise NotImplementedError(f"register_vmap({name}): batching rules are taken for custom operators only")
-    return custom.register_vmap(func)
+    row = declared(name).row
+
+    def register(function: Callable[..., Any]) -> None:
+        register_rule(row, function)
+
+    return register if func is None else register(func)

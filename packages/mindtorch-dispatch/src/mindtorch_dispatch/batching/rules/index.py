@@ -68,7 +68,9 @@ def along_index(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) ->
         source = [batched(v, d, batch.size) if is_tensor(v) else v for v, d in zip(rest, dims[3:], strict=True)]
         source = [aten.unsqueeze(v, 1) if is_tensor(v) and v.dim() == 1 else v for v in source]
         result = invoke(row, [made[0], at, index, *source])
-        kept = ndim if ndim or not selecting else rank(index, None)
+        kept = (
+            rank(index, None) or ndim > 1 if selecting else ndim
+        )  # a single position selects from a sequence a number
         return (result if kept else aten.squeeze(result, 1)), 0
     if (not selecting and not adding) or not ndim:
         return looped(row, batch, values, dims)
@@ -217,5 +219,7 @@ def masked_select(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) 
 def one_hot(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`one_hot` of a known number of classes."""
     if values[1] == -1:
-        return looped(row, batch, values, dims)
+        raise RuntimeError(
+            "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
+        )
     return invoke(row, [front(values[0], dims[0]), values[1]]), 0

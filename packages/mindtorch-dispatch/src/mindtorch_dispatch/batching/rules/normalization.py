@@ -6,7 +6,6 @@ from typing import Any
 
 from mindtorch_dispatch.batching.geometry import batched, folded, front, invoke, unfolded
 from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.batching.wrapper import unbatchable
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.table import OpRow
 
@@ -124,7 +123,7 @@ def batch_norm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> 
     input, weight, bias, mean, var, training, momentum, eps = values
     size = batch.size
     if training and mean is not None and dims[0] is not None and (dims[3] is None or dims[4] is None):
-        raise unbatchable(
+        raise RuntimeError(
             "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
             "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
             "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see the "

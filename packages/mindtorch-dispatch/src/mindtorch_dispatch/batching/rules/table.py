@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.keys import DispatchKey
 from mindtorch_dispatch.meta.rule import every_dim
 from mindtorch_dispatch.table import OpRow
 
@@ -30,6 +29,9 @@ class Rule:
 rules: dict[str, Rule] = {}
 """Row name to rule; an in-place form has its functional row's unless it has its own."""
 
+registered: dict[str, Rule] = {}
+"""The rules that programs gave operators, by row name; they come first."""
+
 families: dict[str, Rule] = {}
 """Rules that follow from the row's meta rule, by what it says of itself."""
 
@@ -48,13 +50,11 @@ def rule(*names: str, kind: str = "") -> Callable[[Callable[..., Any]], Callable
 
 def find_rule(row: OpRow) -> Rule | None:
     """Return the rule of a row, None when its parts or a loop over slices compute it."""
-    boxed = row.__dict__.get("boxed")
-    if boxed:
-        given = boxed.get(DispatchKey.Batched)
-        if given is not None:
-            return Rule(given)
-        if "::" in row.packet:
-            return None
+    own = registered.get(row.name)
+    if own is not None:
+        return own
+    if "::" in row.packet:
+        return None
     own = rules.get(row.name)
     if own is not None:
         return own

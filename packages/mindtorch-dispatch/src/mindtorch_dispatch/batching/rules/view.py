@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import front, invoke, place, places, rank
+from mindtorch_dispatch.batching.geometry import batched, front, invoke, place, places, rank
 from mindtorch_dispatch.batching.levels import Batch
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check
@@ -170,6 +170,16 @@ def diagonal_backward(row: OpRow, batch: Batch, values: list[Any], dims: list[An
     """The gradient of `diagonal`."""
     grad, sizes, offset, first, second = values
     made = [front(grad, dims[0]), [batch.size, *sizes], offset, place(first, len(sizes)), place(second, len(sizes))]
+    return invoke(row, made), 0
+
+
+@rule("select_scatter", "slice_scatter", "diagonal_scatter")
+def view_scatter(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """Copies with a view of them written."""
+    ndim = rank(values[0], dims[0])
+    made = [batched(value, dim, batch.size) for value, dim in zip(values[:2], dims[:2], strict=True)] + values[2:]
+    for at in (2,) if row.packet != "diagonal_scatter" else (3, 4):
+        made[at] = place(values[at], ndim)
     return invoke(row, made), 0
 
 

@@ -1,0 +1,135 @@
+"""Operators of programs under `vmap`, against torch."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import pytest
+
+from .sides import Scenarios, assert_same, caught
+
+scenarios = Scenarios()
+_names = itertools.count()
+
+
+@pytest.mark.parametrize("scenario", scenarios)
+def test_as_torch(scenario: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(scenario)
+
+
+def batch(T: Any) -> Any:
+    return T.arange(6.0).reshape(2, 3)
+
+
+def scaled(T: Any) -> Any:
+    """Return a fresh operator x * n."""
+
+    def function(x, n=2):
+        return x * n
+
+    function.__annotations__ = {"x": T.Tensor, "n": int, "return": T.Tensor}
+    return T.library.custom_op(f"vmapped{T.__name__}::scaled{next(_names)}", mutates_args=())(function)
+
+
+def pair(T: Any) -> Any:
+    """Return a fresh operator x * y, x + y."""
+
+    def function(x, y):
+        return x * y, x + y
+
+    function.__annotations__ = {"x": T.Tensor, "y": T.Tensor, "return": tuple[T.Tensor, T.Tensor]}
+    return T.library.custom_op(f"vmapped{T.__name__}::pair{next(_names)}", mutates_args=())(function)
+
+
+@scenarios
+def without_a_rule(T):
+    return T.func.vmap(scaled(T))(batch(T)), T.func.vmap(pair(T), in_dims=(0, None))(batch(T), batch(T)[0])
+
+
+@scenarios
+def with_a_rule(T):
+    op, seen = scaled(T), []
+
+    @op.register_vmap
+    def rule(info, in_dims, x, n=2):
+        seen.append((info.batch_size, info.randomness, in_dims, tuple(x.shape), n))
+        return op(x, n) * 10, in_dims[0]
+
+    results = [
+        T.func.vmap(op, in_dims=1)(batch(T)),
+        T.func.vmap(lambda x: op(x, n=3), in_dims=1, randomness="same")(batch(T)),
+        T.func.vmap(T.func.vmap(op))(batch(T)),
+    ]
+    return results, seen, op(batch(T))
+
+
+@scenarios
+def a_rule_by_name(T):
+    op = pair(T)
+    T.library.register_vmap(
+        op._qualname, lambda info, in_dims, x, y: (op(x, y if in_dims[1] == 0 else y[None]), (0, 0))
+    )
+    return T.func.vmap(op, in_dims=(0, None))(batch(T), batch(T)[0]), T.func.vmap(op)(batch(T), batch(T))
+
+
+ANSWERS = {
+    "one_result": lambda x, y: x,
+    "one_dim": lambda x, y: ((x, y), 0),
+    "three_dims": lambda x, y: ((x, y), (0, 0, 0)),
+    "nothing_batched": lambda x, y: ((x[0] + 0, y), (None, 0)),
+}
+
+
+@scenarios.each(**ANSWERS)
+def answers_of_rules(T: Any, case: Any) -> Any:
+    op = pair(T)
+    op.register_vmap(lambda info, in_dims, x, y: case(x, y))
+    return T.func.vmap(op)(batch(T), batch(T))
+
+
+@scenarios
+def names_of_operators(T):
+    rule = lambda info, in_dims, x: (x, 0)  # noqa: E731
+    return [caught(lambda name=name: T.library.register_vmap(name, rule)) for name in ("nowhere::nothing", 3)]
+
+
+@scenarios
+def with_a_backward(T):
+    def function(x):
+        return x * x
+
+    function.__annotations__ = {"x": T.Tensor, "return": T.Tensor}
+    op = T.library.custom_op(f"vmapped{T.__name__}::square{next(_names)}", mutates_args=())(function)
+    op.register_autograd(
+        lambda ctx, grad: grad * 2 * ctx.saved_tensors[0],
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0]),
+    )
+    x = batch(T).requires_grad_()
+    before = [T.func.vmap(op)(batch(T)), T.autograd.grad(T.func.vmap(op)(x).sum(), x)]
+    op.register_vmap(lambda info, dims, x: (op(x), dims[0]))
+    return [
+        before,
+        T.autograd.grad(T.func.vmap(op)(x).sum(), x),
+        caught(lambda: T.func.grad(lambda x: op(x).sum())(batch(T))),
+        caught(lambda: T.func.vmap(T.func.grad(lambda x: op(x).sum()))(batch(T))),
+        caught(lambda: T.func.grad(lambda x: T.func.vmap(op)(x).sum())(batch(T))),
+    ]
+
+
+@scenarios
+def that_write(T):
+    def function(x):
+        x.add_(1)
+
+    function.__annotations__ = {"x": T.Tensor, "return": None}
+    op = T.library.custom_op("vmapped::writing", mutates_args=("x",))(function)
+    return T.func.vmap(lambda x: (op(x), x)[1])(batch(T))
+
+
+@scenarios
+def same_function_at_the_top(T):
+    return T.vmap(lambda x: x.sum())(batch(T))
