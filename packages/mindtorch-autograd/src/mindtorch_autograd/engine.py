@@ -234,10 +234,13 @@ class GraphTask:
     def _run_node(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run the node on `grads`, which is emptied; return its gradients with the geometry of the inputs."""
         self.node = node
+        recorder = node._recorder
         if self.recording is not None:
             answers = self._apply_recorded(node, grads)
+        elif _anomaly["enabled"]:
+            answers = anomaly.run(node, grads)
         else:
-            answers = anomaly.run(node, grads) if _anomaly["enabled"] else node.apply(grads)
+            answers = node.apply(grads) if recorder is None else recorder.backward(node, grads)
         grads.clear()
         edges = node._edges
         if len(answers) != len(edges):
@@ -255,7 +258,10 @@ class GraphTask:
             if grad._sig.spec is not spec and spec is not None:
                 fitted[index] = fit(grad, spec, node, index)
         if not self.keep_graph:
-            node.release()
+            if recorder is None:
+                node.release()
+            elif recorder.saves_tensors:
+                node._saved = None
         return fitted
 
     @staticmethod

@@ -73,6 +73,9 @@ class Node:
 
     __slots__ = ("__weakref__", "_edges", "_hooks", "_outputs", "_seq")
 
+    _recorder: Any = None
+    """What knows the formulas of an `OpNode`; the engine then asks it, and not the node."""
+
     _edges: Sequence[tuple[Any, int]]
     _hooks: NodeHooks | None
     _outputs: Sequence[Spec | None]
