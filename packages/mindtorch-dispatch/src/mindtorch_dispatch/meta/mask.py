@@ -27,7 +27,8 @@ def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
             ),
         )
     shape = broadcast_shapes(self.shape, mask.shape)
-    return Outputs(Spec.of(self.dtype, self.device, shape))
+    follows = not self.ndim and self.device.type == "cpu"  # a CPU scalar goes where the mask is
+    return Outputs(Spec.of(self.dtype, mask.device if follows else self.device, shape))
 
 
 masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim)
