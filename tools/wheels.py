@@ -9,6 +9,7 @@ Runs in the environment `pkg` (`./hatchw run pkg:check`), where no member is ins
 
 import argparse
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,10 @@ SMOKE = {
     "mindtorch-storage": "import mindtorch_storage",
     "mindtorch-dispatch": "import mindtorch_dispatch",
     "mindtorch-autograd": "import mindtorch_autograd",
-    "mindtorch-cpu": "import mindtorch_cpu",
+    "mindtorch-cpu": (
+        "import os; from mindtorch_cpu import native; "
+        "assert native.module or os.environ.get('MINDTORCH_CPU_REQUIRE') != '1', 'the native module is missing'"
+    ),
     "mindtorch-npu": "import mindtorch_npu",
     "mindtorch-proxy": "import mindtorch_proxy",
     "mindtorch-testing": "import mindtorch_testing",
@@ -94,7 +98,25 @@ def check(found: dict[str, Member]) -> None:
             names = archive.getnames()
         if not any("/tests/" in n for n in names):
             raise SystemExit(f"{stem}.tar.gz: no tests in the source distribution")
+    check_fallback(found["mindtorch-cpu"])
     print(f"check: {len(artefacts)} artefacts are fine")
+
+
+def check_fallback(member: Member) -> None:
+    """Without a compiler the compiled member is a pure wheel and says so, unless native code is asked for."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o"]
+    environment = {**os.environ, "CXX": "false"}
+    with tempfile.TemporaryDirectory() as folder:
+        environment["MINDTORCH_CPU_REQUIRE"] = "0"
+        done = subprocess.run([*command, folder, member.folder], env=environment, capture_output=True, text=True)
+        made = [wheel.name for wheel in Path(folder).glob("*.whl")]
+        if done.returncode or len(made) != 1 or not made[0].endswith("-py3-none-any.whl"):
+            raise SystemExit(f"{member.name} without a compiler: no pure wheel ({made})\n{done.stdout}{done.stderr}")
+        if "numpy kernels are used" not in done.stdout + done.stderr:
+            raise SystemExit(f"{member.name} without a compiler: nothing is said about it")
+        environment["MINDTORCH_CPU_REQUIRE"] = "1"
+        if not subprocess.run([*command, folder, member.folder], env=environment, capture_output=True).returncode:
+            raise SystemExit(f"{member.name}: MINDTORCH_CPU_REQUIRE=1 does not refuse a build without a compiler")
 
 
 def inspect_wheel(member: Member, wheel: Path) -> None:

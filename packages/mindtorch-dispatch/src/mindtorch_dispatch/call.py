@@ -116,10 +116,28 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         except AttributeError as error:
             return run_again(plan, args, error)
 
-    chosen = keyed if packet.key is not None else call
+    chosen = keyed if packet.key is not None else call if _twin["caller"] is None else _through_twin(packet, call)
     chosen.__name__ = chosen.__qualname__ = packet.name
     chosen.__module__ = "torch"
     return chosen
+
+
+_twin: dict[str, Any] = {"caller": None}
+
+
+def install_twin(caller: Callable[[Packet, Callable[..., Any]], Callable[[tuple[Any, ...]], Any]]) -> None:
+    """Have calls made from now on (`make_call`) run by a native twin of the code above: `caller(packet, call)` returns
+    `run(args)`, which runs planned calls without names and leaves all others to `call`."""
+    _twin["caller"] = caller
+
+
+def _through_twin(packet: Packet, call: Callable[..., Any]) -> Callable[..., Any]:
+    run = _twin["caller"](packet, call)
+
+    def planned(*args: Any, **kwargs: Any) -> Any:
+        return call(*args, **kwargs) if kwargs else run(args)
+
+    return planned
 
 
 def _call_with_names(

@@ -64,8 +64,8 @@ def _distribution_version(name: str) -> str | None:
 def _cpu() -> str:
     if importlib.util.find_spec("mindtorch_cpu") is None:
         return "mindtorch-cpu is not installed"
-    native = importlib.util.find_spec("mindtorch_cpu._native") is not None
-    return "native kernels" if native else "numpy kernels (the native module is not built)"
+    native = importlib.import_module("mindtorch_cpu.native").module is not None
+    return "native kernels" if native else "numpy kernels (the native module is not built, or switched off)"
 
 
 def _npu() -> str:

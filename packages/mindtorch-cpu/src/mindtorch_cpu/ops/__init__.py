@@ -2,4 +2,9 @@
 
 from mindtorch_dispatch.families import load_families
 
+from .. import native
+
 FAMILIES = load_families(__name__, __path__)
+
+if native.module is not None:
+    native.install(native.module)

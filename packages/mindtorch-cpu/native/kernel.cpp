@@ -1,0 +1,138 @@
+// The type of native kernels: a function, and the numpy kernel for the operands it does not take.
+#include "interface.h"
+
+namespace mindtorch {
+
+namespace {
+
+// numpy's error state is silent while a numpy kernel runs.
+class Silence {
+public:
+    Silence() {
+        if (configuration.error_state == Py_None) {
+            token_ = PyObject_CallOneArg(configuration.enter, configuration.silent);
+        } else {
+            token_ = PyContextVar_Set(configuration.error_state, configuration.silent);
+        }
+    }
+
+    explicit operator bool() const { return token_ != nullptr; }
+
+    // Put the state of before back, whatever error is set; -1 when that fails.
+    int leave() {
+        if (token_ == nullptr) return -1;
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        int result;
+        if (configuration.error_state == Py_None) {
+            Ref done(PyObject_CallOneArg(configuration.leave, token_));
+            result = done ? 0 : -1;
+        } else {
+            result = PyContextVar_Reset(configuration.error_state, token_);
+        }
+        Py_CLEAR(token_);
+        if (type != nullptr) PyErr_Restore(type, value, traceback);
+        return result;
+    }
+
+private:
+    PyObject* token_ = nullptr;
+};
+
+PyObject* run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_t count) {
+    Silence silence;
+    if (!silence) return nullptr;
+    Ref done(PyObject_Vectorcall(function, arguments, static_cast<size_t>(count), nullptr));
+    return silence.leave() < 0 ? nullptr : done.release();
+}
+
+// 1 when the native function did it, 0 when numpy's must, -1 with an error set.
+int run_native(Kernel* kernel, PyObject* const* arguments, Py_ssize_t count) {
+    if (!PyArray_CheckExact(arguments[0])) return 0;
+    return kernel->function(reinterpret_cast<PyArrayObject*>(arguments[0]), arguments + 1, count - 1);
+}
+
+PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {
+    auto* kernel = reinterpret_cast<Kernel*>(object);
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (names == nullptr && count > 0) {
+        const int done = run_native(kernel, arguments, count);
+        if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
+    }
+    return PyObject_Vectorcall(kernel->numpy, arguments, static_cast<size_t>(count), names);
+}
+
+int kernel_traverse(PyObject* object, visitproc visit, void* arg) {
+    Py_VISIT(reinterpret_cast<Kernel*>(object)->numpy);
+    return 0;
+}
+
+int kernel_clear(PyObject* object) {
+    Py_CLEAR(reinterpret_cast<Kernel*>(object)->numpy);
+    return 0;
+}
+
+void kernel_dealloc(PyObject* object) {
+    PyObject_GC_UnTrack(object);
+    kernel_clear(object);
+    Py_CLEAR(reinterpret_cast<Kernel*>(object)->name);
+    PyObject_GC_Del(object);
+}
+
+PyObject* kernel_repr(PyObject* object) {
+    return PyUnicode_FromFormat("<native kernel %U>", reinterpret_cast<Kernel*>(object)->name);
+}
+
+PyMemberDef* kernel_members() {
+    static PyMemberDef members[] = {
+        {"numpy", T_OBJECT_EX, offsetof(Kernel, numpy), READONLY, "The numpy kernel."},
+        {"__name__", T_OBJECT_EX, offsetof(Kernel, name), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr},
+    };
+    return members;
+}
+
+}  // namespace
+
+PyTypeObject KernelType = [] {
+    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+    type.tp_name = "mindtorch_cpu._native.Kernel";
+    type.tp_doc = "A native kernel: fn(out, *values); `numpy` is the kernel for what it does not take.";
+    type.tp_basicsize = sizeof(Kernel);
+    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+    type.tp_vectorcall_offset = offsetof(Kernel, call);
+    type.tp_call = PyVectorcall_Call;
+    type.tp_traverse = kernel_traverse;
+    type.tp_clear = kernel_clear;
+    type.tp_dealloc = kernel_dealloc;
+    type.tp_repr = kernel_repr;
+    type.tp_members = kernel_members();
+    return type;
+}();
+
+PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count) {
+    if (Py_TYPE(kernel) != &KernelType) return run_silently(kernel, arguments, count);
+    auto* native = reinterpret_cast<Kernel*>(kernel);
+    const int done = run_native(native, arguments, count);
+    if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
+    return run_silently(native->numpy, arguments, count);
+}
+
+PyObject* make_kernel(const char* name, KernelFunction function, PyObject* numpy) {
+    Ref text(PyUnicode_FromString(name));
+    if (!text) return nullptr;
+    auto* made = PyObject_GC_New(Kernel, &KernelType);
+    if (made == nullptr) return nullptr;
+    made->call = kernel_vectorcall;
+    made->function = function;
+    made->numpy = Py_NewRef(numpy);
+    made->name = text.release();
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
+    return reinterpret_cast<PyObject*>(made);
+}
+
+int add_types(PyObject* module) {
+    return PyModule_AddType(module, &KernelType) < 0 || PyModule_AddType(module, &CallerType) < 0 ? -1 : 0;
+}
+
+}  // namespace mindtorch

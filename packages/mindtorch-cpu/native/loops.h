@@ -1,0 +1,28 @@
+// The loops over contiguous elements, by instruction set. No C++ library is used here: nothing built for a wider set may
+// be shared with code of the base set.
+#pragma once
+
+#include <stddef.h>
+
+namespace mindtorch {
+
+enum Binary { ADD, SUBTRACT, MULTIPLY, DIVIDE, BINARY_COUNT };
+enum Unary { NEGATIVE, SQUARE_ROOT, ABSOLUTE, RECTIFY, UNARY_COUNT };
+
+// Which operand of a binary loop is one number for all elements.
+enum Shape { BOTH, LEFT_NUMBER, RIGHT_NUMBER, SHAPE_COUNT };
+
+using BinaryLoop = void (*)(void* out, const void* left, const void* right, size_t count);
+using UnaryLoop = void (*)(void* out, const void* in, size_t count);
+
+// [0] is float, [1] is double.
+struct Loops {
+    BinaryLoop binary[BINARY_COUNT][SHAPE_COUNT][2];
+    UnaryLoop unary[UNARY_COUNT][2];
+};
+
+extern const Loops loops_base;
+extern const Loops loops_v3;
+extern const Loops loops_v4;
+
+}  // namespace mindtorch

@@ -1,0 +1,91 @@
+"""The native module `mindtorch_cpu._native`, where it is built: the executor's twin and kernels for dense operands.
+
+`MINDTORCH_NATIVE=0` ignores it, `1` demands it, unset takes it where it is there. It changes speed and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from mindtorch_dispatch import call, executor, plan, quiet, table
+from mindtorch_dispatch.state import state
+from mindtorch_storage.tensor_base import TensorBase
+
+INTERFACE = 1
+"""What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
+
+ROWS = {
+    "add": ("add.Tensor", "add.Scalar"),
+    "subtract": ("sub.Tensor", "sub.Scalar"),
+    "multiply": ("mul.Tensor", "mul.Scalar"),
+    "divide": ("div.Tensor", "div.Scalar"),
+    "negative": ("neg",),
+    "square_root": ("sqrt",),
+    "absolute": ("abs",),
+    "rectify": ("relu",),
+}
+"""Native kernels and the rows whose numpy kernels they stand before."""
+
+
+def load() -> Any:
+    """Return the native module, None where it is absent or not wanted.
+
+    Raises ValueError for a value that `MINDTORCH_NATIVE` cannot have, ImportError where it is 1 and there is no module.
+    """
+    wanted = os.environ.get("MINDTORCH_NATIVE", "")
+    if wanted not in ("", "0", "1"):
+        raise ValueError(f"MINDTORCH_NATIVE is 0, 1 or unset, not {wanted!r}")
+    if wanted == "0":
+        return None
+    try:
+        module = importlib.import_module("mindtorch_cpu._native")
+    except ModuleNotFoundError:
+        if wanted == "1":
+            raise ImportError("MINDTORCH_NATIVE=1, but mindtorch-cpu was installed without its native module") from None
+        return None
+    if module.INTERFACE == INTERFACE:
+        return module
+    text = "the native module of mindtorch-cpu was built from another version of its source: build it anew"
+    if wanted == "1":
+        raise ImportError(text)
+    warnings.warn(f"{text}; numpy kernels are used", RuntimeWarning, stacklevel=2)
+    return None
+
+
+def install(module: Any) -> None:
+    """Put the module's executor into the call path, and its kernels before numpy's."""
+    variable = getattr(quiet.enter, "__self__", None)
+    module.install(
+        {
+            "TensorBase": TensorBase,
+            "Plan": plan.Plan,
+            "Packet": table.Packet,
+            "state": state,
+            "plain_types": plan.plain_types,
+            "fingerprint": call.fingerprint,
+            "Unplannable": call.Unplannable,
+            "run_again": call.run_again,
+            "run_kernel": executor.run_kernel,
+            "run_inplace": executor.run_inplace,
+            "empty": np.empty,
+            "enter": quiet.enter,
+            "leave": quiet.leave,
+            "silent": quiet.SILENT,
+            "error_state": variable if isinstance(variable, ContextVar) else None,
+        }
+    )
+    for name, rows in ROWS.items():
+        for row in rows:
+            entry = table.kernels["cpu"][row]
+            table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
+    call.install_twin(module.caller)
+
+
+module = load()
+"""The native module in use, None where Python and numpy do everything."""
