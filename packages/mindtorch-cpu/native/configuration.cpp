@@ -48,6 +48,41 @@ int find_slots(PyObject* settings, const char* class_name, const SlotName (&slot
     return 0;
 }
 
+template <size_t count>
+int find_objects(PyObject* settings, const ObjectName (&objects)[count]) {
+    for (const ObjectName& one : objects) {
+        PyObject* found = item(settings, one.name);
+        if (found == nullptr) return -1;
+        *one.object = Py_NewRef(found);
+    }
+    return 0;
+}
+
+// What recording needs, where there is autograd.
+int install_recording(PyObject* settings) {
+    Configuration& to = configuration;
+    const SlotName recorder_slots[] = {
+        {"cls", &to.recorder.cls}, {"written", &to.recorder.written}, {"single", &to.recorder.single},
+        {"edges", &to.recorder.edges}, {"outputs", &to.recorder.outputs}, {"plain_saves", &to.recorder.plain_saves},
+    };
+    const SlotName node_slots[] = {
+        {"_recorder", &to.node.recorder}, {"_hooks", &to.node.hooks}, {"_seq", &to.node.seq},
+        {"_outputs", &to.node.outputs}, {"_edges", &to.node.edges}, {"_saved", &to.node.saved},
+    };
+    const SlotName meta_slots[] = {{"accumulator", &to.accumulator}};
+    if (find_slots(settings, "Recorder", recorder_slots) < 0 || find_slots(settings, "OpNode", node_slots) < 0 ||
+        find_slots(settings, "AutogradMeta", meta_slots) < 0)
+        return -1;
+    const ObjectName objects[] = {
+        {"sequence", &to.sequence}, {"anomaly", &to.anomaly}, {"gradient_edge", &to.gradient_edge},
+        {"nowhere", &to.nowhere},
+    };
+    if (find_objects(settings, objects) < 0) return -1;
+    to.enabled_name = PyUnicode_InternFromString("enabled");
+    to.after = PyObject_GetAttrString(item(settings, "Recorder"), "after");
+    return to.enabled_name == nullptr || to.after == nullptr ? -1 : 0;
+}
+
 }  // namespace
 
 PyObject* install(PyObject*, PyObject* settings) {
@@ -77,11 +112,8 @@ PyObject* install(PyObject*, PyObject* settings) {
         {"run_inplace", &to.run_inplace}, {"empty", &to.empty}, {"enter", &to.enter}, {"leave", &to.leave},
         {"silent", &to.silent}, {"error_state", &to.error_state},
     };
-    for (const ObjectName& one : objects) {
-        PyObject* found = item(settings, one.name);
-        if (found == nullptr) return nullptr;
-        *one.object = Py_NewRef(found);
-    }
+    if (find_objects(settings, objects) < 0) return nullptr;
+    if (PyDict_GetItemString(settings, "Recorder") != nullptr && install_recording(settings) < 0) return nullptr;
     to.mode_name = PyUnicode_InternFromString("mode");
     to.free_name = PyUnicode_InternFromString("free");
     to.zero = PyLong_FromLong(0);

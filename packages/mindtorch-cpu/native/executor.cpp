@@ -232,11 +232,7 @@ PyObject* run_functional(PyObject* plan, PyObject* flat) {
     Ref tensor(make_tensor(plan, array.get()));
     if (!tensor) return nullptr;
     PyObject* record = slot(plan, at.record);
-    if (record != Py_None) {
-        PyObject* const given[2] = {flat, tensor.get()};
-        Ref recorded(PyObject_Vectorcall(record, given, 2, nullptr));
-        if (!recorded) return nullptr;
-    }
+    if (record != Py_None && record_call(record, flat, tensor.get()) < 0) return nullptr;
     return tensor.release();
 }
 

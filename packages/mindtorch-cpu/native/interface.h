@@ -73,6 +73,19 @@ struct Configuration {
         Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, values, cls, sig, shape, np_dtype, source;
     } plan;
     Py_ssize_t packet_plans = 0;
+    struct {
+        Py_ssize_t cls, written, single, edges, outputs, plain_saves;
+    } recorder;
+    struct {
+        Py_ssize_t recorder, hooks, seq, outputs, edges, saved;
+    } node;
+    Py_ssize_t accumulator = 0;         // of AutogradMeta
+    PyObject* after = nullptr;          // Recorder.after, whose twin is here; null without autograd
+    PyObject* sequence = nullptr;       // the counter of nodes
+    PyObject* anomaly = nullptr;        // its settings
+    PyObject* gradient_edge = nullptr;
+    PyObject* nowhere = nullptr;
+    PyObject* enabled_name = nullptr;
     PyObject* state = nullptr;          // the dispatcher's thread-local state
     PyObject* plain_types = nullptr;    // a set
     PyObject* fingerprint = nullptr;    // part of a key, for what is rare
@@ -91,6 +104,9 @@ struct Configuration {
 };
 
 extern Configuration configuration;
+
+// Call `record(flat, tensor)`, which may be a recorder's `after`; -1 with an error set.
+int record_call(PyObject* record, PyObject* flat, PyObject* tensor);
 
 PyObject* install(PyObject* module, PyObject* settings);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);

@@ -5,7 +5,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 1;
+constexpr long INTERFACE = 2;
 
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},

@@ -7,12 +7,14 @@ from mindtorch_dispatch.profiling import next_sequence
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 
+from . import anomaly
 from .derivative import find_derivative
 from .forward_mode import plan_forward
 from .missing import MissingRecorder
 from .mutation import plan_watched
-from .node import sequence
-from .recorder import Recorder, output_specs, requires
+from .node import OpNode, sequence
+from .recorder import NOWHERE, Recorder, output_specs, requires
+from .views import gradient_edge
 
 
 def differentiable_dtype(spec: Spec) -> bool:
@@ -44,4 +46,12 @@ def has_formula(row: OpRow) -> bool:
 def install() -> None:
     """Put this autograd into the call path."""
     hooks.install(make_recorder, has_formula, plan_forward, plan_watched)
+    hooks.parts = {
+        "Recorder": Recorder,
+        "OpNode": OpNode,
+        "sequence": sequence,
+        "anomaly": anomaly._settings,
+        "gradient_edge": gradient_edge,
+        "nowhere": NOWHERE,
+    }
     next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

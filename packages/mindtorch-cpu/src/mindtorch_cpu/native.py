@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch import call, executor, plan, quiet, table
+from mindtorch_dispatch.autograd_interface import hooks
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
-INTERFACE = 1
+INTERFACE = 2
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 ROWS = {
@@ -78,6 +79,8 @@ def install(module: Any) -> None:
             "leave": quiet.leave,
             "silent": quiet.SILENT,
             "error_state": variable if isinstance(variable, ContextVar) else None,
+            "AutogradMeta": AutogradMeta,
+            **hooks.parts,
         }
     )
     for name, rows in ROWS.items():
