@@ -60,9 +60,9 @@ def test_rounding_to_divisions(size, rounded):
         ("max_split_size_mb:x", ValueError, "stoull"),
         ("whatever:1", ValueError, "Unrecognized key 'whatever' in NPU allocator config."),
         (
-            "expandable_segments:True",
+            "expandable_segments:yes",
             ValueError,
-            "expandable_segments:True is not supported by this version of the NPU allocator",
+            "Expected 'True' or 'False' at index 2 in ConfigTokenizer but got 'yes'",
         ),
         (
             "max_split_size_mb",

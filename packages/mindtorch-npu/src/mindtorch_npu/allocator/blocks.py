@@ -15,10 +15,12 @@ class Block:
         "allocated",
         "events",
         "frames",
+        "mapped",
         "next",
         "pool",
         "prev",
         "requested",
+        "segment",
         "size",
         "stream",
         "uses",
@@ -37,6 +39,8 @@ class Block:
         self.prev: Block | None = None
         self.next: Block | None = None
         self.frames: list[dict[str, Any]] = []
+        self.mapped = True
+        self.segment: Any = None
 
     @property
     def is_split(self) -> bool:
@@ -46,7 +50,7 @@ class Block:
     @property
     def free(self) -> bool:
         """True when nobody uses the block or has still to finish with it."""
-        return not (self.allocated or self.events or self.uses)
+        return self.mapped and not (self.allocated or self.events or self.uses)
 
     @property
     def state(self) -> str:

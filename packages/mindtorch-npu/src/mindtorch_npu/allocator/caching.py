@@ -16,6 +16,7 @@ from mindtorch_npu.allocator import oom
 from mindtorch_npu.allocator.blocks import Block, BlockPool
 from mindtorch_npu.allocator.config import UNLIMITED, Config, from_environment
 from mindtorch_npu.allocator.driver import AclDriver, Driver
+from mindtorch_npu.allocator.expandable import ExpandableSegment, up
 from mindtorch_npu.allocator.gate import Gate
 from mindtorch_npu.allocator.history import History
 from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_size
@@ -42,6 +43,7 @@ class NpuAllocator:
         self._pools[0, 0] = (BlockPool(True), BlockPool(False))
         self._routes: list[tuple[tuple[int, int], Callable[[int], bool]]] = []
         self._active: dict[int, Block] = {}
+        self._ranges: dict[tuple[int, int], list[ExpandableSegment]] = {}
         self._segments: dict[int, tuple[Block, int]] = {}
         self._pending: dict[int, deque[tuple[Any, Block]]] = {}
         self._reserved = 0
@@ -104,20 +106,66 @@ class NpuAllocator:
         return block
 
     def _grow(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block:
-        wanted = segment_size(size, self.config)
+        expandable = self._expandable()
+        wanted = size if expandable else segment_size(size, self.config)
         if self._allowed is not None and self.config.garbage_collection_threshold > 0:
             self._collect_garbage()
-        block = self._allocate_segment(pool, wanted, stream, frames)
+        allocate = self._expand if expandable else self._allocate_segment
+        block = allocate(pool, wanted, stream, frames)
         if block is None and self.config.max_split_size < UNLIMITED and self._release_oversize(pool, wanted, stream):
-            block = self._allocate_segment(pool, wanted, stream, frames)
+            block = allocate(pool, wanted, stream, frames)
         if block is None:
             self.stats.counters["num_alloc_retries"] += 1
             self.driver.synchronize()
             self._release_cached()
-            block = self._allocate_segment(pool, wanted, stream, frames)
+            block = allocate(pool, wanted, stream, frames)
         if block is None:
             raise self._out_of_memory(wanted, size, stream, frames)
         return block
+
+    def _expand(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
+        """Return a free block of `size` or more by mapping memory to a range of the stream and pool."""
+        ranges = self._ranges.setdefault((id(pool), stream), [])
+        found = next(((one, room) for one in ranges if (room := one.missing(size)) is not None), None)
+        if found is None:
+            made = ExpandableSegment(self.driver, self._device_total(), stream, pool)
+            ranges.append(made)
+            self.stats.rise("segment", pool.small, 1)
+            found = (made, (made.first, up(size, made.chunk)))
+        segment, (hole, wanted) = found
+        if self._allowed is not None and self._reserved + wanted > self._allowed:
+            return None
+        address = hole.address
+        block = segment.fill(hole, wanted)
+        if block is None:
+            return None
+        self._reserved += wanted
+        self.stats.rise("reserved_bytes", pool.small, wanted)
+        self.stats.counters["num_device_alloc"] += 1
+        self.history.add("segment_map", address, wanted, stream, frames, pool.owner)
+        return block
+
+    def _unmap(self) -> None:
+        """Unmap every chunk in which nothing is, and give up ranges without any left."""
+        for key, ranges in list(self._ranges.items()):
+            for segment in list(ranges):
+                small = segment.pool.small
+                for block in [block for block in segment.blocks() if block.free]:
+                    begin, size = block.address, segment.empty(block)
+                    if size:
+                        self._reserved -= size
+                        self.stats.fall("reserved_bytes", small, size)
+                        self.stats.counters["num_device_free"] += 1
+                        self.history.add("segment_unmap", begin, size, segment.stream, [], segment.pool.owner)
+                if not segment.mapped:
+                    self.driver.unreserve(segment.base)
+                    self.stats.fall("segment", small, 1)
+                    ranges.remove(segment)
+            if not ranges:
+                del self._ranges[key]
+
+    def _expandable(self) -> bool:
+        return self.config.expandable_segments and bool(getattr(self.driver, "expandable", False))
 
     def _allocate_segment(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
         if self._allowed is not None and self._reserved + size > self._allowed:
@@ -145,20 +193,26 @@ class NpuAllocator:
         small = block.pool.small
         was_split = block.is_split
         remaining = block.size - size
-        fits = remaining >= MIN_BLOCK if small else size < self.config.max_split_size and remaining > SMALL
+        counted = block.segment is None
+        fits = (
+            remaining >= MIN_BLOCK if small or not counted else size < self.config.max_split_size and remaining > SMALL
+        )
         if fits:
             rest = Block(block.address + size, remaining, block.stream, block.pool)
+            rest.segment = block.segment
             rest.prev, rest.next = block, block.next
             if rest.next is not None:
                 rest.next.prev = rest
             block.next, block.size = rest, size
             block.pool.insert(rest)
-            if was_split:
+            if not counted:
+                pass  # the split blocks of a range are not counted: it is one segment however much is mapped
+            elif was_split:
                 self.stats.fall("inactive_split_bytes", small, size)
             else:
                 self.stats.rise("inactive_split_bytes", small, remaining)
                 self.stats.rise("inactive_split", small, 1)
-        elif was_split:
+        elif was_split and counted:
             self.stats.fall("inactive_split_bytes", small, block.size)
             self.stats.fall("inactive_split", small, 1)
         block.allocated, block.requested, block.frames = True, requested, frames
@@ -249,12 +303,13 @@ class NpuAllocator:
         block.frames = []
         for other in (block.prev, block.next):
             if other is not None and other.free:
-                self.stats.fall("inactive_split", small, 1)
-                self.stats.fall("inactive_split_bytes", small, other.size)
+                if block.segment is None:
+                    self.stats.fall("inactive_split", small, 1)
+                    self.stats.fall("inactive_split_bytes", small, other.size)
                 pool.remove(other)
                 block = self._merge(block, other)
         pool.insert(block)
-        if block.is_split:
+        if block.is_split and block.segment is None:
             self.stats.rise("inactive_split", small, 1)
             self.stats.rise("inactive_split_bytes", small, block.size)
 
@@ -300,9 +355,11 @@ class NpuAllocator:
         for pools in self._pools.values():
             for pool in pools:
                 for block in pool:
-                    if not block.is_split:
+                    if not block.is_split and block.segment is None:
                         self._free_segment(block)
+        self._unmap()
         used = {route[0] for route in self._routes} | {block.pool.owner for block, _ in self._segments.values()}
+        used |= {segment.pool.owner for ranges in self._ranges.values() for segment in ranges}
         for owner in [owner for owner in self._pools if owner != (0, 0) and owner not in used]:
             del self._pools[owner]
 
@@ -321,7 +378,7 @@ class NpuAllocator:
 
     def _release_oversize(self, pool: BlockPool, wanted: int, stream: int) -> bool:
         wanted = max(wanted, self.config.max_split_size)
-        own = [block for block in pool if block.stream == stream and not block.is_split]
+        own = [block for block in pool if block.stream == stream and not block.is_split and block.segment is None]
         enough = next((block for block in own if block.size >= wanted), None)
         if enough is not None:
             self._free_segment(enough)
@@ -343,7 +400,7 @@ class NpuAllocator:
         target, reclaimed, freed = self._reserved - threshold, 0, True
         large = self._pools[0, 0][1]
         while reclaimed < target and freed:
-            candidates = [block for block in large if not block.is_split]
+            candidates = [block for block in large if not block.is_split and block.segment is None]
             if not candidates:
                 return
             limit = sum(block.age for block in candidates) / len(candidates)
@@ -409,7 +466,8 @@ class NpuAllocator:
     def snapshot(self) -> list[dict[str, Any]]:
         """Return the segments with their blocks, by address."""
         with self._gate:
-            return segments_of(self.device_id, self._segments)
+            runs = [run for ranges in self._ranges.values() for segment in ranges for run in segment.runs()]
+            return segments_of(self.device_id, self._segments, runs)
 
     # -- private pools ----------------------------------------------------------------------------------------------
 

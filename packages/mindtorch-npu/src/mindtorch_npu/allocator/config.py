@@ -113,13 +113,6 @@ def _switch(field_name: str) -> Any:
     return read
 
 
-def _expandable(value: str) -> dict[str, Any]:
-    wanted = _switch("expandable_segments")(value)
-    if wanted["expandable_segments"]:
-        raise ValueError("expandable_segments:True is not supported by this version of the NPU allocator")
-    return dict(wanted)
-
-
 def _power(value: int, text: str) -> int:
     if value < 1 or value & (value - 1):
         raise ValueError(text)
@@ -152,7 +145,7 @@ _READERS: dict[str, Any] = {
     "garbage_collection_threshold": _threshold,
     "per_process_memory_fraction": _fraction,
     "roundup_power2_divisions": _divisions,
-    "expandable_segments": _expandable,
+    "expandable_segments": _switch("expandable_segments"),
     "throw_on_npumalloc_oom": _switch("throw_on_npumalloc_oom"),
     "pinned_max_round_threshold_mb": _size("pinned_max_round_threshold", "pinned_max_round_threshold_mb", 0),
     "pinned_max_cached_size_mb": _size("pinned_max_cached_size", "pinned_max_cached_size_mb", 0),

@@ -11,6 +11,8 @@ from mindtorch_npu.properties import mem_get_info
 HUGE_FIRST = 0
 OUT_OF_MEMORY = (207001, 207018)
 SYNC = 1
+HBM_HUGE = 4
+VIRTUAL = ("reserve_mem_address", "release_mem_address", "malloc_physical", "free_physical", "map_mem", "unmap_mem")
 
 
 class Driver(Protocol):
@@ -50,6 +52,7 @@ class AclDriver:
 
     def __init__(self, device: int) -> None:
         self.device = device
+        self._behind: dict[int, int] = {}
 
     def malloc(self, size: int) -> int | None:
         """Return the address of `size` bytes, None when there is no memory left; AclError for other failures."""
@@ -66,6 +69,43 @@ class AclDriver:
         """Give memory back. Raises AclError."""
         acl = runtime.on(self.device)
         check(acl.rt.free(address), f"acl.rt.free({address:#x})", acl)
+
+    @property
+    def expandable(self) -> bool:
+        """Whether addresses and memory can be had apart from each other here."""
+        rt = runtime.on(self.device).rt
+        return all(hasattr(rt, name) for name in VIRTUAL)
+
+    def reserve(self, size: int) -> int:
+        """Return a range of addresses without memory. Raises AclError."""
+        acl = runtime.on(self.device)
+        address, code = acl.rt.reserve_mem_address(size, 0, 0, 1)
+        check(code, f"acl.rt.reserve_mem_address({size})", acl)
+        return int(address)
+
+    def unreserve(self, address: int) -> None:
+        """Give a range of addresses back. Raises AclError."""
+        acl = runtime.on(self.device)
+        check(acl.rt.release_mem_address(address), "acl.rt.release_mem_address", acl)
+
+    def map(self, address: int, size: int) -> bool:
+        """Put memory behind addresses; False when the device has none left. Raises AclError for other failures."""
+        acl = runtime.on(self.device)
+        kind = {"handleType": 0, "allocationType": 0, "memAttr": HBM_HUGE, "location": {"id": self.device, "type": 1}}
+        handle, code = acl.rt.malloc_physical(size, {**kind, "reserve": 0}, 0)
+        if code in OUT_OF_MEMORY:
+            acl.get_recent_err_msg()
+            return False
+        check(code, f"acl.rt.malloc_physical({size})", acl)
+        check(acl.rt.map_mem(address, size, 0, handle, 0), "acl.rt.map_mem", acl)
+        self._behind[address] = handle
+        return True
+
+    def unmap(self, address: int, size: int) -> None:
+        """Take the memory behind addresses back. Raises AclError."""
+        acl = runtime.on(self.device)
+        check(acl.rt.unmap_mem(address), "acl.rt.unmap_mem", acl)
+        check(acl.rt.free_physical(self._behind.pop(address)), "acl.rt.free_physical", acl)
 
     def mem_get_info(self) -> tuple[int, int]:
         """Return free and total bytes."""

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mindtorch_npu.allocator.blocks import Block
 
 
-def segments_of(device: int, segments: dict[int, tuple[Block, int]]) -> list[dict[str, Any]]:
-    """Return the segments of a device by address, each with its blocks in order."""
-    return [_segment(device, first, size) for _, (first, size) in sorted(segments.items())]
+def segments_of(
+    device: int, segments: dict[int, tuple[Block, int]], runs: Iterable[list[Block]] = ()
+) -> list[dict[str, Any]]:
+    """Return the segments of a device by address, each with its blocks in order; `runs` are the mapped parts of ranges."""
+    found = [_segment(device, _chain(first), size) for _, (first, size) in segments.items()]
+    found += [_segment(device, run, sum(block.size for block in run)) for run in runs]
+    return sorted(found, key=lambda segment: segment["address"])
 
 
-def _segment(device: int, first: Block, size: int) -> dict[str, Any]:
+def _chain(block: Block | None) -> list[Block]:
     blocks = []
-    block: Block | None = first
     while block is not None:
         blocks.append(block)
         block = block.next
+    return blocks
+
+
+def _segment(device: int, blocks: list[Block], size: int) -> dict[str, Any]:
+    first = blocks[0]
     return {
         "device": device,
         "address": first.address,
@@ -28,7 +37,7 @@ def _segment(device: int, first: Block, size: int) -> dict[str, Any]:
         "stream": first.stream,
         "segment_type": "small" if first.pool.small else "large",
         "segment_pool_id": first.pool.owner,
-        "is_expandable": False,
+        "is_expandable": first.segment is not None,
         "frames": [],
         "blocks": [
             {

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
+from mindtorch_npu.simulator.memory import DeviceMemory
 
 H2H, H2D, D2H, D2D, DEFAULT = range(5)
 HBM_ATTRIBUTES = (1, 4, 5)
@@ -120,6 +121,16 @@ def _attributes(machine: Machine, address: int) -> dict[str, Any]:
     return {"location": {"id": 0, "type": kind}, "page_size": 4096, "rsv": []}
 
 
+def _own(machine: Machine) -> DeviceMemory:
+    return machine.memories[machine.context().device]
+
+
+def _physical(machine: Machine, size: int, kind: dict[str, Any], flags: int) -> int:
+    if kind.get("location", {}).get("id") != machine.context().device:
+        raise DeviceFault(PARAMETER, "EL0003: the location is another device's")
+    return _own(machine).take(size)
+
+
 CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.malloc": (2, 2, 1, _malloc),
     "rt.malloc_align32": (2, 2, 1, _malloc),
@@ -131,6 +142,12 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.memcpy_async": (6, 6, 0, _memcpy_async),
     "rt.memset": (4, 4, 0, _memset),
     "rt.memset_async": (5, 5, 0, _memset_async),
+    "rt.reserve_mem_address": (4, 4, 1, lambda m, size, align, expected, flags: _own(m).reserve(size)),
+    "rt.release_mem_address": (1, 1, 0, lambda m, address: _own(m).unreserve(address)),
+    "rt.malloc_physical": (3, 3, 1, _physical),
+    "rt.free_physical": (1, 1, 0, lambda m, handle: _own(m).give_back(handle)),
+    "rt.map_mem": (5, 5, 0, lambda m, address, size, offset, handle, flags: _own(m).map(address, size, handle)),
+    "rt.unmap_mem": (1, 1, 0, lambda m, address: _own(m).unmap(address)),
     "rt.get_mem_info": (1, 1, 2, _mem_info),
     "rt.pointer_get_attributes": (1, 1, 1, _attributes),
 }
