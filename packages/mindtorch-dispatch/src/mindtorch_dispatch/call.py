@@ -21,7 +21,7 @@ from . import overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
 from .overloads import install_calls, namespace
-from .plan import Plan, opaque_types, plain_types
+from .plan import Plan, opaque_types, plain_types, wrapping_types
 from .planner import differentiable, plan_call
 from .profiling import plan_recorded
 from .routing import tensor_leaves
@@ -55,6 +55,8 @@ def fingerprint(value: Any) -> Any:
         return (tuple, *[fingerprint(item) for item in value])
     if kind in opaque_types:
         return kind
+    if kind in wrapping_types:
+        return (kind, value._sig)
     if isinstance(value, TensorBase) or kind.__hash__ is None or hasattr(kind, "__torch_function__"):
         raise Unplannable
     return (kind, value)

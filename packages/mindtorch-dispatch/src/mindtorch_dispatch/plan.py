@@ -72,6 +72,9 @@ plain_types: set[type] = {TensorBase}
 """Tensor types that no `__torch_function__` override can apply to."""
 
 
+wrapping_types: set[type] = set()
+"""Tensor types whose calls are planned by the geometry that they show, whatever they hold."""
+
 opaque_types: set[type] = set()
 """Types of arguments that only the kernel looks at (`Generator`): a plan holds for every value of such a type."""
 

@@ -36,7 +36,7 @@ _VALUES_DECIDE = {"nonzero", "_unique2", "unique_dim", "unique_consecutive", "un
 def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     """Return the plan of a call under `vmap`, None where nothing of it is batched."""
     row = bound.row
-    level = max((tensor._storage.level for tensor in tensors if tensor._wraps), default=0)
+    level = _innermost(tensors)
     rule = find_rule(row)
     drawing = rule is not None and rule.kind == RANDOM
     boxed = row.__dict__.get("boxed", {})
@@ -68,6 +68,7 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     plan = Plan(row, _run_random if drawing else _run)
     fill_plan(plan, bound, Outputs(None), None)
     plan.kernel = rule
+    plan.outputs = {}  # recorders, by the specs of the results
     returns = row.schema.returns
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
     plan.pack = None if single else packing(row, (), overload=bound.overload)
@@ -77,7 +78,7 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
             plan.run = _run_opaque
         else:  # the parts are batched, recorded and differentiated one by one
             plan.run = run_composite
-            plan.kernel = _composition(plan, row, level)
+            plan.kernel = _composition(plan, row)
     return plan
 
 
@@ -94,7 +95,7 @@ def _out_name(row: OpRow) -> str:
     return f"aten::{row.packet}.{'out' if row.overload in ('', 'Tensor', 'default') else row.overload + '_out'}"
 
 
-def _composition(plan: Plan, row: OpRow, level: int) -> Any:
+def _composition(plan: Plan, row: OpRow) -> Any:
     """Return the composing function; where it does what no batch can do, a loop over the slices."""
     compose = row.composite
     pack = plan.pack
@@ -107,7 +108,7 @@ def _composition(plan: Plan, row: OpRow, level: int) -> Any:
             if inplace or not is_unbatchable(error) or not _loops(row):
                 raise
             # what composes is looped over for its values, not for what it may not do
-            result = _functional(plan, row, None, list(values), level)
+            result = _functional(plan, row, None, list(values), _innermost(values))
         if inplace:
             values[0].copy_(result)
             return values[0]
@@ -125,14 +126,17 @@ def _loops(row: OpRow) -> bool:
 
 def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     values = filled(plan, flat)
-    level = max(t._storage.level for t in _tensors(values) if t._wraps)
-    return _at_level(plan, values, level)
+    return _at_level(plan, values, _innermost(values))
+
+
+def _innermost(values: Sequence[Any]) -> int:
+    """Return the level of the innermost batched tensor, 0 when there is none."""
+    return max((tensor._storage.level for tensor in _tensors(values) if tensor._wraps), default=0)
 
 
 def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
     values = filled(plan, flat)
-    level = max((t._storage.level for t in _tensors(values) if t._wraps), default=0)
-    level = max(level, levels.depth())
+    level = max(_innermost(values), levels.depth())
     if levels.looping() is not None:
         check_loop(levels.looping())
     if not level:
@@ -204,11 +208,16 @@ def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) ->
         return looped(row, batch, opened, dims)
 
 
-def _recorder(row: OpRow, values: list[Any], specs: Any, written: bool) -> Any:
+def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
+    """Return what records a call whose tensors are all of one level, None when nothing is to be recorded."""
     mode = state.mode
     if not mode.records or hooks.recorder is None or not any(t._sig.requires_grad for t in _tensors(values)):
         return None
-    return hooks.recorder(PlanRequest(row, values, range(len(values)), specs, written, mode))
+    made = plan.outputs  # a plan holds for one geometry of the examples, but their results may be laid out differently
+    key = tuple(specs) if isinstance(specs, list) else specs
+    if key not in made:
+        made[key] = hooks.recorder(PlanRequest(plan.row, values, range(len(values)), specs, written, mode))
+    return made[key]
 
 
 def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int) -> Any:
@@ -227,7 +236,7 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
     inputs = _lift(values, level)
     made = [None if one is None else wrapped(one, at, level) for one, at in zip(outputs, places, strict=True)]
     specs = [None if one is None else one._sig.spec for one in made]
-    recorder = _recorder(row, inputs, specs if many else specs[0], False)
+    recorder = _recorder(plan, inputs, specs if many else specs[0], False)
     _relate(row, values, made, recorder)
     if recorder is not None:
         chosen = recorder.differentiable
@@ -260,7 +269,7 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Compute a composed op by its parts without recording them, and record it as one node by its own formula."""
     values = filled(plan, flat)
     row = plan.row
-    level = max(t._storage.level for t in _tensors(values) if t._wraps)
+    level = _innermost(values)
     inputs = _lift(values, level)
     bare = [
         without_history(v) if isinstance(v, TensorBase)
@@ -277,7 +286,7 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
         result = _functional(plan, row, None, bare, level)
     many = isinstance(result, (tuple, list))
     made = [lifted(one, level) if isinstance(one, TensorBase) else one for one in (result if many else [result])]
-    recorder = _recorder(row, inputs, None, False)
+    recorder = _recorder(plan, inputs, None, False)
     if recorder is not None:
         for one in made:
             if isinstance(one, TensorBase) and (one.dtype.is_floating_point or one.dtype.is_complex):
@@ -336,7 +345,7 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
         raise _refused_write(row, target, others, level)
     inputs = values if held is None else _lift(values, level)
-    recorder = _recorder(row, inputs, None, True) if held is not None else None
+    recorder = _recorder(plan, inputs, None, True) if held is not None else None
     kept = recorder.before(tuple(inputs)) if recorder is not None else None
     compute(row, rule, values, level)
     if held is not None:

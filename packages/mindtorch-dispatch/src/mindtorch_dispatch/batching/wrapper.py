@@ -14,7 +14,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
 
 from .. import overrides
-from ..plan import tensor_class
+from ..plan import tensor_class, wrapping_types
 from .levels import current
 
 _ITEM = (
@@ -125,6 +125,7 @@ def batched_class() -> type:
     if made is None:
         made = _classes.setdefault(base, type("Tensor", (base,), dict(_MEMBERS)))
         overrides.default_plain.add(made)
+        wrapping_types.add(made)
     return made
 
 

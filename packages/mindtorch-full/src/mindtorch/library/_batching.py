@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_autograd.function_batching import VmapInfo, checked_rule, dims_of
 from mindtorch_dispatch.batching import Batch
 from mindtorch_dispatch.batching.rules.table import Rule, registered
-from mindtorch_dispatch.table import OpRow
+from mindtorch_dispatch.table import OpRow, packets
 
 
 def register_rule(row: OpRow, func: Callable[..., Any]) -> None:
@@ -21,6 +21,8 @@ def register_rule(row: OpRow, func: Callable[..., Any]) -> None:
         return output, dims_of(output, out_dims)
 
     registered[row.name] = Rule(rule)
+    for plans in packets[row.packet].plans_by_default.values():
+        plans.clear()
 
 
 def _given(row: OpRow, values: list[Any], dims: list[Any]) -> tuple[list[Any], dict[str, Any], list[Any]]:
