@@ -149,8 +149,8 @@ TRIALS: dict[str, Callable[[int], dict[str, Any]]] = {
     "health": health,
     "memory": memory,
     "bandwidth": bandwidth,
-    "load": load,
 }
+"""What the command of the same name tries."""
 
 
 def main(what: str) -> None:
@@ -159,7 +159,7 @@ def main(what: str) -> None:
     try:
         runtime.init()
         for index in range(runtime.device_count()):
-            found["devices"].append({"device": index, "name": properties.soc_name(), **TRIALS[what](index)})
+            found["devices"].append({"device": index, "name": properties.soc_name(), **{**TRIALS, "load": load}[what](index)})
     except (AclError, runtime.NpuUnavailableError) as error:
         found["error"] = str(error)
     print(json.dumps(found))
