@@ -159,7 +159,9 @@ def main(what: str) -> None:
     try:
         runtime.init()
         for index in range(runtime.device_count()):
-            found["devices"].append({"device": index, "name": properties.soc_name(), **{**TRIALS, "load": load}[what](index)})
+            found["devices"].append(
+                {"device": index, "name": properties.soc_name(), **{**TRIALS, "load": load}[what](index)}
+            )
     except (AclError, runtime.NpuUnavailableError) as error:
         found["error"] = str(error)
     print(json.dumps(found))
