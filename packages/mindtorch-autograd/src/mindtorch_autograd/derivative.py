@@ -98,8 +98,8 @@ def derivative(
         marker: `NON_DIFFERENTIABLE`, or a `Joint` formula.
         node: torch's node name where it is not `<Name>Backward0`.
         outputs: indices of the differentiable outputs; default: all of floating or complex dtype.
-        tangent: for a view whose tangent is not that view of the tangent: makes it of the input's tangent and the
-            call's arguments.
+        tangent: for an op of one differentiable argument whose tangent does not follow from its gradient, or for a view
+            whose tangent is not that view of the tangent: makes it of the argument's tangent and the call's arguments.
         formulas: argument name to lambda, or `ZERO`.
 
     Raises ValueError for a second declaration.

@@ -283,10 +283,10 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
         return inner.run(inner, flat)
     if row.kind in ("inplace", "mutating"):
         return _turn(inner, flat, values) if inner.run is run_inplace_view else _write(row, values)
-    if row.meta is not None and row.meta.view:
+    entry = find_derivative(row)
+    own = None if entry is None else entry.tangent
+    if own is not None or (row.meta is not None and row.meta.view):
         result = inner.run(inner, flat)
-        entry = find_derivative(row)
-        own = None if entry is None else entry.tangent
         with mode_set(forward_ad=False):
             tangent = tangent_of(values[0])
             tangents = _call(row, [tangent, *values[1:]]) if own is None else own(tangent, *values)

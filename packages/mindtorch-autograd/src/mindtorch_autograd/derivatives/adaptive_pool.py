@@ -37,7 +37,12 @@ def _declare(dims: int) -> None:
     derivative(largest, self=of_largest, outputs=(0,))
     derivative(fractional, self=of_fractional, outputs=(0,))
     derivative(f"{largest}_backward {fractional}_backward", grad_output=at_indices, self=no_gradient)
-    derivative(f"max_unpool{dims}d", self=at_indices)
+
+    def unpooled(tangent: Any, self: Any, *others: Any) -> Any:
+        return getattr(aten, f"max_unpool{dims}d")(tangent, *others)
+
+    # where several values go to one place, the gradient goes to each of them, but the tangent is the last one's
+    derivative(f"max_unpool{dims}d", self=at_indices, tangent=unpooled)
 
 
 _declare(2)
