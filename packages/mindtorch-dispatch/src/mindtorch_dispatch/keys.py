@@ -36,6 +36,8 @@ class DispatchKey(enum.IntEnum):
     def __repr__(self) -> str:
         return f"DispatchKey.{self.name}"
 
+    __str__ = __repr__
+
 
 BACKEND_KEYS = {"cpu": DispatchKey.CPU, "npu": DispatchKey.NPU, "meta": DispatchKey.Meta}
 """Device type to the key of its backend."""

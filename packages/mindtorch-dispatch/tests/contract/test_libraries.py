@@ -73,6 +73,14 @@ def definition_after_the_first_one_is_destroyed(T, ns):
     return bool(library(T, ns))
 
 
+@scenarios.each(none=(), one="pointwise", several=("core", "pointwise"))
+def tags(T, ns, names):
+    lib = library(T, ns)
+    given = getattr(T.Tag, names) if isinstance(names, str) else [getattr(T.Tag, name) for name in names]
+    lib.define("op(Tensor x) -> Tensor", tags=given)
+    return getattr(T.ops, ns).op.default.tags
+
+
 @scenarios
 def fragments_may_be_several(T, ns):
     libs = [library(T, ns, "FRAGMENT") for _ in range(3)]

@@ -39,6 +39,7 @@ HOMES: dict[str, str] = {
         "get_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
+        "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument",
         "types": "SymInt SymFloat SymBool",
     }.items()
     for name in names.split()

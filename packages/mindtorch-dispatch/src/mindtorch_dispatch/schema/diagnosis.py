@@ -15,7 +15,7 @@ _TOKEN = re.compile(
 )
 _PUNCTUATION = "()[]{}:,.=*?!|-+<>/%@&^~"
 _WORDS = ("None", "True", "False")
-_CONTAINERS = {"Dict": 2, "Future": 1, "Await": 1, "RRef": 1, "Union": 0, "Tuple": 0, "List": 1, "Optional": 1}
+_CONTAINERS = {"Dict": 2, "Future": 1, "Await": 1, "RRef": 1, "Union": 0}
 _TYPES = frozenset(
     [
         "Any",
@@ -42,7 +42,6 @@ _TYPES = frozenset(
         "Stream",
         "StreamObjType",
         "SymBool",
-        "SymFloat",
         "SymInt",
         "Tensor",
         "bool",
@@ -139,8 +138,8 @@ class _Walker:
         if self.kind == ":" and self.tokens[self.at + 1][0] == ":":
             self.at += 2
             self.expect("ident")
-        if self.take("."):
-            self.expect("ident")
+        if self.take(".") and self.expect("ident") == "default":
+            raise _DiagnosisError("default is not a legal overload name for aten operators")
         if self.kind == "eof":
             raise _DiagnosisError("Tried to parse a function schema but only the operator name was given")
         if self.kind != "(":
@@ -206,7 +205,7 @@ class _Walker:
             self.parameters(name)
         is_list = size = optional = False
         while True:
-            if self.take("["):
+            if not size and self.take("["):
                 is_list, optional = True, False
                 size = self.kind != "]"
                 if size:
@@ -250,13 +249,17 @@ class _Walker:
         if optional and self.take("None"):
             return
         if is_list and not (size and self.kind != "["):
-            if kind not in ("int", "SymInt", "float", "complex", "bool", "str", "Scalar"):
+            if kind not in ("int", "SymInt", "float", "complex", "bool", "str"):
                 if self.kind != "[":
                     self.expect("[")
                 self.marked("lists are only supported for float, int and complex types")
             self.expect("[")
             self.listed("]", lambda: self.constant(kind))
-        elif kind in ("Tensor", "Generator") and not is_list and self.kind not in ("number", "string_literal"):
+        elif (
+            kind in ("Tensor", "Generator")
+            and not is_list
+            and not (optional and self.kind in ("number", "string_literal"))
+        ):
             self.expect("None")
         else:
             self.constant(kind)

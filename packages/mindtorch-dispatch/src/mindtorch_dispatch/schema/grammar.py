@@ -23,7 +23,7 @@ _TYPE = re.compile(r"([\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|\((?:[^()]|\([^()]*\)
 _NAME = re.compile(r"\s+(\w+)\s*(?:=\s*(.*\S)\s*)?", re.S)
 _SUFFIX = re.compile(r"\?|\[(\d*)\]|\(([^()]*)\)")
 _ALIAS = re.compile(r"\s*(\*|\w+(?:\|\w+)*)\s*(!?)\s*(?:->\s*(\*|\w+(?:\|\w+)*)\s*)?")
-_CONTAINERS = ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "List", "Optional")
+_CONTAINERS = ("Dict", "Future", "Await", "RRef", "Union")
 
 
 def parse_schema(text: str, namespace: str = "aten", *, strict: bool = False) -> Schema:
@@ -196,6 +196,8 @@ def _parse_constant(text: str, type_: Type) -> Any:
         if len(text) < 2 or text[-1] != text[0]:
             raise SchemaError(f"unterminated string in default {text!r}")
         return re.sub(r"\\(.)", lambda m: ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.S)
+    if type_.kind == "Device":
+        return text
     if text in ENUM_NUMBERS:
         return EnumName(text)
     try:

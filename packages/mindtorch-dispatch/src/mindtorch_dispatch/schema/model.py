@@ -303,6 +303,8 @@ def _default_text(value: Any, type_: Type) -> str:
         return f"[{', '.join(_default_text(v, type_) for v in value)}]"
     if isinstance(value, EnumName):
         return str(ENUM_NUMBERS[value])
+    if isinstance(value, str) and type_.kind == "Device":
+        return value
     if isinstance(value, str):
         return '"' + "".join(f"\\{_ESCAPED[c]}" if c in _ESCAPED else c for c in value) + '"'
     if isinstance(value, float) or (type_.kind == "float" and not type_.optional and value is not None):

@@ -12,12 +12,14 @@ from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema as _parse
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import packets
+from mindtorch_dispatch.tags import Tag
 
 __all__ = [
     "Argument",
     "DispatchKey",
     "DispatchKeySet",
     "FunctionSchema",
+    "Tag",
     "_AutoDispatchBelowAutograd",
     "_ExcludeDispatchKeyGuard",
     "_IncludeDispatchKeyGuard",
