@@ -18,6 +18,8 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly, forward_mode
 from .engine import current_task
+from .function_arguments import in_order, with_defaults
+from .function_context import FunctionCtx
 from .function_outputs import alias_without_history, connect_outputs
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
@@ -64,38 +66,10 @@ def check_forward_formula(cls: Any, node: Any) -> None:
             stack.extend(edge for edge, _ in one._edges)
 
 
-class FunctionCtx:
-    """What `forward` and `backward` of a custom function share."""
-
-    __module__ = "torch.autograd.function"
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for `backward`; read them there as `ctx.saved_tensors`."""
-        self.to_save = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`."""
-        for tensor in tensors:
-            assert isinstance(tensor, TensorBase) or tensor is None, (
-                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
-            )
-        self.saved_for_forward = tensors
-
-    def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs `forward` wrote in place."""
-        self.dirty_tensors = args
-
-    def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs carry no gradient."""
-        self.non_differentiable = args
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Choose whether undefined gradients arrive in `backward` as zeros (the default) or None."""
-        if not isinstance(value, bool):
-            raise TypeError(
-                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
-            )
-        self.materialize_grads = value
+_ACCESSED_TEXT = (
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either "
+    "access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+)
 
 
 class BackwardCFunction(Node, FunctionCtx):
@@ -119,12 +93,16 @@ class BackwardCFunction(Node, FunctionCtx):
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors given to `save_for_backward`."""
         saved = self._saved
+        once = getattr(self._forward_cls, "clear_saved_tensors_on_access", False)
         if saved is None:
-            raise freed_error()
-        return tuple(
+            raise RuntimeError(_ACCESSED_TEXT) if once else freed_error()
+        found = tuple(
             None if item is None else unpack(self, item, version, True)
             for item, version in zip(saved[::2], saved[1::2], strict=True)
         )
+        if once:
+            self._saved = None
+        return found
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -157,8 +135,9 @@ class BackwardCFunction(Node, FunctionCtx):
         self.to_save = None
 
     def maybe_clear_saved_tensors(self) -> None:
-        """Drop the saved tensors, if `clear_saved_tensors_on_access` asks for it."""
-        if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
+        """Drop the saved tensors, if the running backward does not keep the graph."""
+        task = current_task()
+        if task is not None and not task.keep_graph:
             self._saved = None
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:  # type: ignore[override]
@@ -175,13 +154,14 @@ class BackwardCFunction(Node, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
                 "one of them."
             )
-        answers = (vjp if vjp is not Function.vjp else backward)(self, *given)
+        formula = vjp if vjp is not Function.vjp else backward
+        answers = formula(self, given) if getattr(cls, "boxed_grads_call", False) else formula(self, *given)
         return self._checked(answers if isinstance(answers, tuple) else (answers,))
 
     def _checked(self, answers: tuple[Any, ...]) -> list[Any]:
         expected = len(self.needs_input_grad)
-        while len(answers) > expected and answers[-1] is None:
-            answers = answers[:-1]
+        if all(answer is None for answer in answers[expected:]):
+            answers = answers[:expected]
         if len(answers) != expected:
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got {len(answers)})"
@@ -287,6 +267,10 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, record a node when an input requires grad, and return the outputs."""
+        if cls.setup_context is not Function.setup_context:
+            args, kwargs = with_defaults(cls.forward, args, kwargs), {}
+        elif kwargs:
+            args, kwargs = in_order(cls.forward, args, kwargs), {}
         if not state.mode.profiling:
             return cls._apply(*args, **kwargs)
         event = state.recording.begin(cls.__name__, FUNCTION, next_sequence[0](), args)
@@ -373,6 +357,7 @@ class InplaceFunction(Function):
     __module__ = "torch.autograd.function"
 
     def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
         self.inplace = inplace
 
 

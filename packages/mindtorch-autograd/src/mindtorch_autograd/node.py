@@ -38,9 +38,9 @@ class InputMetadata:
         self.spec = spec
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> list[int]:
         """Extents of the output this gradient belongs to."""
-        return self.spec.shape
+        return list(self.spec.shape)
 
     @property
     def dtype(self) -> Any:
@@ -51,6 +51,11 @@ class InputMetadata:
     def device(self) -> Any:
         """Device of that output."""
         return self.spec.device
+
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name != "spec"]
 
 
 _PUBLIC = {
