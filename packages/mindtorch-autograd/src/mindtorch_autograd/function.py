@@ -337,8 +337,12 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-class DelayedError(Node):
+class Error(Node):
     """The node of a gradient that cannot be differentiated again."""
+
+    def name(self) -> str:
+        """torch's C++ name of the node."""
+        return "torch::autograd::Error"
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
@@ -346,7 +350,7 @@ class DelayedError(Node):
 
 def _not_again(tensor: TensorBase) -> TensorBase:
     marked = alias_without_history(tensor)
-    marked._grad_fn = DelayedError((), (tensor._sig.spec,))
+    marked._grad_fn = Error((), (tensor._sig.spec,))
     marked._sig = marked._sig.spec.tracked
     return marked
 

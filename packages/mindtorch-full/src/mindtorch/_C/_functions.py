@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_autograd.derivative import derivatives
-from mindtorch_autograd.function import DelayedError as DelayedError
+from mindtorch_autograd.function import Error as DelayedError
 from mindtorch_autograd.inplace import CopySlices
 from mindtorch_autograd.node import AccumulateGrad
 from mindtorch_autograd.node import NotImplementedNode as NotImplemented
