@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, NoReturn
 
 from .schema import Alias, EnumName, Schema, parse_schema
@@ -46,6 +47,8 @@ class JitType(_ReadOnly):
     """A type as TorchScript writes it: `str()` gives `Optional[List[int]]`."""
 
     __slots__ = ("_kind", "_text")
+    _kind: builtins.str
+    _text: builtins.str
 
     def __init__(self, text: str, kind: str) -> None:
         object.__setattr__(self, "_text", text)
@@ -60,11 +63,11 @@ class JitType(_ReadOnly):
         """The name of the type's class, `ListType`."""
         return self._kind
 
-    def str(self) -> str:
+    def str(self) -> builtins.str:
         """The type's text."""
         return self._text
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         return self._text
 
     def __eq__(self, other: object) -> bool:
@@ -126,6 +129,7 @@ class Argument(_ReadOnly):
     """One parameter or return value."""
 
     __slots__ = ("_declared",)
+    _declared: SchemaArgument
 
     def __init__(self, declared: SchemaArgument) -> None:
         object.__setattr__(self, "_declared", declared)
@@ -188,6 +192,9 @@ class FunctionSchema(_ReadOnly):
     """A signature: `name`, `overload_name`, `arguments`, `returns`, `is_mutable`; `str()` in aten grammar."""
 
     __slots__ = ("_arguments", "_declared", "_returns")
+    _declared: Schema
+    _arguments: list[Argument]
+    _returns: list[Argument]
 
     def __init__(self, declared: Schema) -> None:
         object.__setattr__(self, "_declared", declared)

@@ -64,7 +64,7 @@ def timeline(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
         end = (sum(s["active_size"] for s in own), sum(s["total_size"] for s in own))
         allocated = max(0, _requested(own) - sum(a for a, _ in moves))
         reserved = max(0, end[1] - sum(r for _, r in moves))
-        points = []
+        points: list[dict[str, Any]] = []
         for entry, (a, r) in zip(entries, moves, strict=True):
             allocated, reserved = allocated + a, reserved + r
             points.append(
@@ -80,11 +80,12 @@ def timeline(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _requested(segments: list[dict[str, Any]]) -> int:
-    return sum(b["requested_size"] for s in segments for b in s["blocks"] if b["state"] != "inactive")
+    return sum(int(b["requested_size"]) for s in segments for b in s["blocks"] if b["state"] != "inactive")
 
 
 def _change(entry: dict[str, Any], rise: str, fall: str) -> int:
-    return int(entry["size"]) * ((entry["action"] == rise) - (entry["action"] == fall))
+    sign = int(entry["action"] == rise) - int(entry["action"] == fall)
+    return int(entry["size"]) * sign
 
 
 def size(number: float) -> str:

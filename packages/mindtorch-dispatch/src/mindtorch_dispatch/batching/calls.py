@@ -178,6 +178,7 @@ def _lift(values: Sequence[Any], level: int) -> list[Any]:
 def _open(values: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
     """Return the values and batch dimensions of a call's arguments; lists for lists of tensors."""
     opened, dims = [], []
+    dim: Any
     for value in values:
         if isinstance(value, TensorBase):
             inner, dim = unwrapped(value, level)

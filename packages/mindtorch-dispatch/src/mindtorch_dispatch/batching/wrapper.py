@@ -146,7 +146,8 @@ def example_spec(value: Any, dim: int | None) -> Spec:
 def wrapped(value: Any, dim: int | None, level: int) -> Any:
     """Return the batched tensor that holds `value`."""
     sig = example_spec(value, dim).plain
-    return make_tensor(batched_class(), sig, None, Batched(value, dim, level), value._offset, [0])
+    inside: Any = Batched(value, dim, level)  # stands where others have their storage
+    return make_tensor(batched_class(), sig, None, inside, value._offset, [0])
 
 
 def lifted(tensor: Any, level: int) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -97,9 +96,10 @@ def _any_requires_grad(*args: Any, **kwargs: Any) -> bool:
     return False
 
 
-def _increment_version(tensors: Iterable[TensorBase]) -> None:
+def _increment_version(tensors: Any) -> None:
     """Count a write that no op made to each of the tensors; a tensor counts as the sequence of its rows, as in torch."""
-    graph.increment_version(list(tensors) if isinstance(tensors, TensorBase) else tensors)
+    rows: Any = tensors
+    graph.increment_version(list(rows) if isinstance(tensors, TensorBase) else tensors)
 
 
 def _flag(enabled: Any) -> bool:

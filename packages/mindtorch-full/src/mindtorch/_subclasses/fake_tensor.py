@@ -107,7 +107,9 @@ class FakeTensor(Tensor):
         return [one.tolist() for one in self.unbind(0)]  # type: ignore[attr-defined]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         if not all(issubclass(kind, (FakeTensor, torch.nn.Parameter)) for kind in types):
             return NotImplemented
         leaves = tree_leaves((args, kwargs or {}))

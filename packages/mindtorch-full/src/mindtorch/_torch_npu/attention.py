@@ -89,11 +89,12 @@ def npu_fusion_attention(
         begin, made = (0, 0), []
         for end in ends:
             parts = [query[begin[0] : end[0]], key[begin[1] : end[1]], value[begin[1] : end[1]]]
-            one = _attend(*(p.transpose(0, 1)[None] for p in parts), pse, atten_mask, sparse_mode, scale, dropout)
+            q, k, v = (p.transpose(0, 1)[None] for p in parts)
+            one = _attend(q, k, v, pse, atten_mask, sparse_mode, scale, dropout)
             made.append(one[0].transpose(0, 1))
             begin = end
         return (torch.cat(made),)
     width = query.shape[-1] // head_num if input_layout in ("BSH", "SBH") else 0
     heads = [x.shape[-1] // width if width else head_num for x in (query, key, value)]
-    parts = [_heads_first(x, input_layout, n) for x, n in zip((query, key, value), heads, strict=True)]
-    return (_back(_attend(*parts, pse, atten_mask, sparse_mode, scale, dropout), input_layout),)
+    q, k, v = (_heads_first(x, input_layout, n) for x, n in zip((query, key, value), heads, strict=True))
+    return (_back(_attend(q, k, v, pse, atten_mask, sparse_mode, scale, dropout), input_layout),)

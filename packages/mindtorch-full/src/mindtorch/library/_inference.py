@@ -101,7 +101,7 @@ class _Inference:
         if typing.get_origin(annotation) is tuple:
             items = [item for item in typing.get_args(annotation) if item is not ...]
             same = items and all(item == items[0] for item in items)
-            example = f"For example, {list[items[0]]}." if same else ""
+            example = f"For example, {list.__class_getitem__(items[0])}." if same else ""
             self.fail(
                 f"Parameter {name} has unsupported type {parameter.annotation}. We do not support Tuple inputs in schema. "
                 f"As a workaround, please try to use List instead. {example}\n\n"

@@ -6,6 +6,7 @@ import re
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mindtorch_dispatch.entries import Registration, fallthrough
@@ -29,6 +30,10 @@ _definers: dict[str, str] = {"aten": _BUILT_IN, "prims": _BUILT_IN}
 _warned: set[str] = set()
 
 fallthrough_kernel = fallthrough
+
+
+def _forget_definer(namespace: str) -> None:
+    _definers.pop(namespace, None)
 
 
 def parse_key(name: str) -> str:
@@ -78,7 +83,7 @@ class Library:
             )
         namespace = self.ns
         _definers[namespace] = self._place
-        self._undo.append(lambda: _definers.pop(namespace, None) and None)
+        self._undo.append(partial(_forget_definer, namespace))
 
     def _where(self) -> str:
         return f"(Error occurred while processing {_BLOCKS[self.kind]} block at {self._place})"

@@ -104,7 +104,7 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
         """Let a subclass with an override of its own be asked for everything. One that only handles dispatch has none."""
         super().__init_subclass__(**options)
         if dispatches(cls) and overrides.inherits_default(cls):
-            cls.__torch_function__ = overrides.disabled_torch_function
+            cls.__torch_function__ = overrides.disabled_torch_function  # type: ignore[method-assign, assignment]
         override_geometry(cls, Tensor)
 
     __getitem__ = indexing.getitem

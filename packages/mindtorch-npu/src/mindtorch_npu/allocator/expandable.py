@@ -140,4 +140,4 @@ class ExpandableSegment:
         for other in (hole.prev, hole.next):
             if other is not None and not other.mapped:
                 hole = self._joined(hole, other)
-        return end - begin
+        return int(end - begin)

@@ -92,7 +92,7 @@ class PinnedAllocation:
         # Arrays keep what they are over, not this object: the block goes with the last of them.
         block = (ctypes.c_uint8 * nbytes).from_address(address)
         weakref.finalize(block, allocator.drop, address).atexit = False
-        self.buffer = np.frombuffer(block, np.uint8)
+        self.buffer = np.frombuffer(memoryview(block), np.uint8)
 
     def pointer(self) -> int:
         """The address of the first byte, 0 for an empty block."""

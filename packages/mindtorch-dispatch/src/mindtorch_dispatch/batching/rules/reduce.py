@@ -112,7 +112,7 @@ def _by_dims(name: str) -> Callable[..., Any]:
             self = aten.unsqueeze(self, 1)
         given = {"self": self, "dim": list(range(1, self.dim()))}
         given |= {argument.name: value for argument, value in zip(row.schema.arguments[1:], values[1:], strict=True)}
-        return invoke(target, [given.get(one.name, one.default) for one in target.schema.arguments]), 0  # type: ignore
+        return invoke(target, [given.get(one.name, one.default) for one in target.schema.arguments]), 0  # type: ignore[union-attr]
 
     whole.__doc__ = f"A reduction of whole examples, as `{name}`."
     return whole

@@ -89,8 +89,9 @@ def adam_step(
     state = [tensor if tensor is None else tensor._array for tensor in (param, exp_avg, exp_avg_sq, largest)]
     state = [one if one is None else _row(one) for one in state]
     gradient, step = grad._array, count._array
-    if gradient.dtype != state[0].dtype:
-        gradient = gradient.astype(state[0].dtype)
+    own: Any = state[0]
+    if gradient.dtype != own.dtype:
+        gradient = gradient.astype(own.dtype)
     step = step.astype(np.dtype(np.float32), copy=False)
     beta1, beta2 = options["betas"]
     numbers = [options["lr"], beta1, beta2, options["weight_decay"], options["eps"]]

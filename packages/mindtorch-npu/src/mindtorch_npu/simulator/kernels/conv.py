@@ -53,7 +53,8 @@ def _to_weight(grad: Any, x: Any, shape: Any, stride: Any, padding: Any, dilatio
     made = np.zeros((groups, shape[0] // groups, *shape[1:]), x.dtype)
     for place, cut in places(counts, size, step, gap):
         rows, columns = (np.moveaxis(one, 0, 2).reshape(groups, one.shape[2], -1) for one in (grads, wide[cut]))
-        made[(..., *place)] = rows @ columns.swapaxes(1, 2)
+        here: tuple[Any, ...] = (..., *place)
+        made[here] = rows @ columns.swapaxes(1, 2)
     return made.reshape(shape)
 
 

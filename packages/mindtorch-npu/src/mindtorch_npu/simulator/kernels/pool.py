@@ -95,8 +95,9 @@ def _adaptive(x: Any, counts: Any, reduce: Any) -> Any:
     made = np.empty((*x.shape[:-dims], *counts), x.dtype)
     cuts = [_bounds(extent, count) for extent, count in zip(x.shape[-dims:], counts, strict=True)]
     for cell in itertools.product(*map(range, counts)):
-        window = tuple(cut[at] for cut, at in zip(cuts, cell, strict=True))
-        made[(..., *cell)] = reduce(x[(..., *window)].reshape(*x.shape[:-dims], -1), window)
+        window: tuple[Any, ...] = tuple(cut[at] for cut, at in zip(cuts, cell, strict=True))
+        here: tuple[Any, ...] = (..., *cell)
+        made[here] = reduce(x[(..., *window)].reshape(*x.shape[:-dims], -1), window)
     return made
 
 
@@ -110,7 +111,7 @@ def _adaptive_mean_backward(dims: int) -> Any:
         counts = grad.shape[-dims:]
         cuts = [_bounds(extent, count) for extent, count in zip(x.shape[-dims:], counts, strict=True)]
         for cell in itertools.product(*map(range, counts)):
-            window = (..., *(cut[at] for cut, at in zip(cuts, cell, strict=True)))
+            window: tuple[Any, ...] = (..., *(cut[at] for cut, at in zip(cuts, cell, strict=True)))
             size = int(np.prod([one.stop - one.start for one in window[1:]]))
             made[window] += (grad[(..., *cell)] / size)[(..., *[None] * dims)]
         return made
@@ -125,9 +126,10 @@ def _adaptive_max(x: Any, counts: Any) -> tuple[Any, Any]:
     where = np.empty(values.shape, np.int64)
     cuts = [_bounds(extent, count) for extent, count in zip(x.shape[-dims:], counts, strict=True)]
     for cell in itertools.product(*map(range, counts)):
-        window = tuple(cut[at] for cut, at in zip(cuts, cell, strict=True))
+        window: tuple[Any, ...] = tuple(cut[at] for cut, at in zip(cuts, cell, strict=True))
         flat = x[(..., *window)].reshape(*x.shape[:-dims], -1)
-        where[(..., *cell)] = numbers[window].reshape(-1)[flat.argmax(-1)]
+        here: tuple[Any, ...] = (..., *cell)
+        where[here] = numbers[window].reshape(-1)[flat.argmax(-1)]
     return values, where
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 def each(values: Any, dims: int) -> list[int]:
     """Return one number per dimension of a list that may hold a single one for all."""
-    values = list(values)
-    return values if len(values) == dims else values * dims
+    values = [int(value) for value in values]
+    whole: list[int] = values if len(values) == dims else values * dims
+    return whole
 
 
 def extents(shape: Sequence[int], size: Any, step: Any, pad: Any, gap: Any, ceil: bool = False) -> list[int]:
