@@ -33,6 +33,9 @@ class DeviceAllocation:
     resizable = True
     shared = pinned = False
     filename: str | None = None
+    _initialized = staticmethod(
+        runtime.is_initialized
+    )  # at the interpreter's end modules lose their names before this runs
 
     def __init__(self, nbytes: int, device: int) -> None:
         self.address = 0
@@ -45,7 +48,7 @@ class DeviceAllocation:
     def __del__(self) -> None:
         # Run by the garbage collector anywhere: in a thread that has another device current, in the midst of making an
         # allocator (so none is asked for here), or when the device took everything back and starts anew.
-        if self.address and runtime.is_initialized() and allocators().get(self.device) is self.allocator:
+        if self.address and self._initialized() and allocators().get(self.device) is self.allocator:
             before = runtime.thread_device()
             self.allocator.drop(self.address)
             if before is not None and before != runtime.thread_device():
