@@ -105,7 +105,7 @@ def _composition(plan: Plan, row: OpRow) -> Any:
         try:
             result = compose(*values)
         except RuntimeError as error:
-            if inplace or not is_unbatchable(error) or not _loops(row):
+            if inplace or not is_unbatchable(error) or not _loops(row) or _recorded(values):
                 raise
             # what composes is looped over for its values, not for what it may not do
             result = _functional(plan, row, None, list(values), _innermost(values))
@@ -127,6 +127,11 @@ def _loops(row: OpRow) -> bool:
 def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     values = filled(plan, flat)
     return _at_level(plan, values, _innermost(values))
+
+
+def _recorded(values: Sequence[Any]) -> bool:
+    """True when a call is to be recorded at the level of its batched tensors; a loop below that has no formula."""
+    return state.mode.records and any(t._sig.requires_grad for t in _tensors(values) if t._wraps)
 
 
 def _innermost(values: Sequence[Any]) -> int:

@@ -55,7 +55,11 @@ def quantile(name: str) -> Callable[..., Any]:
     def call(self: TensorBase, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
         _check_quantile(self, q, interpolation)
         wrapped = None if dim is None else wrap_dim(dim, self.ndim)
-        if self.device.type == "cpu" and not aten.all(aten.logical_and(aten.ge(q, 0), aten.le(q, 1))).item():
+        if (
+            self.device.type == "cpu"
+            and not q._wraps
+            and not aten.all(aten.logical_and(aten.ge(q, 0), aten.le(q, 1))).item()
+        ):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
         return _quantile(self, q, wrapped, keepdim, interpolation, name == "nanquantile")
 
@@ -138,7 +142,7 @@ def _check_weights(name: str, weights: Any, observations: int, dtype_fits: bool,
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {observations}"
         )
-    if observations and bool(aten.any(aten.lt(weights, 0)).item()):
+    if observations and not weights._wraps and bool(aten.any(aten.lt(weights, 0)).item()):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -173,14 +177,16 @@ def cov(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
         norm: Any = count - correction
     else:
         total = aten.sum(weights)
-        if count and not bool(aten.gt(total, 0).item()):
+        if count and not total._wraps and not bool(aten.gt(total, 0).item()):
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
         mean = aten.div(aten.sum(aten.mul(rows, weights), 1), total)
         squared = weights if aweights is None else aten.mul(weights, aweights)
         norm = aten.sub(total, aten.mul(aten.div(aten.sum(squared), total), correction))
         if aweights is None:
             norm = aten.sub(total, correction)
-    if bool(norm <= 0):
+    if getattr(norm, "_wraps", False):  # a batch cannot be asked, and its degrees of freedom stay at least 0
+        norm = aten.clamp_min(norm, 0)
+    elif bool(norm <= 0):
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             UserWarning,

@@ -71,7 +71,9 @@ compares values, dtypes and shapes, `strides` the memory layout of the results, 
 for random cotangents, `errors` the exact type and text for wrong input; `method`, `inplace` and `out` are
 the other ways to call it. These run in float32 where torch has it; the columns named by a dtype say whether
 values, strides and gradients agree in that one. `meta` compares the geometry of results without bytes,
-`forward_mode` tangents. `npu` says whether values and gradients agree with every tensor on the simulated
+`forward_mode` tangents. `vmap` compares the results for a
+batch with those of its examples one by one, `rule` says that no loop over examples computed them.
+`npu` says whether values and gradients agree with every tensor on the simulated
 Ascend device, no kernel of the host taking part; entries that draw random numbers, which come from the
 device's own stream, are compared by geometry there.""",
 )

@@ -68,10 +68,10 @@ def along_index(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) ->
         source = [batched(v, d, batch.size) if is_tensor(v) else v for v, d in zip(rest, dims[3:], strict=True)]
         source = [aten.unsqueeze(v, 1) if is_tensor(v) and v.dim() == 1 else v for v in source]
         result = invoke(row, [made[0], at, index, *source])
-        kept = (
-            rank(index, None) or ndim > 1 if selecting else ndim
-        )  # a single position selects from a sequence a number
+        kept = ndim > 1 or (ndim == 1 and (rank(index, None) or not selecting))
         return (result if kept else aten.squeeze(result, 1)), 0
+    if selecting and not ndim:
+        return aten.clone(batched(self, dims[0], batch.size)), 0
     if (not selecting and not adding) or not ndim:
         return looped(row, batch, values, dims)
     self = batched(self, dims[0], batch.size)
