@@ -25,6 +25,7 @@ OVERWRITTEN = "samples write several values to one place: a gradient goes to eac
 RANDOM = "torch gives the mean and the deviation of random numbers no gradient"
 POLE = "samples have powers of zero, where the derivative is infinite"
 FUSED = "torch has no derivative of this kernel's backward either"
+SPARSE = "gradients do not flow through sparse tensors"
 CORNER = "a norm has no second derivative at zero"
 
 KNOWN = {
@@ -43,6 +44,7 @@ KNOWN = {
         **CASTS,
         "cov": WEIGHTS,
         "nn.functional.ctc_loss": FUSED,
+        "to_sparse": SPARSE,
         "__rpow__": POLE,
         "linalg.norm.subgradients_at_zero": CORNER,
     },
