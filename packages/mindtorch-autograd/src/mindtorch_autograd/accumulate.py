@@ -17,6 +17,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interception import intercepted
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
+from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
@@ -26,6 +27,7 @@ from .mode import layout_policy
 
 lock = threading.Lock()
 """Held while a gradient is added to a leaf, which several threads may share."""
+renew_after_fork(lambda: globals().update(lock=threading.Lock()))
 
 unshared: list[int] = []
 """How many references `add_to` sees to a gradient that only the engine holds; the engine measures it when imported,

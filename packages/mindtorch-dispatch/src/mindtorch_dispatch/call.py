@@ -14,6 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -197,6 +199,17 @@ def _call_unplanned(
     return run_bound(bound, packet.plans if key is not None else None, key)
 
 
+def _compared_with_array(name: str, args: tuple[Any, ...]) -> Any:
+    # Of all operators torch lets `==` take arrays, as without an answer Python compares by identity.
+    if name == "__eq__" and isinstance(args[1], np.ndarray):
+        return args[0] == array_taker[0](args[1])
+    return NotImplemented
+
+
+array_taker: list[Callable[[Any], Any]] = []
+"""What makes a tensor of a numpy array; the layer that knows how installs it."""
+
+
 def _call_operator(
     name: str,
     packet: Packet,
@@ -215,11 +228,11 @@ def _call_operator(
             handled, result = overrides.handle(form, args, kwargs)
             return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
         except TypeError:
-            return NotImplemented
+            return _compared_with_array(name, args)
     try:
         bound = bind_packet(packet, method, args, kwargs)
     except TypeError:
-        return NotImplemented
+        return _compared_with_array(name, args)
     return run_bound(bound, packet.plans, key)
 
 

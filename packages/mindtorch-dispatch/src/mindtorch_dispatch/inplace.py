@@ -24,6 +24,9 @@ from .plan import Plan
 from .state import state
 from .table import DYNAMIC, Kernel
 
+_FILLS = frozenset(("fill_.Scalar", "zero_", "masked_fill_.Scalar"))
+"""Ops that write one value everywhere, so that elements may share memory."""
+
 
 def check_writable(spec: Spec) -> None:
     """Raise torch's error for a written-to tensor whose elements overlap in memory."""
@@ -90,7 +93,8 @@ def plan_inplace(
         plan.pack = (lambda flat: flat[source]) if row.schema.returns else (lambda flat: None)
         return plan
     spec = target._sig.spec
-    check_writable(spec)
+    if row.name not in _FILLS:
+        check_writable(spec)
     if row.kind == "inplace":
         result = answer.specs
         if row.meta.exact:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from mindtorch_storage.forking import renew_after_fork
+
 from .entries import OperatorEntry, Registration, fallthrough, full_name, split_name
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, names_for, parse_key
 from .keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
@@ -284,4 +286,5 @@ class Registry:
 
 
 registry = Registry()
+renew_after_fork(lambda: setattr(registry, "registry_lock", threading.RLock()))
 """The one registry of the process."""

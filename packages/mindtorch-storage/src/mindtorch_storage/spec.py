@@ -14,6 +14,7 @@ from typing import Any
 
 from .device import device as Device
 from .dtype import dtype as Dtype
+from .forking import renew_after_fork
 from .layout import layout as Layout
 from .layout import strided
 from .size import Size
@@ -24,6 +25,7 @@ INTERN_LIMIT = 65_536
 
 _interned: dict[tuple[Any, ...], Spec] = {}
 _intern_lock = threading.Lock()  # guards insertion and eviction; look-ups rely on the GIL's atomic dict.get
+renew_after_fork(lambda: globals().update(_intern_lock=threading.Lock()))
 
 
 class Signature:

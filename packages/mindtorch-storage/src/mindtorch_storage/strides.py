@@ -147,6 +147,20 @@ def memory_span(shape: Shape, strides: Strides, offset: int = 0) -> int:
     return offset + span
 
 
+def check_fits(shape: Shape, strides: Strides, offset: int, itemsize: int, nbytes: int) -> None:
+    """Refuse a geometry that reaches outside a storage of `nbytes`; RuntimeError with torch's texts."""
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if len(shape) != len(strides):
+        raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(strides)})")
+    needed = memory_span(shape, strides, offset) * itemsize
+    if needed > nbytes:
+        raise RuntimeError(
+            f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {offset}, and itemsize "
+            f"{itemsize} requiring a storage size of {needed} are out of bounds for storage of size {nbytes}"
+        )
+
+
 def broadcast_pair(first: Shape, second: Shape) -> tuple[int, ...]:
     """Broadcast two shapes; RuntimeError with torch's text when they do not fit."""
     longer = max(len(first), len(second))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.strides import broadcast_pair
 
 _C_TYPES = {
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
@@ -103,11 +104,9 @@ def broadcastable(shape: Sequence[int], target: Sequence[int]) -> None:
     """Raise torch's `expand` error unless `shape` broadcasts to exactly `target`."""
     lead = len(target) - len(shape)
     if lead < 0:
+        broadcast_pair(target, shape)
         raise RuntimeError(
-            f"The expanded size of the tensor ({target[0] if target else 1}) must match the existing size ({shape[0]}) "
-            f"at non-singleton dimension 0.  Target sizes: {shape_text(target)}.  Tensor sizes: {shape_text(shape)}"
-            if target
-            else f"output with shape {shape_text(target)} doesn't match the broadcast shape {shape_text(shape)}"
+            f"output with shape {shape_text(target)} doesn't match the broadcast shape {shape_text(shape)}"
         )
     for index in range(len(target) - 1, lead - 1, -1):
         have, wanted = shape[index - lead], target[index]

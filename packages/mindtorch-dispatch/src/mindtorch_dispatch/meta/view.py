@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import view_strides
+from mindtorch_storage.strides import check_fits, memory_span, view_strides
 
 from .checks import check, infer_size, shape_text, wrap_dim
 from .rule import View, meta_rule
@@ -235,9 +235,21 @@ def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = 
     )
 
     def offset(base: Any, size: Any, stride: Any, wanted: int | None) -> int:
-        return 0 if wanted is None else wanted - base._offset
+        start = base._offset if wanted is None else wanted
+        if base._sig.spec.device.type != "meta":  # which torch lets reach anywhere
+            check_fits(size, stride, start, base._sig.spec.itemsize, _room(base))
+        return start - base._offset
 
     return strided(self, size, stride, offset)
+
+
+def _room(base: Any) -> int:
+    """The bytes of the storage under a tensor, which may not have been asked for yet."""
+    storage = getattr(base, "_storage", None)
+    spec = base._sig.spec
+    if storage is not None:
+        return int(storage.nbytes())
+    return memory_span(spec.shape, spec.stride, base._offset) * spec.itemsize if spec.numel else 0
 
 
 @view_rule

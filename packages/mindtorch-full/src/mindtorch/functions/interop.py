@@ -35,6 +35,10 @@ _BUFFER_NOT_WRITABLE = (
     "data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest "
     "of this program."
 )
+_KEEPS_GRAD = (
+    "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+    "requires_grad=False explicitly to get the old behavior and silence this warning."
+)
 _warned: set[str] = set()
 
 
@@ -105,7 +109,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: 
         view = memoryview(buffer)
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
-    if not view.contiguous:
+    if not view.c_contiguous:
         raise RuntimeError("could not retrieve buffer from object")
     length, itemsize = view.nbytes, dtype.itemsize
     if length == 0 or count == 0:
@@ -179,24 +183,43 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
                 "you might have already constructed a tensor from it once."
             )
         ext_tensor = _Capsule(ext_tensor)
+    _check_dlpack_devices(ext_tensor, device, copy)
     if isinstance(ext_tensor, TensorBase):
         array = ext_tensor._host_array()
         tensor = tensor_of_array(array, ext_tensor.dtype) if array is not None else None
         if tensor is None or ext_tensor._sig.requires_grad:
             ext_tensor.__dlpack__()  # type: ignore[attr-defined]  # raises what forbids the export
     elif isinstance(ext_tensor, np.ndarray):
+        if not ext_tensor.flags.writeable or ext_tensor.dtype.kind not in "biufc" or not ext_tensor.dtype.isnative:
+            ext_tensor.__dlpack__(**({"max_version": (1, 0)} if not ext_tensor.flags.writeable else {}))
         tensor = tensor_of_array(ext_tensor, types.from_numpy(ext_tensor.dtype))
     else:
         array = np.from_dlpack(ext_tensor)
         tensor = tensor_of_array(array, types.from_numpy(array.dtype))
     if device is not None and Device(device).type != "cpu":
-        if copy is False:
-            raise ValueError(
-                f"cannot move DLPack tensor from device {ext_tensor.__dlpack_device__()} to {Device(device)} without "
-                "copying. Set copy=None or copy=True."
-            )
         return tensor.to(device)
     return tensor.clone() if copy else tensor
+
+
+def _check_dlpack_devices(ext_tensor: Any, device: Any, copy: bool | None) -> None:
+    """Refuse memory that is on an absent device, and a target that DLPack does not know or that takes a copy."""
+    kind, index = ext_tensor.__dlpack_device__()
+    if kind in _ABSENT_DLPACK:
+        raise AssertionError(f"Torch not compiled with {_ABSENT_DLPACK[kind]} enabled")
+    if device is None:
+        return
+    target = Device(device)
+    if target.type == "meta":
+        raise BufferError("Cannot pack tensors on meta")
+    if target.type != "cpu" and copy is False:
+        raise ValueError(
+            f"cannot move DLPack tensor from device {(kind, index)} to {target} without copying. Set copy=None or "
+            "copy=True."
+        )
+
+
+_ABSENT_DLPACK = {2: "CUDA", 14: "XPU"}
+"""Device codes of builds that MindTorch does not stand for."""
 
 
 @parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)")
@@ -216,7 +239,7 @@ def _converted(tensor: Any, dtype: Any, device: Any) -> Any:
     return tensor.to(device=target, dtype=tensor.dtype if dtype is None else dtype)
 
 
-def _aliased(obj: Any, dtype: Any) -> Any:
+def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
     """A tensor over the object's own memory, or None when it has none to share."""
     if isinstance(obj, TensorBase):
         return obj
@@ -228,6 +251,8 @@ def _aliased(obj: Any, dtype: Any) -> Any:
     if isinstance(obj, np.ndarray):
         return from_numpy(obj)
     if isinstance(obj, np.generic):
+        if copy is False:
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         return from_numpy(np.asarray(obj))
     if hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
@@ -241,7 +266,7 @@ def _aliased(obj: Any, dtype: Any) -> Any:
 )
 def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Any:
     """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never)."""
-    tensor = _aliased(obj, dtype)
+    tensor = _aliased(obj, dtype, copy)
     if tensor is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -259,6 +284,8 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad:
     result = _converted(tensor, wanted, target)
     if copy and result is tensor:
         result = tensor.clone()
+    if requires_grad is None and isinstance(obj, TensorBase) and obj.requires_grad:  # type: ignore[attr-defined]
+        _warn_once(_KEEPS_GRAD, level=4)
     return result if requires_grad is None else _with_requires_grad(result, requires_grad)
 
 

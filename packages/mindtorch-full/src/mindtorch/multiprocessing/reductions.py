@@ -6,7 +6,6 @@ them.
 
 from __future__ import annotations
 
-import multiprocessing.util
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, tensor_over
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_storage.deferred import settle
+from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, sharing
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage
 
@@ -60,7 +60,7 @@ class SharedCache(dict[Any, StorageWeakRef]):
     def __init__(self) -> None:
         self.limit = 128
         self._after_fork()
-        multiprocessing.util.register_after_fork(self, SharedCache._after_fork)
+        renew_after_fork(self._after_fork)
 
     def _after_fork(self) -> None:
         self.lock = threading.Lock()

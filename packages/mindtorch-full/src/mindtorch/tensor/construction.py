@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -168,6 +168,11 @@ def infer_dtype(data: Any) -> Any:
 def _to_array(data: Any, dtype: Any) -> Any:
     if isinstance(data, np.ndarray):
         array = data
+        if not array.dtype.isnative:
+            raise ValueError(
+                "given numpy array has byte order different from the native byte order. Conversion between byte orders "
+                "is currently not supported."
+            )
         if any(step < 0 for step in array.strides):
             raise ValueError(
                 "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
@@ -192,9 +197,30 @@ def _to_array(data: Any, dtype: Any) -> Any:
 def _plain_nesting(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_plain_nesting(item) for item in data]
-    if isinstance(data, (TensorBase, np.ndarray)):
-        array: Any = data
-        return array.tolist()
+    if isinstance(data, np.ndarray):
+        return data.tolist()
+    if isinstance(data, TensorBase):
+        return _only_element(data)
+    return data
+
+
+def _only_element(tensor: Any) -> Any:
+    """Tensors inside sequences stand for one number."""
+    if tensor.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return tensor.item()
+
+
+def _is_foreign_sequence(value: Any) -> bool:
+    """Whether torch reads `value` like a list though it is none, as ranges and byte arrays are."""
+    if isinstance(value, (TensorBase, np.ndarray, np.generic, str, bytes, Mapping)):
+        return False
+    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__")
+
+
+def _plain_sequences(data: Any) -> Any:
+    if isinstance(data, (list, tuple)) or _is_foreign_sequence(data):
+        return [_plain_sequences(item) for item in data]
     return data
 
 
@@ -249,6 +275,11 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         made = data.detach().clone()  # type: ignore[attr-defined]
         made = made.to(device or made.device, dtype or made.dtype)
         return made.requires_grad_(requires_grad)
+    if not isinstance(data, (list, tuple)):
+        if isinstance(data, bytes):
+            raise TypeError("new(): invalid data type 'bytes'")
+        if _is_foreign_sequence(data):
+            data = _plain_sequences(data)
     chosen = dtype or (
         dtypes.from_numpy(data.dtype) if isinstance(data, (np.ndarray, np.generic)) else infer_dtype(data)
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import mindtorch
+from mindtorch_dispatch.call import array_taker
 from mindtorch_dispatch.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as types
@@ -138,3 +139,6 @@ class InteropMixin(TensorBase):
         if device.type not in kinds:
             raise ValueError(f"Unknown device type {device.type} for Dlpack")
         return kinds[device.type], device.index or 0
+
+
+array_taker[:] = [lambda array: mindtorch.from_numpy(array)]

@@ -40,21 +40,11 @@ def _ints(values: Any) -> tuple[int, ...]:
 
 def _check_geometry(storage: UntypedStorage, dtype: Dtype, size: Any, stride: Any, offset: int) -> None:
     """Refuse what a damaged or hostile file could ask for: numbers that reach outside the storage."""
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    if len(size) != len(stride):
-        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     if any(extent < 0 for extent in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(step < 0 for step in stride):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-    needed = strides.memory_span(size, stride, offset) * dtype.itemsize
-    if needed > storage.nbytes():
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{dtype.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
-            f"{storage.nbytes()}"
-        )
+    strides.check_fits(size, stride, offset, dtype.itemsize, storage.nbytes())
 
 
 def tensor_over(

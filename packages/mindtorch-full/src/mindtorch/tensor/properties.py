@@ -15,7 +15,7 @@ from mindtorch_dispatch.executor import rebind_geometry
 from mindtorch_dispatch.inplace import check_inference
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
-from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, sparse_coo
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, check_pinning_device, storage_class_name
 from mindtorch_storage.strides import (
@@ -318,7 +318,23 @@ class PropertiesMixin(TensorBase):
         self.data = value
 
     def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
-        spec = Spec.of(self.dtype, self.device, tuple(size), tuple(stride))
+        size, stride = tuple(size), tuple(stride)
+        if storage.device != self.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device '
+                f'"{storage.device}".  This is no longer allowed; the devices must match.'
+            )
+        if len(size) != len(stride):
+            raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+        if offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+        if any(extent < 0 for extent in size):
+            raise RuntimeError("numel: integer multiplication overflow")
+        if any(step < 0 for step in stride) and memory_span(size, [abs(step) for step in stride]) > 1:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+            )
+        spec = Spec.of(self.dtype, self.device, size, stride)
         tracked = self._sig.requires_grad and state.mode.records
         if tracked:
             check_inplace(self)
@@ -338,6 +354,8 @@ class PropertiesMixin(TensorBase):
         """Point this tensor at another storage or at another tensor's bytes, and return it."""
         if source is None:
             return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
+        if source is self:
+            return self
         if isinstance(source, TensorBase):
             spec = source._sig.spec
             if spec.dtype is not self.dtype:
@@ -361,14 +379,24 @@ class PropertiesMixin(TensorBase):
         check_inference(self)
         if self._sig.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
+        if any(extent < 0 for extent in shape):
+            raise RuntimeError("numel: integer multiplication overflow")
+        if shape == tuple(self.shape) and memory_format is None:
+            return self
         stride = contiguous_strides(shape)
+        if memory_format is preserve_format:
+            raise RuntimeError("Unsupported memory formatPreserve")
         if memory_format is channels_last:
+            if len(shape) != 4:
+                raise RuntimeError("required rank 4 tensor to use channels_last format")
             stride = channels_last_strides(shape)
         elif memory_format is channels_last_3d:
+            if len(shape) != 5:
+                raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
             stride = channels_last_3d_strides(shape)
         spec = Spec.of(self.dtype, self.device, shape, tuple(stride))
         storage = self._materialized_storage()
-        needed = self._offset * spec.itemsize + spec.nbytes
+        needed = self._offset * spec.itemsize + spec.nbytes if spec.numel else 0
         if storage.nbytes() < needed:
             storage.resize_(needed)
         rebind_geometry(self, spec, storage, self._offset)
@@ -376,5 +404,9 @@ class PropertiesMixin(TensorBase):
         return self
 
     def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
-        """`resize_` to the other tensor's shape."""
+        """`resize_` to the other tensor's shape, and with `torch.preserve_format` to its format."""
+        if memory_format is preserve_format:
+            spec = other._sig.spec
+            in_format = spec.ndim == 4 and spec.stride == tuple(channels_last_strides(spec.shape))
+            memory_format = channels_last if in_format and not spec.is_contiguous else contiguous_format
         return self.resize_(tuple(other.shape), memory_format=memory_format)

@@ -33,9 +33,15 @@ _COUNT = struct.Struct("<q")
 _numbers = itertools.count(1)
 
 
+_tracker: list[Any] = []
+
+
 def _resource_tracker() -> Any:
-    # Imported when needed: it costs as much as the rest of this package, and few programs share files.
-    return importlib.import_module("multiprocessing.resource_tracker")
+    # Imported when needed: it costs as much as the rest of this package, and few programs share files. Kept, as nothing
+    # can be imported any more when an interpreter that ends gives files back.
+    if not _tracker:
+        _tracker.append(importlib.import_module("multiprocessing.resource_tracker"))
+    return _tracker[0]
 
 
 class Strategy:

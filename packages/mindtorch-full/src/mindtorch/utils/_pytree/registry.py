@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from mindtorch_storage.forking import renew_after_fork
+
 from .keys import KeyEntry
 
 Context = Any
@@ -43,6 +45,7 @@ SUPPORTED_SERIALIZED_TYPES: dict[Any, SerializeNodeDef] = {}
 SERIALIZED_TYPE_TO_PYTHON_TYPE: dict[str, Any] = {}
 CONSTANT_NODES: set[type] = set()
 _LOCK = threading.Lock()
+renew_after_fork(lambda: globals().update(_LOCK=threading.Lock()))
 
 
 def register_node(
