@@ -31,7 +31,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep the worst outcome of a test over setup, call, teardown and subtests."""
-    name = report.nodeid.split("::")[-1]
+    name = report.nodeid.partition("::")[2]  # with the class: two classes of one file share most of their tests
     outcome = {"passed": "pass", "failed": "fail", "skipped": "skip"}[report.outcome]
     if report.when != "call" and outcome == "pass":
         outcome = "skip"  # only the call itself can pass a test

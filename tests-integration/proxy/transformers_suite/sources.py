@@ -17,7 +17,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VERSION = "5.23.0"
-MODELS = ("bert", "gpt2", "llama")
+MODELS = (
+    "bert",
+    "distilbert",
+    "roberta",
+    "gpt2",
+    "llama",
+    "t5",
+    "bart",
+    "vit",
+    "clip",
+    "whisper",
+    "qwen2",
+    "mistral",
+    "gemma",
+    "albert",
+    "electra",
+    "opt",
+)
 """The models of the scoreboard; a full checkout has tests for many more."""
 
 STAND_INS = ("httpx", "requests", "timeout_decorator")
