@@ -73,7 +73,13 @@ def page(board: Board) -> str:
         passed = sum(count["pass"] for count in counts.values())
         total = sum(sum(count.values()) for count in counts.values())
         beside = f"; on torch {ON_TORCH} of them pass" if source == "checkout" and len(models) == 16 else ""
-        lines += ["", f"## {source}: {passed} of {total} pass{beside}", "", "| model | pass | fail |", "| --- | --- | --- |"]
+        lines += [
+            "",
+            f"## {source}: {passed} of {total} pass{beside}",
+            "",
+            "| model | pass | fail |",
+            "| --- | --- | --- |",
+        ]
         lines += [f"| {model} | {count['pass']} | {count['fail']} |" for model, count in counts.items()]
         reasons = Counter(entry for held in models.values() for entry in held.values() if entry != "pass")
         lines += ["", *(f"- {number} × {reason}" for reason, number in reasons.most_common())]

@@ -2,6 +2,7 @@
 
 from mindtorch_proxy.__about__ import __version__
 from mindtorch_proxy.environment import install_by_mode
+from mindtorch_proxy.ipython import load_ipython_extension, unload_ipython_extension
 from mindtorch_proxy.names import TORCH_VERSION
 from mindtorch_proxy.real_torch import RealTorchImportedError, find_real_torch
 from mindtorch_proxy.run import run_code, run_module, run_path
@@ -15,9 +16,11 @@ __all__ = [
     "install",
     "install_by_mode",
     "is_installed",
+    "load_ipython_extension",
     "proxy",
     "run_code",
     "run_module",
     "run_path",
     "uninstall",
+    "unload_ipython_extension",
 ]

@@ -1,6 +1,8 @@
 """Looks for a real torch: one that could be imported, or one that was, and by whom."""
 
 import sys
+import warnings
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -43,6 +45,40 @@ def refusal(module: ModuleType) -> RealTorchImportedError:
     )
 
 
+def warn_of_holders(packages: Iterable[str] | None) -> None:
+    """Warn of each module that imported the real torch before and keeps it, at the line of that import.
+
+    Args:
+        packages: only modules of these packages, None for all.
+    """
+    if imported_real_torch() is None:
+        return
+    wanted = None if packages is None else tuple(packages)
+    for name, _ in _holders():
+        if wanted is not None and not any(name == one or name.startswith(one + ".") for one in wanted):
+            continue
+        file = getattr(sys.modules.get(name), "__file__", None)
+        line = _import_line(file) if file else None
+        where = f" ({file}:{line})" if line else ""
+        text = f"module {name!r}{where} imported the real torch before the MindTorch proxy was turned on and keeps it"
+        warnings.warn_explicit(text, RuntimeWarning, file or name, line or 1)
+
+
+def _holders() -> list[tuple[str, bool]]:
+    """Return the modules that hold a module of the real torch, and whether each came before torch."""
+    held: list[tuple[str, bool]] = []
+    torch_modules = {id(module) for module in torch_entries().values() if module is not None}
+    seen = False
+    for name, module in sys.modules.copy().items():
+        if is_torch_name(name):
+            seen = True
+        elif isinstance(module, ModuleType) and any(
+            id(value) in torch_modules for value in list(vars(module).values())
+        ):
+            held.append((name, not seen))
+    return held
+
+
 def _importer() -> str | None:
     """Return the module that most likely imported torch first, as "'name' (file:line)".
 
@@ -50,21 +86,11 @@ def _importer() -> str | None:
     before it that holds a torch module is the best guess; if torch was imported inside a function, the first later
     holder is.
     """
-    before: list[str] = []
-    after: list[str] = []
-    torch_modules = {id(module) for module in torch_entries().values() if module is not None}
-    seen = False
-    for name, module in sys.modules.copy().items():
-        if is_torch_name(name):
-            seen = True
-            continue
-        if not isinstance(module, ModuleType):
-            continue
-        if any(id(value) in torch_modules for value in list(vars(module).values())):
-            (after if seen else before).append(name)
-    if not before and not after:
+    held = _holders()
+    if not held:
         return None
-    name = before[-1] if before else after[0]
+    before = [name for name, early in held if early]
+    name = before[-1] if before else held[0][0]
     file = getattr(sys.modules[name], "__file__", None)
     if not file:
         return f"{name!r}"

@@ -2,14 +2,15 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import RLock
 
 from mindtorch_proxy.ascend import AscendFinder, ascend_entries
 from mindtorch_proxy.finder import TorchFinder, loaded_mindtorch_modules, mindtorch_is_installed
 from mindtorch_proxy.names import DISTRIBUTION, OURS, torch_entries
-from mindtorch_proxy.real_torch import imported_real_torch, refusal
+from mindtorch_proxy.real_torch import imported_real_torch, refusal, warn_of_holders
+from mindtorch_proxy.scope import Importing, Scope
 
 # Guards the count. Not the finder's own lock: turning on asks other finders, which takes the global import lock, and a
 # thread inside the finder holds that one already.
@@ -18,6 +19,7 @@ _finder = TorchFinder()
 _ascend = AscendFinder()
 _count = 0
 _set_aside: dict[str, object] = {}
+_importing = Importing(_set_aside, lambda: _count > 0)
 
 
 def install(*, replace: bool = False) -> None:
@@ -59,23 +61,62 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def proxy(*, replace: bool = False) -> Iterator[None]:
-    """`import torch` resolves to MindTorch inside the block; nests, and restores ``sys.modules`` on every way out."""
-    install(replace=replace)
+def proxy(
+    packages: Iterable[str] | None = None, *, blocked: Iterable[str] = (), replace: bool = False
+) -> Iterator[None]:
+    """`import torch` resolves to MindTorch inside the block; nests, and restores ``sys.modules`` on every way out.
+
+    Args:
+        packages: only for code of these packages; for all other code, and in ``sys.modules``, torch stays what it is,
+            and a real torch may be imported before or meanwhile. Modules that are loaded already keep the torch they
+            have; one that holds the real torch gives a warning with its file and line.
+        blocked: never for code of these packages: they get the real torch that was set aside, or none.
+        replace: as for :func:`install`.
+
+    Raises:
+        TypeError: ``packages`` or ``blocked`` is a string.
+        RealTorchImportedError, ModuleNotFoundError: as :func:`install`.
+    """
+    scope = Scope(None if packages is None else _names("packages", packages), _names("blocked", blocked))
+    if scope.packages is None:
+        install(replace=replace)
+    else:
+        _check_mindtorch()
+        warn_of_holders(scope.packages)
+    listening = scope.packages is not None or bool(scope.blocked)
     try:
-        yield
+        if listening:
+            _importing.enter(scope)
+        try:
+            yield
+        finally:
+            if listening:
+                _importing.leave(scope)
     finally:
-        uninstall()
+        if scope.packages is None:
+            uninstall()
 
 
-def _turn_on(replace: bool) -> None:
+def _names(argument: str, given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise TypeError(f"proxy(): {argument} must be several names of packages, got the string {given!r}")
+    return tuple(given)
+
+
+def _check_mindtorch() -> None:
     if not mindtorch_is_installed():
         raise ModuleNotFoundError(
             f"cannot install the MindTorch proxy: no module named {OURS!r} (pip install {DISTRIBUTION})", name=OURS
         )
+
+
+def _turn_on(replace: bool) -> None:
+    _check_mindtorch()
     real = imported_real_torch()
     if real is not None and not replace:
         raise refusal(real)
+    if real is not None:
+        warn_of_holders(None)
     _set_aside.update({**torch_entries(), **ascend_entries()})
     for name in _set_aside:
         sys.modules.pop(name, None)
