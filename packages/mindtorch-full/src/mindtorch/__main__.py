@@ -1,22 +1,26 @@
-"""The command `mindtorch`, also `python -m mindtorch`: run a program on MindTorch, or say what is installed.
+"""The command `mindtorch`, also `python -m mindtorch`: run a program on MindTorch, or say what it needs or has.
 
     mindtorch [run] PROGRAM.py [ARGUMENT...]     as `python PROGRAM.py ...`, with `import torch` resolved to MindTorch
     mindtorch [run] -m MODULE [ARGUMENT...]      as `python -m MODULE ...`
     mindtorch [run] -c CODE [ARGUMENT...]        as `python -c CODE ...`
     mindtorch env [--json]                       versions, devices, and which torch a program would get
+    mindtorch doctor PATH...                     names of torch that programs use, which are missing, and where
     mindtorch --version
 
 Python processes that the program starts run on MindTorch too. MINDTORCH=0 runs on the real torch instead,
-MINDTORCH=auto on the real torch where there is one. A file called `run` or `env` is meant by `./run`.
+MINDTORCH=auto on the real torch where there is one. A file called `run`, `env` or `doctor` is meant by
+`./run`.
 """
 
 import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import mindtorch_proxy
 from mindtorch.__about__ import __version__
+from mindtorch._doctor import examine, report
 from mindtorch._environment import environment_report, report_lines
 from mindtorch_proxy.environment import hand_on, mode_from_environment
 
@@ -39,10 +43,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         case ["env", *_]:
             return _wrong("env takes --json only")
+        case ["doctor", *paths]:
+            return _doctor(paths)
         case ["run", *rest]:
             return _run(rest)
         case _:
             return _run(given)
+
+
+def _doctor(paths: list[str]) -> int:
+    """Print what the programs use; 1 when something is missing or cannot be read."""
+    if not paths:
+        return _wrong("doctor needs a file or a folder")
+    try:
+        uses, problems = examine(map(Path, paths))
+    except FileNotFoundError as error:
+        return _wrong(str(error))
+    print("\n".join(report(uses, problems)))
+    return 1 if problems or any(use.missing for use in uses) else 0
 
 
 def _run(program: list[str]) -> int:
