@@ -23,7 +23,9 @@ def main():
     )
     total = layers(images).square().sum() + first.sum() + second.square().sum() + (doubled * images).sum()
     total.backward()
-    print(json.dumps({"total": total.item(), "gradient": images.grad.flatten()[:20].tolist(), "shapes": [*packed.shape]}))
+    print(
+        json.dumps({"total": total.item(), "gradient": images.grad.flatten()[:20].tolist(), "shapes": [*packed.shape]})
+    )
 
 
 main()

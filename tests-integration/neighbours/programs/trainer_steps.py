@@ -46,7 +46,8 @@ def main():
         resumed.train(resume_from_checkpoint=f"{folder}/checkpoint-25")
         again = [entry["loss"] for entry in resumed.state.log_history if "loss" in entry]
     losses = [float(entry["loss"]) for entry in history]
-    assert len(losses) == STEPS and losses[-1] < losses[0]
+    assert len(losses) == STEPS
+    assert losses[-1] < losses[0]
     norms = [float(entry["grad_norm"]) for entry in history]
     print(json.dumps({"losses": losses, "norms": norms, "eval": evaluated, "resumed": [float(loss) for loss in again]}))
 

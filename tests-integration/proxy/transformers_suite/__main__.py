@@ -93,7 +93,10 @@ def _command_reasons(args: argparse.Namespace) -> int:
 
 
 def _command_docs(args: argparse.Namespace) -> int:
-    scoreboard.PAGE.write_text(scoreboard.page(scoreboard.load()))
+    text = scoreboard.page(scoreboard.load())
+    if args.check:
+        return 0 if scoreboard.PAGE.read_text() == text else 1
+    scoreboard.PAGE.write_text(text)
     return 0
 
 
@@ -114,6 +117,7 @@ def main() -> int:
     parser.add_argument("--without-proxy", action="store_true", help="on real torch, for a baseline")
     parser.add_argument("--pipeline", choices=("plain", "fuse"), default="", help="each test inside of a pipeline")
     parser.add_argument("--recorded", action="store_true", help="update: what `run` found last, without running")
+    parser.add_argument("--check", action="store_true", help="docs: write nothing, return 1 when the page is another")
     parser.add_argument("--allow-regressions", action="store_true")
     parser.add_argument("--limit", type=int, default=20, help="how many reasons are shown")
     own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]

@@ -16,9 +16,6 @@ PAGE = HERE.parents[2] / "docs" / "status" / "transformers.md"
 Board = dict[str, dict[str, dict[str, str]]]
 """Source, model, test: `pass`, or `fail: ` and the reason."""
 
-ON_TORCH = 2845
-"""How many tests of the sixteen models pass on torch itself in an environment without accelerate."""
-
 
 def load(path: Path = BOARD) -> dict:
     """Return what the file holds; an empty dict when there is none."""
@@ -72,10 +69,9 @@ def page(board: Board) -> str:
         counts = {model: Counter(entry.partition(":")[0] for entry in held.values()) for model, held in models.items()}
         passed = sum(count["pass"] for count in counts.values())
         total = sum(sum(count.values()) for count in counts.values())
-        beside = f"; on torch {ON_TORCH} of them pass" if source == "checkout" and len(models) == 16 else ""
         lines += [
             "",
-            f"## {source}: {passed} of {total} pass{beside}",
+            f"## {source}: {passed} of {total} pass",
             "",
             "| model | pass | fail |",
             "| --- | --- | --- |",

@@ -37,13 +37,15 @@ _CHUNK = 128 * 1024
 _chosen: dict[str, str] = {}
 
 
-def get_dir() -> str:
-    """Where downloads are kept: as set, or under ``TORCH_HOME``, or under the user's cache."""
-    if "dir" in _chosen:
-        return _chosen["dir"]
+def _get_torch_home() -> str:
+    """``TORCH_HOME``, or a folder in the user's cache; torchvision and others keep their files there, too."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    home = os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
-    return os.path.join(home, "hub")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
+
+
+def get_dir() -> str:
+    """Where downloads are kept: as set, or in torch's home."""
+    return _chosen["dir"] if "dir" in _chosen else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

@@ -259,6 +259,18 @@ def test_safe_globals() -> None:
     assert mt.serialization.get_safe_globals() == []
 
 
+def test_a_class_marked_safe_may_be_built_although_no_file_names_it() -> None:
+    # numpy.dtype("u4"), of the state of numpy's random stream, is a numpy.dtypes.UInt32DType.
+    state = np.random.RandomState(3).get_state()
+    data = saved(torch, state).getvalue()
+    named = [np._core.multiarray._reconstruct, np.ndarray, np.dtype]
+    for allowed in (named, [*named, type(np.dtype(np.uint32))]):
+        with mt.serialization.safe_globals(allowed), torch.serialization.safe_globals(allowed):
+            assert reads(mt, data)[0] == reads(torch, data)[0]
+    with mt.serialization.safe_globals(allowed):
+        assert (mt.load(io.BytesIO(data))[1] == state[1]).all()
+
+
 @pytest.mark.parametrize(
     "payload", [b"cos\nsystem\n(S'true'\ntR.", b"\x80\x02cbuiltins\neval\nX\x01\x00\x00\x001\x85R."]
 )

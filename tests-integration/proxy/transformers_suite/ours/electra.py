@@ -6,7 +6,6 @@ from transformers import (
     ElectraConfig,
     ElectraForMaskedLM,
     ElectraForMultipleChoice,
-    ElectraForPreTraining,
     ElectraForQuestionAnswering,
     ElectraForSequenceClassification,
     ElectraForTokenClassification,
@@ -26,7 +25,6 @@ class ElectraModelTest(ModelTesterMixin, unittest.TestCase):
         ElectraForQuestionAnswering,
         ElectraForSequenceClassification,
         ElectraForTokenClassification,
-        ElectraForPreTraining,
     )
 
     def setUp(self):

@@ -29,7 +29,8 @@ class TextModelTester:
 
     def prepare_config_and_inputs_for_common(self):
         inputs = {
-            "input_ids": ids_tensor([BATCH, LENGTH], SIZES["vocab_size"]),
+            # None that stands for an end or for padding: RoBERTa numbers positions by them.
+            "input_ids": ids_tensor([BATCH, LENGTH], SIZES["vocab_size"] - 3) + 3,
             "attention_mask": random_attention_mask([BATCH, LENGTH]),
         }
         return self.get_config(), inputs

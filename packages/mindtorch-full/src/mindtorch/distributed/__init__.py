@@ -1,7 +1,8 @@
 """`torch.distributed` of a torch built without it: not available, and without the names that need it.
 
 `is_available()` is what programs ask first; when it is False torch offers nothing else here, and neither do we: every
-other name raises torch's `AttributeError`, every submodule `ModuleNotFoundError`.
+other name raises torch's `AttributeError`, every submodule `ModuleNotFoundError`. But `torch.distributed.tensor` is
+there: training loops ask whether a parameter is a `DTensor` without asking for availability first.
 """
 
 from mindtorch._naming import adopt

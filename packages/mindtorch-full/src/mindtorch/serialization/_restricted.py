@@ -137,6 +137,11 @@ class RestrictedUnpickler:
         # Only what the file named and the lists allowed; by identity, as equality would run code of other objects.
         return any(value is each for each in self._named.values())
 
+    def _may_build(self, cls: type) -> bool:
+        # The class of an object need not be what made it: `numpy.dtype("u4")` is a `numpy.dtypes.UInt32DType`, which no
+        # file names and users mark safe.
+        return self._may_call(cls) or any(cls is each for each in self._users.values())
+
     def _new_object(self) -> None:
         args = self._stack.pop()
         cls = self._stack.pop()
@@ -171,7 +176,7 @@ class RestrictedUnpickler:
             target.__setstate__(state)
         elif type(target) is OrderedDict:
             target.__dict__.update(state)
-        elif not self._may_call(type(target)):
+        elif not self._may_build(type(target)):
             raise UnpicklingError(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
                 f"{type(target)}"

@@ -1,0 +1,48 @@
+"""`torch.distributed.tensor` can be named and asked about, as training loops do without asking for availability."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+import torch.distributed.tensor as theirs
+
+import mindtorch as mt
+import mindtorch.distributed.tensor as ours
+import mindtorch.distributed.tensor.placement_types as our_placements
+
+QUESTIONS = {
+    "texts": lambda p: (repr(p), str(p)),
+    "shard": lambda p: (p.is_shard(), p.is_shard(0), p.is_shard(1)),
+    "replicate": lambda p: p.is_replicate(),
+    "partial": lambda p: (p.is_partial(), p.is_partial("sum"), p.is_partial("avg")),
+    "module": lambda p: (type(p).__module__, type(p).__qualname__),
+}
+
+
+def placements(m):
+    return [m.Shard(0), m.Shard(1), m.Replicate(), m.Partial(), m.Partial("avg")]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_placements_answer_as_torchs(question):
+    ask = QUESTIONS[question]
+    assert [ask(p) for p in placements(ours)] == [ask(p) for p in placements(theirs)]
+
+
+def test_placements_are_equal_as_torchs():
+    def table(m):
+        return [[one == other for one in placements(m)] for other in placements(m)]
+
+    assert table(ours) == table(theirs)
+    assert len({*placements(ours), *placements(ours)}) == 5
+    assert our_placements.Shard is ours.Shard
+
+
+def test_nothing_is_a_dtensor_and_none_is_made():
+    x = mt.nn.Parameter(mt.ones(2))
+    assert not isinstance(x, ours.DTensor)
+    assert (ours.DTensor.__module__, ours.DTensor.__name__) == ("torch.distributed.tensor", "DTensor")
+    for make in (ours.DTensor, ours.DTensor.from_local, ours.distribute_tensor, ours.distribute_module):
+        with pytest.raises(NotImplementedError, match=r"torch\.distributed is not available"):
+            make(x)
+    assert mt.distributed.is_available() is False
