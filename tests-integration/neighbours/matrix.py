@@ -92,7 +92,7 @@ def distance(ours: Any, theirs: Any) -> float:
         return max((distance(one, other) for one, other in zip(ours, theirs, strict=True)), default=0.0)
     if isinstance(ours, float | int) and isinstance(theirs, float | int) and type(ours) is type(theirs):
         return abs(ours - theirs) / max(1.0, abs(theirs))
-    return 0.0 if ours == theirs else math.inf
+    return 0.0 if type(ours) is type(theirs) and ours == theirs else math.inf
 
 
 def page(rows: list[Row]) -> str:

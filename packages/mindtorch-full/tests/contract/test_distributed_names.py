@@ -2,13 +2,11 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="oracle")
-
-import torch.distributed.tensor as theirs
-
 import mindtorch as mt
 import mindtorch.distributed.tensor as ours
 import mindtorch.distributed.tensor.placement_types as our_placements
+
+theirs = pytest.importorskip("torch.distributed.tensor", reason="oracle")
 
 QUESTIONS = {
     "texts": lambda p: (repr(p), str(p)),
