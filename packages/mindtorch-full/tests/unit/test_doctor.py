@@ -63,7 +63,7 @@ def test_folders_and_files_that_are_no_python(program, tmp_path):
     (tmp_path / "broken.py").write_text("import torch\ndef (:\n")
     uses, problems = examine([tmp_path])
     assert any(use.name == "torch.ones" for use in uses)
-    assert len(problems) == 1 and "broken.py" in problems[0]
+    assert ["broken.py" in problem for problem in problems] == [True]
     assert report(uses, problems)[-1].startswith("not read: ")
     with pytest.raises(FileNotFoundError, match="no such file"):
         examine([tmp_path / "absent.py"])
