@@ -19,6 +19,9 @@ def disabled_torch_dispatch(func: Any, types: Any, args: tuple[Any, ...] = (), k
         return func(*args, **(kwargs or {}))
 
 
+disabled_torch_dispatch.__name__ = "_disabled_torch_dispatch_impl"
+
+
 def dispatches(kind: type) -> bool:
     """True when tensors of type `kind` handle calls themselves."""
     handler = getattr(kind, "__torch_dispatch__", None)

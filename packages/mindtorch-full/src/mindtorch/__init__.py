@@ -30,10 +30,9 @@ from mindtorch_storage.layout import (
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
-from . import _dtypes, ops_table
+from . import _dtypes, _overridable, ops_table
 from .__about__ import __version__ as _mindtorch_version
 from ._defaults import install_defaults
-from ._overridable import as_given, make_overridable
 from ._surface import HOMES, SUBMODULES
 from .functions.bound import bind_functions
 from .functions.distance import cdist
@@ -77,13 +76,13 @@ globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
-make_overridable(
+_overridable.make_overridable(
     globals(),
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum meshgrid numel resize_as_ select "
     "unravel_index".split(),
-    as_given,
+    _overridable.as_given,
 )
-make_overridable(globals(), ("cdist", "split", "tensordot"))
+_overridable.make_overridable(globals(), ("cdist", "split", "tensordot"))
 
 
 def __getattr__(name: str) -> Any:

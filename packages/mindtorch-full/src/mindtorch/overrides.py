@@ -51,13 +51,17 @@ _IGNORED = {
     "set_anomaly_enabled set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled set_default_device "
     "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
     "set_grad_enabled set_num_interop_threads set_num_threads set_printoptions set_rng_state set_warn_always tensor "
-    "tril_indices triu_indices typename use_deterministic_algorithms vander vmap zeros",
+    "tril_indices triu_indices typename use_deterministic_algorithms vander vmap zeros set_autocast_cpu_enabled "
+    "sparse_coo_tensor",
     "nn.functional": "grouped_mm handle_torch_function has_torch_function has_torch_function_unary "
-    "has_torch_function_variadic hardsigmoid hardswish sigmoid tanh upsample upsample_bilinear upsample_nearest",
+    "has_torch_function_variadic hardsigmoid hardswish sigmoid tanh upsample upsample_bilinear upsample_nearest "
+    "_canonical_mask _none_or_dtype",
     "Tensor": "as_subclass new new_empty new_empty_strided new_full new_ones new_tensor new_zeros reinforce stride "
-    "unflatten",
+    "unflatten __delitem__ __dir__ __hash__ __iter__ __new__ __init_subclass__ __torch_function__ __torch_dispatch__ "
+    "_make_subclass _make_wrapper_subclass _to_sparse solve lstsq eig symeig",
     "fft": "fftfreq rfftfreq",
-    "nn.init": "calculate_gain",
+    "nn.init": "calculate_gain constant dirac eye kaiming_normal kaiming_uniform normal orthogonal sparse uniform "
+    "xavier_normal xavier_uniform",
 }
 """Namespace to the functions that `__torch_function__` does not see, or that have no tensor to see."""
 

@@ -131,8 +131,6 @@ def test_what_traces_raises():
         lambda: mindtorch.fx.Graph(),
         lambda: mindtorch.fx.Tracer(),
         lambda: mindtorch.fx.GraphModule(None, None),
-        lambda: mindtorch._subclasses.FakeTensor(),
-        lambda: mindtorch._subclasses.FakeTensorMode(),
         lambda: mindtorch.jit.ScriptFunction(),
     ):
         with pytest.raises(NotImplementedError, match=r"there (is|are) no"):

@@ -121,6 +121,8 @@ def _told(made: Any, requires_grad: bool) -> Any:
     return made
 
 
+make_subclass.__name__, make_wrapper_subclass.__name__ = "_make_subclass", "_make_wrapper_subclass"
+
 _ASKED = {
     "sizes": {"shape", "size", "dim", "ndim", "numel", "stride", "is_contiguous", "storage_offset"},
     "strides": {"stride", "is_contiguous"},
