@@ -159,7 +159,7 @@ def test_plans_under_modes_are_not_kept_and_modes_not_interned():
     [("linear", False), ("reshape", False), ("stack", True), ("equal", True), ("lift_fresh", True), ("_foreach_add.List", True)],
 )
 def test_composed_ops_are_taken_apart_unless_torch_has_them(name, whole):
-    import mindtorch_autograd  # noqa: F401 (knows which have a derivative)
+    import mindtorch_autograd
     import mindtorch_autograd.derivatives  # noqa: F401
 
     assert taken_apart(find_row(name), [tensor([1.0])], state.mode) is not whole
