@@ -204,7 +204,7 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
     as_subclass = subclassing.as_subclass
     _make_subclass = staticmethod(subclassing.make_subclass)
     _make_wrapper_subclass = staticmethod(subclassing.make_wrapper_subclass)
-    __torch_dispatch__ = disabled_torch_dispatch
+    __torch_dispatch__: Any = disabled_torch_dispatch
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -102,6 +102,7 @@ def test_functional_asks_as_torch(name, needed, by_mode):
         assert asked(mt, name, needed, by_mode) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_mode", [False, True], ids=["subclass", "mode"])
 def test_every_function_of_torch_asks(by_mode):
     missing = []
@@ -121,6 +122,7 @@ QUIET = frozenset(
 """Questions that plain tensors answer at once, without a look for modes; a subclass's own methods ask."""
 
 
+@pytest.mark.slow
 def test_methods_of_tensors_ask_modes():
     missing = []
     for name, needed in functions():
