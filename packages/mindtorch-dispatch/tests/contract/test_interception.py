@@ -156,7 +156,14 @@ def test_plans_under_modes_are_not_kept_and_modes_not_interned():
 
 @pytest.mark.parametrize(
     ("name", "whole"),
-    [("linear", False), ("reshape", False), ("stack", True), ("equal", True), ("lift_fresh", True), ("_foreach_add.List", True)],
+    [
+        ("linear", False),
+        ("reshape", False),
+        ("stack", True),
+        ("equal", True),
+        ("lift_fresh", True),
+        ("_foreach_add.List", True),
+    ],
 )
 def test_composed_ops_are_taken_apart_unless_torch_has_them(name, whole):
     import mindtorch_autograd
@@ -222,7 +229,9 @@ def test_answers_that_the_schema_has():
 def test_a_view_must_be_a_new_tensor():
     value = handled()
     Handling.answer = value
-    with pytest.raises(RuntimeError, match="View operation returned a tensor that is the same as the input base tensor"):
+    with pytest.raises(
+        RuntimeError, match="View operation returned a tensor that is the same as the input base tensor"
+    ):
         aten.alias(value)
 
 
