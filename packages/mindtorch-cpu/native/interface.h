@@ -47,7 +47,12 @@ inline PyObject*& slot(PyObject* object, Py_ssize_t offset) {
 
 // A native kernel fills `out` from `values` and returns 1; 0 when it does not take these operands (nothing is written
 // then, and the numpy kernel runs); -1 with an error set.
-using KernelFunction = int (*)(PyArrayObject* out, PyObject* const* values, Py_ssize_t count);
+using KernelFunction = int (*)(PyObject* out, PyObject* const* values, Py_ssize_t count);
+
+struct NamedKernel {
+    const char* name;
+    KernelFunction function;
+};
 
 struct Kernel {
     PyObject_HEAD
@@ -111,6 +116,5 @@ int record_call(PyObject* record, PyObject* flat, PyObject* tensor);
 PyObject* install(PyObject* module, PyObject* settings);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
-int add_kernels(PyObject* module);
 
 }  // namespace mindtorch

@@ -1,5 +1,8 @@
 // The type of native kernels: a function, and the numpy kernel for the operands it does not take.
 #include "interface.h"
+#include "operand.h"
+
+#include <initializer_list>
 
 namespace mindtorch {
 
@@ -48,8 +51,7 @@ PyObject* run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_
 
 // 1 when the native function did it, 0 when numpy's must, -1 with an error set.
 int run_native(Kernel* kernel, PyObject* const* arguments, Py_ssize_t count) {
-    if (!PyArray_CheckExact(arguments[0])) return 0;
-    return kernel->function(reinterpret_cast<PyArrayObject*>(arguments[0]), arguments + 1, count - 1);
+    return kernel->function(arguments[0], arguments + 1, count - 1);
 }
 
 PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {
@@ -82,6 +84,43 @@ void kernel_dealloc(PyObject* object) {
 PyObject* kernel_repr(PyObject* object) {
     return PyUnicode_FromFormat("<native kernel %U>", reinterpret_cast<Kernel*>(object)->name);
 }
+
+PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
+    Ref text(PyUnicode_FromString(named.name));
+    if (!text) return nullptr;
+    auto* made = PyObject_GC_New(Kernel, &KernelType);
+    if (made == nullptr) return nullptr;
+    made->call = kernel_vectorcall;
+    made->function = named.function;
+    made->numpy = Py_NewRef(numpy);
+    made->name = text.release();
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
+    return reinterpret_cast<PyObject*>(made);
+}
+
+const NamedKernel* find_kernel(PyObject* name) {
+    for (const NamedKernel* family : {pointwise_kernels, activation_kernels, normalization_kernels})
+        for (; family->name != nullptr; family++)
+            if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;
+    return nullptr;
+}
+
+PyObject* kernel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    if (count != 2 || !PyUnicode_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "kernel(name, numpy_kernel)");
+        return nullptr;
+    }
+    const NamedKernel* found = find_kernel(arguments[0]);
+    if (found != nullptr) return make_kernel(*found, arguments[1]);
+    PyErr_SetObject(PyExc_KeyError, arguments[0]);
+    return nullptr;
+}
+
+PyMethodDef methods[] = {
+    {"kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(kernel)), METH_FASTCALL,
+     "kernel(name, numpy_kernel): the native kernel `name`; KeyError when there is none."},
+    {nullptr, nullptr, 0, nullptr},
+};
 
 PyMemberDef* kernel_members() {
     static PyMemberDef members[] = {
@@ -118,21 +157,9 @@ PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_s
     return run_silently(native->numpy, arguments, count);
 }
 
-PyObject* make_kernel(const char* name, KernelFunction function, PyObject* numpy) {
-    Ref text(PyUnicode_FromString(name));
-    if (!text) return nullptr;
-    auto* made = PyObject_GC_New(Kernel, &KernelType);
-    if (made == nullptr) return nullptr;
-    made->call = kernel_vectorcall;
-    made->function = function;
-    made->numpy = Py_NewRef(numpy);
-    made->name = text.release();
-    PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
-    return reinterpret_cast<PyObject*>(made);
-}
-
 int add_types(PyObject* module) {
-    return PyModule_AddType(module, &KernelType) < 0 || PyModule_AddType(module, &CallerType) < 0 ? -1 : 0;
+    if (PyModule_AddType(module, &KernelType) < 0 || PyModule_AddType(module, &CallerType) < 0) return -1;
+    return PyModule_AddFunctions(module, methods);
 }
 
 }  // namespace mindtorch

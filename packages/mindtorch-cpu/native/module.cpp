@@ -5,7 +5,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 2;
+constexpr long INTERFACE = 3;
 
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
@@ -22,7 +22,7 @@ static PyModuleDef definition = {
 static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
-    if (!module || add_types(module.get()) < 0 || add_kernels(module.get()) < 0 ||
+    if (!module || add_types(module.get()) < 0 ||
         PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0)
         return nullptr;
     return module.release();

@@ -18,7 +18,7 @@ from mindtorch_dispatch.autograd_interface import hooks
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
-INTERFACE = 2
+INTERFACE = 3
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 ROWS = {
@@ -30,6 +30,19 @@ ROWS = {
     "square_root": ("sqrt",),
     "absolute": ("abs",),
     "rectify": ("relu",),
+    "exponential": ("exp",),
+    "hyperbolic_tangent": ("tanh",),
+    "error_function": ("erf",),
+    "sigmoid": ("sigmoid",),
+    "silu": ("silu",),
+    "gelu": ("gelu",),
+    "gelu_backward": ("gelu_backward",),
+    "softmax": ("_softmax",),
+    "log_softmax": ("_log_softmax",),
+    "softmax_backward": ("_softmax_backward_data",),
+    "log_softmax_backward": ("_log_softmax_backward_data",),
+    "layer_norm": ("native_layer_norm",),
+    "layer_norm_backward": ("native_layer_norm_backward",),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 

@@ -1,0 +1,116 @@
+"""Native activations, softmax and layer norm: how far from the exact value, and where numpy's kernels must run."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
+from mindtorch_cpu import native
+from mindtorch_dispatch.table import kernels
+
+pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38, -3.4e38, 1e-30, 88.8, -88.8], np.float32)
+FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "erf": special.erf, "sigmoid": special.expit}
+WIDTHS = [1, 2, 15, 16, 17, 31, 33, 100, 768]
+
+
+def kernel(row):
+    return kernels["cpu"][row].fn
+
+
+def normal(shape, seed=0, scale=1.0):
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
+
+
+def ulps(ours, exact):
+    """How many units in the last place of a float32 `ours` is off."""
+    unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+    return np.max(np.abs(ours.astype(np.float64) - exact) / np.maximum(unit, 1.4e-45))
+
+
+@pytest.mark.parametrize("row", FUNCTIONS)
+def test_within_two_units(row):
+    for numbers in [normal(40_000, 1, 3.0), normal(40_000, 2, 1e-3), np.linspace(-87, 88, 40_003, dtype=np.float32)]:
+        out = np.empty_like(numbers)
+        kernel(row)(out, numbers)
+        assert ulps(out, FUNCTIONS[row](numbers.astype(np.float64))) <= (3.0 if row == "sigmoid" else 2.0)
+
+
+@pytest.mark.parametrize("row", [*FUNCTIONS, "silu"])
+@np.errstate(all="ignore")
+def test_special_numbers(row):
+    ours, expected = np.empty_like(SPECIAL), np.empty_like(SPECIAL)
+    kernel(row)(ours, SPECIAL)
+    kernel(row).numpy(expected, SPECIAL)
+    np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-44)
+    numbered = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(ours[numbered]), np.signbit(expected[numbered]))
+
+
+def agree(row, outs, values, rtol=2e-6, atol=2e-6):
+    """Both kernels fill outputs like `outs`: the same but for rounding."""
+    single = not isinstance(outs, tuple)
+    made = []
+    for function in (kernel(row), kernel(row).numpy):
+        fresh = tuple(None if one is None else np.full_like(one, 7) for one in ((outs,) if single else outs))
+        with np.errstate(all="ignore"):
+            function(fresh[0] if single else fresh, *values)
+        made.append(fresh)
+    for ours, expected in zip(*made, strict=True):
+        if expected is not None:
+            np.testing.assert_allclose(ours, expected, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("how", ["none", "tanh"])
+def test_gelu(how):
+    for shape in [(), (0, 3), (5,), (7, 33)]:
+        x, grad = np.asarray(normal(shape, 0, 3.0)), np.asarray(normal(shape, 1))
+        agree("gelu", x, (x, how))
+        agree("gelu_backward", x, (grad, x, how))
+        agree("gelu", x.T, (x.T, how))
+        agree("gelu", x.astype(np.float64), (x.astype(np.float64), how))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_softmax(width):
+    x, grad = normal((5, width), 0, 4.0), normal((5, width), 1)
+    for row in ("_softmax", "_log_softmax"):
+        share = np.empty_like(x)
+        kernel(row)(share, x, 1, False)
+        agree(row, x, (x, 1, False))
+        agree(row, x, (x, 0, False))
+        agree(f"{row}_backward_data", x, (grad, share, 1, None), atol=1e-5)
+        agree(f"{row}_backward_data", x, (grad, share, 0, None), atol=1e-5)
+
+
+@pytest.mark.parametrize("row", ["_softmax", "_log_softmax"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_softmax_of_special_numbers(row, value):
+    for width in (3, 16, 21):
+        x = normal((4, width))
+        x[1, 1], x[2, :], x[3, -1] = value, value, value
+        agree(row, x, (x, -1, False))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("given", [(True, True), (True, False), (False, False)])
+def test_layer_norm(width, given):
+    x, grad = normal((6, width), 0, 2.0) + np.float32(3), normal((6, width), 1)
+    weight, bias = (normal(width, 2 + place) if wanted else None for place, wanted in enumerate(given))
+    mean = np.empty((6, 1), np.float32)
+    values = (x, (width,), weight, bias, 1e-5)
+    agree("native_layer_norm", (x, mean, mean), values, rtol=1e-5, atol=1e-5)
+    outs = (np.empty_like(x), np.empty_like(mean), np.empty_like(mean))
+    kernel("native_layer_norm")(outs, *values)
+    wanted = (x, None if weight is None else weight, None if bias is None else bias)
+    backward = (grad, x, (width,), outs[1], outs[2], weight, bias, None)
+    size = 1e-4 * float(np.max(outs[2]))
+    agree("native_layer_norm_backward", wanted, backward, rtol=1e-4, atol=size)
+    agree("native_layer_norm_backward", (None, *wanted[1:]), backward, rtol=1e-4, atol=size)
+
+
+def test_layer_norm_of_nothing():
+    none, mean = np.empty((0, 4), np.float32), np.empty((0, 1), np.float32)
+    agree("native_layer_norm", (none, mean, mean), (none, (4,), None, None, 1e-5))
+    weight = np.ones(4, np.float32)
+    agree("native_layer_norm_backward", (none, weight, weight), (none, none, (4,), mean, mean, weight, weight, None))
