@@ -101,6 +101,7 @@ PyObject* install(PyObject*, PyObject* settings) {
         {"prepare", &to.plan.prepare}, {"record", &to.plan.record}, {"tensors", &to.plan.tensors},
         {"values", &to.plan.values}, {"cls", &to.plan.cls}, {"sig", &to.plan.sig}, {"shape", &to.plan.shape},
         {"np_dtype", &to.plan.np_dtype}, {"source", &to.plan.source},
+        {"scalars", &to.plan.scalars}, {"lists", &to.plan.lists}, {"casts", &to.plan.casts},
     };
     const SlotName packet_slots[] = {{"plans", &to.packet_plans}};
     if (find_slots(settings, "TensorBase", tensor_slots) < 0 || find_slots(settings, "Plan", plan_slots) < 0 ||

@@ -118,7 +118,9 @@ public:
         const int filled = fill_tensors(flat);
         if (filled != 1) return filled;
         PyObject* prepare = slot(plan_, at.prepare);
-        return prepare == Py_None ? 1 : run_prepare(prepare, flat);
+        if (prepare == Py_None) return 1;
+        const int done = fill_numbers(flat);
+        return done != 0 ? done : run_prepare(prepare, flat);
     }
 
     Py_ssize_t size() const { return count_ + 1; }
@@ -144,6 +146,26 @@ private:
             if (array == nullptr) return 0;  // a pipeline has yet to make it
             keep(number, array);
             arguments[index + 1] = array;
+        }
+        return 1;
+    }
+
+    // What `prepare` does where all that is left are Python floats, which it passes on as they are; 0 where it is more.
+    int fill_numbers(PyObject* flat) {
+        const auto& at = configuration.plan;
+        PyObject *numbers = slot(plan_, at.scalars), *lists = slot(plan_, at.lists);
+        if (slot(plan_, at.casts) != Py_False || !PyList_CheckExact(numbers) || !PyList_CheckExact(lists) ||
+            PyList_GET_SIZE(lists) != 0)
+            return 0;
+        for (Py_ssize_t number = 0; number < PyList_GET_SIZE(numbers); number++) {
+            PyObject* pair = PyList_GET_ITEM(numbers, number);
+            PyObject* source = PyTuple_GET_ITEM(pair, 1);
+            if (!PyLong_CheckExact(source)) return 0;
+            const Py_ssize_t index = PyLong_AsSsize_t(PyTuple_GET_ITEM(pair, 0)), place = PyLong_AsSsize_t(source);
+            if (index < 0 || index >= count_ || place < 0 || place >= PyTuple_GET_SIZE(flat)) return 0;
+            PyObject* value = PyTuple_GET_ITEM(flat, place);
+            if (!PyFloat_CheckExact(value)) return 0;
+            arguments[index + 1] = value;
         }
         return 1;
     }
@@ -250,8 +272,8 @@ PyObject* run_inplace(PyObject* plan, PyObject* flat) {
     if (place < 0 || place >= PyTuple_GET_SIZE(flat)) return nullptr;
     PyObject* target = PyTuple_GET_ITEM(flat, place);
     PyObject *before = slot(plan, at.before), *kernel = slot(plan, at.kernel), *record = slot(plan, at.record);
-    // What `before` and `prepare` do may be seen; without them only the kernel does anything.
-    if (before != Py_None || kernel == Py_None || slot(plan, at.prepare) != Py_None) return nullptr;
+    // Operands are looked at first here, and `before` comes first: with one, Python runs the plan.
+    if (before != Py_None || kernel == Py_None) return nullptr;
     const int plain = is_plain(Py_TYPE(target));
     if (plain <= 0) return nullptr;
     Ref array(Py_XNewRef(slot(target, configuration.tensor.array)));

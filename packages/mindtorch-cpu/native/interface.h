@@ -75,7 +75,8 @@ struct Configuration {
         Py_ssize_t sig, array, storage, offset, counter, grad_fn, output_nr, view, meta;
     } tensor;
     struct {
-        Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, values, cls, sig, shape, np_dtype, source;
+        Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, scalars, lists, casts, values, cls, sig, shape, np_dtype,
+            source;
     } plan;
     Py_ssize_t packet_plans = 0;
     struct {
