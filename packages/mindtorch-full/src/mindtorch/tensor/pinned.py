@@ -40,3 +40,14 @@ def _available() -> bool:
 
 
 install_pinning(_available, pinned_copy, call_overload)
+
+
+def record_stream(self: Any, s: Any) -> None:
+    """Keep the memory from being used again until what is enqueued to a stream by the release has been done."""
+    kind = self._sig.spec.device.type
+    record = stream_records.get(kind)
+    if record is None:
+        raise NotImplementedError(
+            f"Could not run 'aten::record_stream' with arguments from the '{kind.upper()}' backend."
+        )
+    record(self._materialized_storage(), s)

@@ -10,7 +10,6 @@ from mindtorch_autograd.inplace import check_inplace
 from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.devices import stream_records
 from mindtorch_dispatch.executor import rebind_geometry
 from mindtorch_dispatch.inplace import check_inference
 from mindtorch_dispatch.state import state
@@ -29,7 +28,7 @@ from mindtorch_storage.strides import (
 )
 from mindtorch_storage.tensor_base import TensorBase
 
-from .pinned import pinned_copy
+from .pinned import pinned_copy, record_stream
 
 
 def _flag(value: bool, doc: str) -> Any:
@@ -260,15 +259,7 @@ class PropertiesMixin(TensorBase):
             return self
         return pinned_copy(self)
 
-    def record_stream(self, s: Any) -> None:
-        """Keep the memory from being used again until what is enqueued to a stream by the release has been done."""
-        kind = self._sig.spec.device.type
-        record = stream_records.get(kind)
-        if record is None:
-            raise NotImplementedError(
-                f"Could not run 'aten::record_stream' with arguments from the '{kind.upper()}' backend."
-            )
-        record(self._materialized_storage(), s)
+    record_stream = record_stream
 
     def storage_type(self) -> Any:
         """Return the class of the typed storage."""

@@ -57,6 +57,16 @@ class Block:
         """The block's state in the words of snapshots."""
         return "active_allocated" if self.allocated else "inactive" if self.free else "active_pending_free"
 
+    def amounts(self) -> list[tuple[str, int]]:
+        """Return by how much giving the block out raises each counter."""
+        return [
+            ("allocation", 1),
+            ("allocated_bytes", self.size),
+            ("active", 1),
+            ("active_bytes", self.size),
+            ("requested_bytes", self.requested),
+        ]
+
     @property
     def first(self) -> Block:
         """The segment's first block."""

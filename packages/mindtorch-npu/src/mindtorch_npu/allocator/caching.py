@@ -16,9 +16,10 @@ from mindtorch_npu.allocator import oom
 from mindtorch_npu.allocator.blocks import Block, BlockPool
 from mindtorch_npu.allocator.config import UNLIMITED, Config, from_environment
 from mindtorch_npu.allocator.driver import AclDriver, Driver
-from mindtorch_npu.allocator.expandable import ExpandableSegment, up
+from mindtorch_npu.allocator.expandable import ExpandableSegment
 from mindtorch_npu.allocator.gate import Gate
 from mindtorch_npu.allocator.history import History
+from mindtorch_npu.allocator.reclaiming import Reclaiming
 from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_size
 from mindtorch_npu.allocator.snapshot import segments_of
 from mindtorch_npu.allocator.statistics import Statistics
@@ -28,7 +29,7 @@ LARGEST = 1 << 60
 """Requests of so many bytes are refused unasked."""
 
 
-class NpuAllocator:
+class NpuAllocator(Reclaiming):
     """The caching allocator of one device. Thread safe."""
 
     def __init__(self, device_id: int, driver: Driver | None = None, config: Config | None = None) -> None:
@@ -123,50 +124,6 @@ class NpuAllocator:
             raise self._out_of_memory(wanted, size, stream, frames)
         return block
 
-    def _expand(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
-        """Return a free block of `size` or more by mapping memory to a range of the stream and pool."""
-        ranges = self._ranges.setdefault((id(pool), stream), [])
-        found = next(((one, room) for one in ranges if (room := one.missing(size)) is not None), None)
-        if found is None:
-            made = ExpandableSegment(self.driver, self._device_total(), stream, pool)
-            ranges.append(made)
-            self.stats.rise("segment", pool.small, 1)
-            found = (made, (made.first, up(size, made.chunk)))
-        segment, (hole, wanted) = found
-        if self._allowed is not None and self._reserved + wanted > self._allowed:
-            return None
-        address = hole.address
-        block = segment.fill(hole, wanted)
-        if block is None:
-            return None
-        self._reserved += wanted
-        self.stats.rise("reserved_bytes", pool.small, wanted)
-        self.stats.counters["num_device_alloc"] += 1
-        self.history.add("segment_map", address, wanted, stream, frames, pool.owner)
-        return block
-
-    def _unmap(self) -> None:
-        """Unmap every chunk in which nothing is, and give up ranges without any left."""
-        for key, ranges in list(self._ranges.items()):
-            for segment in list(ranges):
-                small = segment.pool.small
-                for block in [block for block in segment.blocks() if block.free]:
-                    begin, size = block.address, segment.empty(block)
-                    if size:
-                        self._reserved -= size
-                        self.stats.fall("reserved_bytes", small, size)
-                        self.stats.counters["num_device_free"] += 1
-                        self.history.add("segment_unmap", begin, size, segment.stream, [], segment.pool.owner)
-                if not segment.mapped:
-                    self.driver.unreserve(segment.base)  # type: ignore[union-attr]
-                    self.stats.fall("segment", small, 1)
-                    ranges.remove(segment)
-            if not ranges:
-                del self._ranges[key]
-
-    def _expandable(self) -> bool:
-        return self.config.expandable_segments and bool(getattr(self.driver, "expandable", False))
-
     def _allocate_segment(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
         if self._allowed is not None and self._reserved + size > self._allowed:
             return None
@@ -217,22 +174,12 @@ class NpuAllocator:
             self.stats.fall("inactive_split", small, 1)
         block.allocated, block.requested, block.frames = True, requested, frames
         self._active[block.address] = block
-        for name, amount in self._amounts(block):
+        for name, amount in block.amounts():
             self.stats.rise(name, small, amount)
         if block.size >= self.config.max_split_size:
             self.stats.single["oversize_allocations"].rise(1)
         self.history.add("alloc", block.address, requested, block.stream, frames, block.pool.owner)
         return block
-
-    @staticmethod
-    def _amounts(block: Block) -> list[tuple[str, int]]:
-        return [
-            ("allocation", 1),
-            ("allocated_bytes", block.size),
-            ("active", 1),
-            ("active_bytes", block.size),
-            ("requested_bytes", block.requested),
-        ]
 
     # -- releases -------------------------------------------------------------------------------------------------
 
@@ -375,41 +322,6 @@ class NpuAllocator:
             self.stats.single["oversize_segments"].fall(1)
         frames = self.history.frames("free") if self.history.enabled else []
         self.history.add("segment_free", block.address, block.size, block.stream, frames, block.pool.owner)
-
-    def _release_oversize(self, pool: BlockPool, wanted: int, stream: int) -> bool:
-        wanted = max(wanted, self.config.max_split_size)
-        own = [block for block in pool if block.stream == stream and not block.is_split and block.segment is None]
-        enough = next((block for block in own if block.size >= wanted), None)
-        if enough is not None:
-            self._free_segment(enough)
-            return True
-        freed = 0
-        for block in reversed(own):
-            if block.size < self.config.max_split_size or freed >= wanted:
-                break
-            freed += block.size
-            self._free_segment(block)
-        return freed >= wanted
-
-    def _collect_garbage(self) -> None:
-        allowed = self._allowed or 0
-        threshold = int(self.config.garbage_collection_threshold * allowed)
-        if self._reserved <= threshold:
-            return
-        self.driver.synchronize()
-        target, reclaimed, freed = self._reserved - threshold, 0, True
-        large = self._pools[0, 0][1]
-        while reclaimed < target and freed:
-            candidates = [block for block in large if not block.is_split and block.segment is None]
-            if not candidates:
-                return
-            limit = sum(block.age for block in candidates) / len(candidates)
-            freed = False
-            for block in candidates:
-                if block.age >= limit and block.age > 0:
-                    reclaimed += block.size
-                    freed = True
-                    self._free_segment(block)
 
     # -- limits and reports -----------------------------------------------------------------------------------------
 
