@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from mindtorch_dispatch.call import aten, call_overload
+from mindtorch_dispatch.devices import stream_records
 from mindtorch_dispatch.pinning import install_pinning
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.storage import UntypedStorage, memory
@@ -40,6 +41,13 @@ def _available() -> bool:
 
 
 install_pinning(_available, pinned_copy, call_overload)
+
+
+def pin_memory(self: Any, device: Any = None) -> Any:
+    """Return a copy in page-locked memory, which needs an accelerator; the tensor itself when it is there."""
+    if self._sig.spec.device.type == "cpu" and self._materialized_storage().is_pinned():
+        return self
+    return pinned_copy(self)
 
 
 def record_stream(self: Any, s: Any) -> None:

@@ -16,7 +16,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, sparse_coo
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, check_pinning_device, storage_class_name
+from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
@@ -28,7 +28,7 @@ from mindtorch_storage.strides import (
 )
 from mindtorch_storage.tensor_base import TensorBase
 
-from .pinned import pinned_copy, record_stream
+from .pinned import pin_memory, record_stream
 
 
 def _flag(value: bool, doc: str) -> Any:
@@ -250,15 +250,7 @@ class PropertiesMixin(TensorBase):
         settle()
         return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
-    def pin_memory(self, device: Any = None) -> Any:
-        """Return a copy in page-locked memory, which needs an accelerator."""
-        if device is not None:
-            _warn_device("pin_memory")
-            check_pinning_device(device)
-        if self._sig.spec.device.type == "cpu" and self._materialized_storage().is_pinned():
-            return self
-        return pinned_copy(self)
-
+    pin_memory = pin_memory
     record_stream = record_stream
 
     def storage_type(self) -> Any:
