@@ -207,7 +207,10 @@ def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> An
     if tensor._wraps:
         cls = type(tensor)
     if pipe is None or has_bytes(tensor):
-        return make_tensor(cls, sig, tensor._array, tensor._storage, tensor._offset, tensor._counter)
+        storage = tensor._storage
+        if storage is None and tensor._array.__class__ is np.ndarray:
+            storage = tensor._materialized_storage()  # each would make its own over the same bytes
+        return make_tensor(cls, sig, tensor._array, storage, tensor._offset, tensor._counter)
     alias = object.__new__(cls)
     alias._sig = sig
     alias._offset = tensor._offset

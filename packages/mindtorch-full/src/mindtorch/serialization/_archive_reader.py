@@ -52,8 +52,6 @@ class ArchiveReader:
         self._length = stream.seek(0, os.SEEK_END) - self._base
         directory = self._read_directory()
         self._entries = self._without_archive_name(directory)
-        # Files written with checksums off carry zeros throughout.
-        self._has_checksums = any(entry.checksum for entry in self._entries.values())
         self._check_version()
 
     def _read_at(self, offset: int, size: int) -> bytes:
@@ -202,7 +200,8 @@ class ArchiveReader:
                 raise _damaged(f"reading file {name}", "decompression failed or archive is corrupted")
             target[:] = np.frombuffer(content, np.uint8)
             checksum = zlib.crc32(content)
-        if self._has_checksums and entry.checksum != checksum and entry.size:
+        # Zero stands for a checksum that was left out, as where room for data was saved without it.
+        if entry.checksum and entry.checksum != checksum:
             raise _damaged(f"reading file {name}", "CRC-32 check failed")
 
 

@@ -127,7 +127,7 @@ def _unpickler(module: Any, stream: BinaryIO, options: dict[str, Any]) -> Any:
     """The unpickler for this pickle module; None stands for the restricted one."""
     if module is None:
         return RestrictedUnpickler(stream, encoding=options.get("encoding", "utf-8"))
-    if module is pickle:
+    if module.Unpickler is pickle.Unpickler:
         return UnrestrictedUnpickler(stream, **options)
 
     class Unpickler(module.Unpickler):

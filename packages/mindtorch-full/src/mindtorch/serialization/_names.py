@@ -123,6 +123,8 @@ class TorchPickler(pickle._Pickler):
         """Write a reference to a class, function or singleton."""
         found = torch_name_of(obj, name)
         if found is None:
+            if "<locals>" in (name or getattr(obj, "__qualname__", "")):
+                raise AttributeError(f"Can't pickle local object {obj.__qualname__!r}")
             super().save_global(obj, name)
             return
         if self.proto >= 4:

@@ -55,7 +55,7 @@ class _StorageTable:
 
 def _pickler(module: Any, stream: BinaryIO, protocol: int, persistent_id: Callable[[Any], Any]) -> Any:
     # The caller's own pickle module decides how names are written; the standard one writes those of torch.
-    base: Any = _names.TorchPickler if module is pickle else module.Pickler
+    base: Any = _names.TorchPickler if module.Pickler is pickle.Pickler else module.Pickler
 
     class Pickler(base):
         def persistent_id(self, obj: Any) -> Any:
