@@ -65,6 +65,24 @@ def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None
     return computed
 
 
+def _check_same(result: Spec, spec: Spec) -> None:
+    """Raise torch's error where the result of an op that broadcasts and converts nothing does not fit its target."""
+    check(
+        result.shape == spec.shape,
+        lambda: (
+            f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
+            f"{shape_text(result.shape)} should match"
+        ),
+    )
+    check(
+        result.dtype is spec.dtype,
+        lambda: (
+            f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
+            f"{c_type(result.dtype)} should match"
+        ),
+    )
+
+
 def plan_inplace(
     bound: Any, answer: Outputs, device: Device, kernel: Kernel | None, wanted: PlanRequest | None
 ) -> Plan:
@@ -98,20 +116,7 @@ def plan_inplace(
     if row.kind == "inplace":
         result = answer.specs
         if row.meta.exact:
-            check(
-                result.shape == spec.shape,
-                lambda: (
-                    f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
-                    f"{shape_text(result.shape)} should match"
-                ),
-            )
-            check(
-                result.dtype is spec.dtype,
-                lambda: (
-                    f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
-                    f"{c_type(result.dtype)} should match"
-                ),
-            )
+            _check_same(result, spec)
         check(
             result.shape == spec.shape,
             lambda: (

@@ -13,7 +13,7 @@ _TO = ArgumentParser(
     [
         parse_schema("to.device(Device? device=None, ScalarType? dtype=None, " + _OPTIONS),
         parse_schema("to.dtype(ScalarType dtype, " + _OPTIONS),
-        parse_schema("to.other(Tensor tensor, " + _OPTIONS),
+        parse_schema("to.other(Tensor other, " + _OPTIONS),
     ],
 )
 

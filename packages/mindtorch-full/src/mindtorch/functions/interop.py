@@ -191,7 +191,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             ext_tensor.__dlpack__()  # type: ignore[attr-defined]  # raises what forbids the export
     elif isinstance(ext_tensor, np.ndarray):
         if not ext_tensor.flags.writeable or ext_tensor.dtype.kind not in "biufc" or not ext_tensor.dtype.isnative:
-            ext_tensor.__dlpack__(**({"max_version": (1, 0)} if not ext_tensor.flags.writeable else {}))
+            options: dict[str, Any] = {} if ext_tensor.flags.writeable else {"max_version": (1, 0)}
+            ext_tensor.__dlpack__(**options)
         tensor = tensor_of_array(ext_tensor, types.from_numpy(ext_tensor.dtype))
     else:
         array = np.from_dlpack(ext_tensor)

@@ -82,7 +82,7 @@ class NpuAllocator(Reclaiming):
         if address is None:
             raise self._out_of_memory(size, size, stream, [])
         self._direct[address] = (size, stream)
-        return address
+        return int(address)
 
     def set_caching(self, value: bool) -> None:
         """Keep what is released for the next request, or not: then the device gives and takes every block itself."""
@@ -332,7 +332,8 @@ class NpuAllocator(Reclaiming):
 
     def _mem_get_info(self) -> tuple[int, int]:
         """Return free and total bytes of the device; a place to put other numbers in."""
-        return self.driver.mem_get_info()
+        free, total = self.driver.mem_get_info()
+        return free, total
 
     def _enforce_memory_fraction(self, fraction: float) -> None:
         self._allowed = None if fraction >= 1.0 else int(fraction * self._device_total())

@@ -64,7 +64,7 @@ class Reclaiming:
                         self.stats.counters["num_device_free"] += 1
                         self.history.add("segment_unmap", begin, size, segment.stream, [], segment.pool.owner)
                 if not segment.mapped:
-                    self.driver.unreserve(segment.base)  # type: ignore[union-attr]
+                    self.driver.unreserve(segment.base)
                     self.stats.fall("segment", small, 1)
                     ranges.remove(segment)
             if not ranges:
