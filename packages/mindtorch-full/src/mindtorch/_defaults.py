@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from mindtorch_dispatch.state import state
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import set_context_hooks
 
-_stack: list[Any] = []
+
+class _Entered(threading.local):
+    """What the default was when this thread entered each of its `with device:` blocks."""
+
+    def __init__(self) -> None:
+        self.before: list[Any] = []
+
+
+_entered = _Entered()
 
 
 def _enter(device: Device) -> None:
-    _stack.append(state.mode.default_device)
+    _entered.before.append(state.mode.default_device)
     state.mode = state.mode.replace(default_device=device)
 
 
 def _leave(device: Device) -> None:
-    state.mode = state.mode.replace(default_device=_stack.pop())
+    state.mode = state.mode.replace(default_device=_entered.before.pop())
 
 
 def install_defaults() -> None:
