@@ -194,8 +194,8 @@ def _give_saved(inputs: _Inputs, outputs: Sequence[Any], tangents: Sequence[Any]
     for stand_in, tangent in zip(inputs.stand_ins, inputs.tangents, strict=True):
         attach(stand_in, tangent)
     for output, tangent in zip(outputs, tangents, strict=True):
-        node = output._grad_fn
-        if tangent is None or not isinstance(node, OpNode):
+        node = None if tangent is None else output._grad_fn  # an output that was not asked for is None
+        if not isinstance(node, OpNode):
             continue
         for item in node._saved or ():
             if isinstance(item, SavedResult) and item.number == output._output_nr:

@@ -22,6 +22,8 @@ def _outcome(case: Callable[[Any], Any], lib: Any) -> str:
             text = repr(case(lib))
         except Exception as error:  # noqa: BLE001 - whatever is raised is what is compared
             text = f"{type(error).__name__}: {error}"
+        finally:
+            lib.set_printoptions(profile="default")  # what a case leaves is not for the next test
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 

@@ -10,6 +10,7 @@ from mindtorch_dispatch.devices import stream_records
 from mindtorch_dispatch.pinning import install_pinning
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.storage import UntypedStorage, memory
+from mindtorch_storage.storage.conversion import check_pinning_device
 from mindtorch_storage.strides import memory_span
 
 from .pickling import tensor_over
@@ -37,7 +38,7 @@ def _available() -> bool:
     """Import the accelerator's backend, which brings its pinned memory, where there is one."""
     if not memory.pinned_memory and importlib.import_module("mindtorch.accelerator").is_available():
         importlib.import_module("mindtorch._backends").load_backend("npu")
-    return bool(memory.pinned_memory)
+    return memory.can_pin()
 
 
 install_pinning(_available, pinned_copy, call_overload)
@@ -45,6 +46,9 @@ install_pinning(_available, pinned_copy, call_overload)
 
 def pin_memory(self: Any, device: Any = None) -> Any:
     """Return a copy in page-locked memory, which needs an accelerator; the tensor itself when it is there."""
+    if device is not None:
+        _available()
+        check_pinning_device(device)
     if self._sig.spec.device.type == "cpu" and self._materialized_storage().is_pinned():
         return self
     return pinned_copy(self)

@@ -7,6 +7,7 @@ operator, device and dtype; nothing is computed on the host in its place.
 
 from mindtorch_dispatch.arrays import install_arrays
 from mindtorch_dispatch.devices import stream_records
+from mindtorch_npu import runtime
 from mindtorch_npu.backend import ops as _ops
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate, record_stream
 from mindtorch_npu.backend.binding import MissingOperatorError, launches
@@ -18,7 +19,7 @@ from mindtorch_storage.storage.memory import register_pinning
 
 install_arrays("npu", NpuArrays())
 register_allocator("npu", allocate)
-register_pinning(PinnedAllocation)
+register_pinning(PinnedAllocation, runtime.is_available)
 stream_records["npu"] = record_stream
 set_device_class(intern_device)
 

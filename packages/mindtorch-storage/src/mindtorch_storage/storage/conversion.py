@@ -29,7 +29,7 @@ def check_pinning_device(device: Any) -> None:
         raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
     if kind not in (None, accelerator()):
         raise RuntimeError(f"Cannot initialize {kind.upper()} without ATen_{kind} library.")
-    if not memory.pinned_memory:
+    if not memory.can_pin():
         raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

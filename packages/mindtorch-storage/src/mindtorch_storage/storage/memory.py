@@ -185,7 +185,14 @@ class MetaAllocation:
 pinned_memory: list[Callable[[int], Allocation]] = []
 """Makes a page-locked block, where a backend has registered how."""
 
+_has_device: list[Callable[[], bool]] = []
 
-def register_pinning(make: Callable[[int], Allocation]) -> None:
-    """Let `pin_memory` take its blocks from `make`."""
-    pinned_memory[:] = [make]
+
+def register_pinning(make: Callable[[int], Allocation], has_device: Callable[[], bool]) -> None:
+    """Let `pin_memory` take its blocks from `make` while there is a device that they are for."""
+    pinned_memory[:], _has_device[:] = [make], [has_device]
+
+
+def can_pin() -> bool:
+    """Return whether memory can be page-locked: a backend has registered how, and has a device."""
+    return bool(pinned_memory) and _has_device[0]()
