@@ -1,4 +1,6 @@
 // Activations and their backwards on dense float32 operands; everything else is numpy's.
+#include "activation.h"
+
 #include "operand.h"
 
 namespace mindtorch {
@@ -11,7 +13,7 @@ int run_activation(Activation op, PyObject* given, PyObject* operand) {
     const npy_intp count = PyArray_SIZE(out);
     const float* in = floats(operand, count, out);
     if (in == nullptr) return 0;
-    instructions().rows.activation[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(count));
+    activation_loops().activation[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(count));
     return 1;
 }
 
@@ -21,7 +23,7 @@ int run_slope(Slope op, PyObject* given, PyObject* gradient, PyObject* operand) 
     const npy_intp count = PyArray_SIZE(out);
     const float *grad = floats(gradient, count, out), *in = floats(operand, count, out);
     if (grad == nullptr || in == nullptr) return 0;
-    instructions().rows.slope[op](static_cast<float*>(PyArray_DATA(out)), grad, in, static_cast<size_t>(count));
+    activation_loops().slope[op](static_cast<float*>(PyArray_DATA(out)), grad, in, static_cast<size_t>(count));
     return 1;
 }
 

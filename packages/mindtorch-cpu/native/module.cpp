@@ -1,16 +1,32 @@
 // The module `mindtorch_cpu._native`.
 #define MINDTORCH_NUMPY_IMPORT
 #include "interface.h"
+#include "parallel.h"
 
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 3;
+constexpr long INTERFACE = 4;
+
+static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
+
+static PyObject* put_thread_count(PyObject*, PyObject* count) {
+    const long wanted = PyLong_AsLong(count);
+    if (wanted == -1 && PyErr_Occurred()) return nullptr;
+    if (wanted < 1 || wanted > 4096) {
+        PyErr_SetString(PyExc_ValueError, "a number of threads is between 1 and 4096");
+        return nullptr;
+    }
+    set_thread_count(static_cast<int>(wanted));
+    Py_RETURN_NONE;
+}
 
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
     {"caller", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(caller)), METH_FASTCALL,
      "caller(packet, fallback): return run(args), which executes a planned call, or calls fallback(*args)."},
+    {"thread_count", get_thread_count, METH_NOARGS, "How many threads a kernel may use; 1 in a fresh child of fork()."},
+    {"set_thread_count", put_thread_count, METH_O, "set_thread_count(count): let kernels use that many threads."},
     {nullptr, nullptr, 0, nullptr},
 };
 

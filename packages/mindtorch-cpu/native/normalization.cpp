@@ -1,4 +1,6 @@
 // Softmax and layer norm of rows, and their backwards, on dense float32 operands; everything else is numpy's.
+#include "normalization.h"
+
 #include "operand.h"
 
 namespace mindtorch {
@@ -21,7 +23,7 @@ int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     const npy_intp size = PyArray_SIZE(out), width = last_extent(out, values[1]);
     const float* in = width > 0 ? floats(values[0], size, out) : nullptr;
     if (in == nullptr) return 0;
-    instructions().rows.share[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(size / width),
+    normalization_loops().share[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(size / width),
                                   static_cast<size_t>(width));
     return 1;
 }
@@ -35,7 +37,7 @@ int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (width == 0) return 0;
     const float *grad = floats(values[0], size, out), *result = floats(values[1], size, out);
     if (grad == nullptr || result == nullptr) return 0;
-    instructions().rows.share_backward[op](static_cast<float*>(PyArray_DATA(out)), grad, result,
+    normalization_loops().share_backward[op](static_cast<float*>(PyArray_DATA(out)), grad, result,
                                            static_cast<size_t>(size / width), static_cast<size_t>(width));
     return 1;
 }
@@ -81,7 +83,7 @@ int layer_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (to.out == nullptr || to.mean == nullptr || to.scale == nullptr || in == nullptr ||
         !optional(values[2], width, weight) || !optional(values[3], width, bias))
         return 0;
-    instructions().rows.layer_norm(to, in, weight, bias, static_cast<size_t>(rows), static_cast<size_t>(width),
+    normalization_loops().layer_norm(to, in, weight, bias, static_cast<size_t>(rows), static_cast<size_t>(width),
                                    PyFloat_AS_DOUBLE(values[4]));
     return 1;
 }
@@ -99,7 +101,7 @@ int layer_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
         !optional_output(PyTuple_GET_ITEM(outs, 1), width, to.weight) ||
         !optional_output(PyTuple_GET_ITEM(outs, 2), width, to.bias))
         return 0;
-    instructions().rows.layer_norm_backward(to, grad, in, mean, scale, weight, static_cast<size_t>(rows),
+    normalization_loops().layer_norm_backward(to, grad, in, mean, scale, weight, static_cast<size_t>(rows),
                                             static_cast<size_t>(width));
     return 1;
 }

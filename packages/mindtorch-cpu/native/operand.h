@@ -1,21 +1,13 @@
-// What kernels look at in their operands, and the loops that fit this machine.
+// What kernels look at in their operands.
 #pragma once
 
 #include "interface.h"
-#include "loops.h"
 
 namespace mindtorch {
 
 extern const NamedKernel pointwise_kernels[];
 extern const NamedKernel activation_kernels[];
 extern const NamedKernel normalization_kernels[];
-
-struct Instructions {
-    const Loops& loops;
-    const Rows& rows;
-};
-
-const Instructions& instructions();
 
 // 0 for float32, 1 for float64, -1 for an array no loop takes.
 inline int kind_of(PyArrayObject* array) {

@@ -1,5 +1,7 @@
 // Elementwise kernels over dense float32 and float64 operands: equal shapes, numbers, and a right operand that repeats
 // along leading dimensions. Everything else is numpy's.
+#include "pointwise.h"
+
 #include "operand.h"
 
 namespace mindtorch {
@@ -49,7 +51,7 @@ int run_binary(Binary op, PyObject* given, PyObject* left, PyObject* right) {
     if (!take(left, out, kind, a) || !take(right, out, kind, b)) return 0;
     const npy_intp count = PyArray_SIZE(out);
     if (count == 0) return 1;
-    const auto& loop = instructions().loops.binary[op];
+    const auto& loop = pointwise_loops().binary[op];
     void* to = PyArray_DATA(out);
     const auto size = static_cast<size_t>(count);
     if (a.count == count && b.count == count) {
@@ -91,7 +93,7 @@ int unary(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     const int kind = kind_of(out);
     Operand operand;
     if (!take(values[0], out, kind, operand) || operand.count != PyArray_SIZE(out)) return 0;
-    instructions().loops.unary[op][kind](PyArray_DATA(out), operand.data, static_cast<size_t>(operand.count));
+    pointwise_loops().unary[op][kind](PyArray_DATA(out), operand.data, static_cast<size_t>(operand.count));
     return 1;
 }
 

@@ -18,7 +18,7 @@ from mindtorch_dispatch.autograd_interface import hooks
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
-INTERFACE = 3
+INTERFACE = 4
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 ROWS = {

@@ -1,5 +1,5 @@
-// Plain loops that the compiler vectorises; built once per instruction set, as the table MINDTORCH_LOOPS.
-#include "loops.h"
+// Plain loops that the compiler vectorises; built once per instruction set.
+#include "pointwise.h"
 
 #include <math.h>
 
@@ -69,7 +69,7 @@ void unary(void* out, const void* in, size_t count) {
     }
 #define UNARY(Op) {unary<Op, float>, unary<Op, double>}
 
-extern const Loops MINDTORCH_LOOPS = {
+extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
     {BINARY(Add), BINARY(Subtract), BINARY(Multiply), BINARY(Divide)},
     {UNARY(Negative), UNARY(SquareRoot), UNARY(Absolute), UNARY(Rectify)},
 };
