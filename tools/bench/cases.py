@@ -1,67 +1,9 @@
-"""The cases, told through `import torch` alone; each function prepares a case and returns what is timed."""
+"""Small programs; each function prepares a case, told through `import torch` alone, and returns what is timed."""
 
 import contextlib
 from collections.abc import Callable
 
 import torch
-
-TINY = 16
-CHAIN = 100
-
-
-def add() -> Callable[[], object]:
-    """Two tiny tensors, nothing recorded."""
-    a, b = torch.rand(TINY), torch.rand(TINY)
-    return lambda: a + b
-
-
-def add_grad() -> Callable[[], object]:
-    """Two tiny tensors, one of which requires grad."""
-    a, b = torch.rand(TINY, requires_grad=True), torch.rand(TINY)
-    return lambda: a + b
-
-
-def chain() -> Callable[[], object]:
-    """A hundred dependent tiny ops and their backward."""
-    start, other = torch.rand(TINY, requires_grad=True), torch.rand(TINY)
-
-    def step() -> None:
-        value = start
-        for _ in range(CHAIN // 2):
-            value = value * other
-            value = value + other
-        value.sum().backward()
-        start.grad = None
-
-    return step
-
-
-def _tiny_ops() -> Callable[[], object]:
-    a, b = torch.rand(TINY), torch.rand(TINY)
-
-    def ops() -> None:
-        value = a
-        for _ in range(CHAIN // 2):
-            value = value * b
-            value = value + b
-
-    return ops
-
-
-def pipeline_tiny() -> Callable[[], object]:
-    """A hundred tiny ops, recorded and run without fusion."""
-    ops = _tiny_ops()
-
-    def step() -> None:
-        with torch.pipeline():
-            ops()
-
-    return step
-
-
-def pipeline_tiny_eager() -> Callable[[], object]:
-    """The same ops at once."""
-    return _tiny_ops()
 
 
 def pipeline_fused() -> Callable[[], object]:

@@ -1,4 +1,4 @@
-"""Names, texts and effort of the cases. Knows no torch: the driver reads it, the workers read `cases.py`."""
+"""Names, texts, effort and goals of the cases. Knows no torch: the driver reads it, the workers read the modules."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Effort:
     """How a case is timed: seconds per turn, pairs of turns, and what it is in words.
 
-    `against` names a case that a second process of ours runs in torch's place: the figure is then ours against ours.
+    `goal` is the ratio it shall not exceed. `against` names a case that a second process of ours runs in torch's place:
+    the figure is then ours against ours.
     """
 
     text: str
@@ -15,18 +16,94 @@ class Effort:
     seconds: float = 0.15
     pairs: int = 15
     against: str = ""
+    goal: float | None = None
 
 
-CASES = {
-    "add": Effort("add of two 16-element tensors"),
-    "add_grad": Effort("add of two 16-element tensors, recording for backward"),
-    "chain": Effort("chain of 100 pointwise ops, forward and backward"),
-    "pipeline_tiny": Effort(
+def _tiny(text: str, goal: float | None = None, **effort: object) -> Effort:
+    return Effort(text, "tiny_cases", goal=goal, **effort)  # type: ignore[arg-type]
+
+
+def _kernel(text: str, goal: float | None = 1.0) -> Effort:
+    return Effort(text, "kernel_cases", seconds=0.1, pairs=11, goal=goal)
+
+
+def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
+    return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
+
+
+def _model(text: str, goal: float | None = None) -> Effort:
+    return Effort(text, "model_cases", seconds=0.0, pairs=5, goal=goal)
+
+
+_TINY = {
+    "add": _tiny("add of two 16-element tensors", 0.2),
+    "add_grad": _tiny("add of two 16-element tensors, recording for backward", 0.3),
+    "add_number": _tiny("a.add(2.0) of 16 elements", 0.4),
+    "select": _tiny("a[1] of 16 elements", 0.4),
+    "view": _tiny("a.view(4, 4) of 16 elements", 0.4),
+    "total": _tiny("a.sum() of 16 elements", 0.4),
+    "chain": _tiny("chain of 100 pointwise ops, forward and backward", 0.25),
+    "pipeline_tiny": _tiny(
         "100 tiny ops in a pipeline, against ours without one", seconds=0.3, against="pipeline_tiny_eager"
     ),
-    "pipeline_fused": Effort("20 pointwise ops on 4M floats, in a fusing pipeline", seconds=0.3, pairs=9),
-    "mlp": Effort("MLP 784-256-256-10, batch 64, Adam step", seconds=0.3, pairs=9),
-    "bert_forward": Effort("BERT-base forward, batch 4 × 128", "model_cases", seconds=0.0, pairs=5),
-    "bert_train": Effort("BERT-base training step, batch 2 × 128, dropout, AdamW", "model_cases", seconds=0.0, pairs=5),
-    "gpt2_decode": Effort("GPT-2-small greedy decoding of 32 tokens, KV cache", "model_cases", seconds=0.0, pairs=5),
 }
+
+_KERNELS = {
+    "gelu": _kernel("gelu (erf), 512 × 3072"),
+    "gelu_tanh": _kernel("gelu (tanh), 512 × 3072"),
+    "gelu_backward": _kernel("gelu (erf) backward, 512 × 3072"),
+    "exp": _kernel("exp, 512 × 3072"),
+    "tanh": _kernel("tanh, 512 × 3072"),
+    "softmax": _kernel("softmax, 6144 × 128"),
+    "softmax_backward": _kernel("softmax backward, 6144 × 128"),
+    "layer_norm": _kernel("layer_norm, 512 × 768"),
+    "layer_norm_backward": _kernel("layer_norm backward, 512 × 768"),
+    "dropout": _kernel("dropout, 512 × 3072"),
+    "cross_entropy": _kernel("cross_entropy, 128 × 30522"),
+    "cross_entropy_backward": _kernel("cross_entropy forward and backward, 128 × 30522"),
+    "sum_last": _kernel("sum(-1), 6144 × 128"),
+    "sum_first": _kernel("sum(0), 512 × 3072"),
+    "embedding_backward": _kernel("embedding backward, 256 rows into 30522 × 768"),
+    "add_many": _kernel("add, 512 × 3072"),
+    "add_bias": _kernel("add of a bias, 512 × 3072"),
+    "linear_512_768_768": _kernel("linear 512 × 768 by 768"),
+    "linear_512_768_3072": _kernel("linear 512 × 768 by 3072"),
+    "linear_512_3072_768": _kernel("linear 512 × 3072 by 768"),
+    "linear_64_784_256": _kernel("linear 64 × 784 by 256"),
+    "linear_4_768_3072": _kernel("linear 4 × 768 by 3072"),
+    "linear_1_768_3072": _kernel("linear 1 × 768 by 3072"),
+    "linear_1_768_50257": _kernel("linear 1 × 768 by 50257"),
+    "matmul_1024": _kernel("matmul 1024 × 1024 by 1024"),
+    "bmm": _kernel("bmm 48 × (128 × 64 by 128)"),
+    "attention_128": _kernel("attention forward, 4 × 12 × 128 × 64"),
+    "attention_1024": _kernel("attention forward, 1 × 12 × 1024 × 64"),
+    "attention_causal": _kernel("causal attention forward, 1 × 12 × 1024 × 64"),
+    "attention_decode": _kernel("attention of one query to 512 keys, 12 heads"),
+    "attention_backward": _kernel("attention forward and backward, 4 × 12 × 128 × 64"),
+}
+
+_OPTIMIZERS = {
+    "adam": _optimizer("Adam, default, 10M parameters"),
+    "adam_fused": _optimizer("Adam, fused, 10M parameters"),
+    "adamw": _optimizer("AdamW, default, 10M parameters"),
+    "adamw_foreach": _optimizer("AdamW, foreach, 10M parameters"),
+    "adamw_fused": _optimizer("AdamW, fused, 10M parameters"),
+    "sgd": _optimizer("SGD with momentum, default, 10M parameters"),
+    "sgd_fused": _optimizer("SGD with momentum, fused, 10M parameters"),
+    "adagrad_fused": _optimizer("Adagrad, fused, 10M parameters"),
+    "clip_gradients": _optimizer("clip_grad_norm_, 10M parameters"),
+    "zero_gradients": _optimizer("zero_grad(set_to_none=False), 10M parameters"),
+}
+
+_PROGRAMS = {
+    "pipeline_fused": Effort("20 pointwise ops on 4M floats, in a fusing pipeline", seconds=0.3, pairs=9),
+    "mlp": Effort("MLP 784-256-256-10, batch 64, Adam step", seconds=0.3, pairs=9, goal=0.5),
+    "bert_forward": _model("BERT-base forward, batch 4 × 128", 0.97),
+    "bert_pipeline": _model("BERT-base forward, batch 4 × 128, in a fusing pipeline", 0.9),
+    "bert_train": _model("BERT-base training step, batch 2 × 128, dropout, AdamW", 0.75),
+    "bert_train_fused": _model("BERT-base training step, batch 2 × 128, dropout, fused AdamW", 0.95),
+    "gpt2_decode": _model("GPT-2-small greedy decoding of 32 tokens, KV cache", 0.8),
+}
+
+GROUPS = {"tiny": _TINY, "kernels": _KERNELS, "optimizers": _OPTIMIZERS, "programs": _PROGRAMS}
+CASES = {name: effort for group in GROUPS.values() for name, effort in group.items()}

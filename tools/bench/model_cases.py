@@ -1,5 +1,6 @@
 """The cases that need transformers, which takes long to import; the worker reads this file when one is asked for."""
 
+import contextlib
 from collections.abc import Callable
 
 import torch
@@ -18,10 +19,23 @@ def bert_forward() -> Callable[[], object]:
     return step
 
 
-def bert_train() -> Callable[[], object]:
-    """BERT-base, one training step."""
+def bert_pipeline() -> Callable[[], object]:
+    """The same in a fusing pipeline, where there is one."""
+    model = BertModel(BertConfig()).eval()
+    ids = torch.randint(0, 30000, (4, 128))
+    pipeline = getattr(torch, "pipeline", None)
+    context = contextlib.nullcontext if pipeline is None else lambda: pipeline(fuse=True)
+
+    def step() -> None:
+        with torch.no_grad(), context():
+            model(ids)
+
+    return step
+
+
+def _bert_train(**options: object) -> Callable[[], object]:
     model = BertForMaskedLM(BertConfig()).train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, **options)
     ids = torch.randint(0, 30000, (2, 128))
 
     def step() -> None:
@@ -30,6 +44,16 @@ def bert_train() -> Callable[[], object]:
         optimizer.step()
 
     return step
+
+
+def bert_train() -> Callable[[], object]:
+    """BERT-base, one training step with the default optimizer."""
+    return _bert_train()
+
+
+def bert_train_fused() -> Callable[[], object]:
+    """BERT-base, one training step with the fused optimizer."""
+    return _bert_train(fused=True)
 
 
 def gpt2_decode() -> Callable[[], object]:
