@@ -26,17 +26,18 @@
 
 namespace mindtorch {
 
-// 0: the base set of the processor's family; 1 and 2: x86-64 v3 and v4. Set when the module is loaded.
+// 0: the base set of the processor's family; 1 to 3: x86-64 v2, v3 and v4. Set when the module is loaded.
 extern const int instruction_set;
+const char* instruction_set_name();
 
 }  // namespace mindtorch
 
 #ifdef MINDTORCH_X86_LEVELS
-#define MINDTORCH_DECLARE_LOOPS(Type, name)                                \
-    extern const Type name##_base, name##_v3, name##_v4;                   \
-    inline const Type& name() {                                            \
-        static const Type* const each[] = {&name##_base, &name##_v3, &name##_v4}; \
-        return *each[instruction_set];                                     \
+#define MINDTORCH_DECLARE_LOOPS(Type, name)                                                     \
+    extern const Type name##_base, name##_v2, name##_v3, name##_v4;                             \
+    inline const Type& name() {                                                                 \
+        static const Type* const each[] = {&name##_base, &name##_v2, &name##_v3, &name##_v4};   \
+        return *each[instruction_set];                                                          \
     }
 #else
 #define MINDTORCH_DECLARE_LOOPS(Type, name) \

@@ -1,5 +1,6 @@
 // The module `mindtorch_cpu._native`.
 #define MINDTORCH_NUMPY_IMPORT
+#include "instructions.h"
 #include "interface.h"
 #include "parallel.h"
 
@@ -39,7 +40,8 @@ static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
     if (!module || add_types(module.get()) < 0 ||
-        PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0)
+        PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0 ||
+        PyModule_AddStringConstant(module.get(), "INSTRUCTIONS", instruction_set_name()) < 0)
         return nullptr;
     return module.release();
 }

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 INTERFACE: int
+INSTRUCTIONS: str
 
 class Kernel:
     @property

@@ -1,6 +1,8 @@
 """The native module `mindtorch_cpu._native`, where it is built: the executor's twin and kernels for dense operands.
 
 `MINDTORCH_NATIVE=0` ignores it, `1` demands it, unset takes it where it is there. It changes speed and nothing else.
+`MINDTORCH_INSTRUCTIONS` (base, v2, v3, v4) keeps its loops from wider instructions than it names; unset, they are the
+widest that the processor has (`module.INSTRUCTIONS`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
 INTERFACE = 4
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
+
+SETS = ("base", "v2", "v3", "v4")
+"""Instruction sets that loops are built for: the least of a processor's family, then x86-64's levels."""
 
 ROWS = {
     "add": ("add.Tensor", "add.Scalar"),
@@ -50,11 +55,14 @@ ROWS = {
 def load() -> Any:
     """Return the native module, None where it is absent or not wanted.
 
-    Raises ValueError for a value that `MINDTORCH_NATIVE` cannot have, ImportError where it is 1 and there is no module.
+    Raises ValueError for a value that one of the two variables cannot have, ImportError where it is 1 and there is no module.
     """
     wanted = os.environ.get("MINDTORCH_NATIVE", "")
     if wanted not in ("", "0", "1"):
         raise ValueError(f"MINDTORCH_NATIVE is 0, 1 or unset, not {wanted!r}")
+    instructions = os.environ.get("MINDTORCH_INSTRUCTIONS", "")
+    if instructions not in ("", *SETS):
+        raise ValueError(f"MINDTORCH_INSTRUCTIONS is one of {', '.join(SETS)} or unset, not {instructions!r}")
     if wanted == "0":
         return None
     try:
