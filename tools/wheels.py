@@ -3,6 +3,8 @@
     python tools/wheels.py check          build sdist and wheel of each member into dist/, inspect them
     python tools/wheels.py compat         install the combinations users install, import what must be there
     python tools/wheels.py alone MEMBER   the wheel, its declared dependencies, its own tests
+    python tools/wheels.py own MEMBER     its own tests in this environment, where it is installed
+    python tools/wheels.py portable FILE  released wheels of the compiled member: what they may hold and how they are named
 
 Runs in the environment `pkg` (`./hatchw run pkg:check`), where no member is installed.
 """
@@ -221,6 +223,22 @@ def compat(found: dict[str, Member]) -> None:
     print("compat: every combination works")
 
 
+def portable(wheels: list[Path]) -> None:
+    """Wheels for any distribution of Linux: tagged so, with the module inside, and no library of the system's."""
+    if not wheels:
+        raise SystemExit("portable: no wheels")
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+        if "-manylinux_" not in wheel.name:
+            raise SystemExit(f"{wheel.name}: not for any Linux")
+        if not any(n.startswith("mindtorch_cpu/_native.") and n.endswith(".so") for n in names):
+            raise SystemExit(f"{wheel.name}: the native module is missing")
+        if copies := [n for n in names if ".libs/" in n]:
+            raise SystemExit(f"{wheel.name}: holds copies of libraries, {copies}")
+        print(f"portable: {wheel.name}")
+
+
 def own_tests(member: Member, found: dict[str, Member], available: set[str]) -> list[Path]:
     """The test files of `member` that import none of the siblings outside `available`."""
     absent = {m.import_name for n, m in found.items() if n not in available}
@@ -251,10 +269,14 @@ def alone(member: Member, found: dict[str, Member]) -> None:
         run(*PIP, "download", "--quiet", "--dest", wheelhouse, "pytest~=9.0", "pytest-timeout~=2.4")
         python = install(Path(temporary) / "env", wheelhouse, [member.name, "pytest", "pytest-timeout"])
         run(python, "-c", SMOKE[member.name], cwd=temporary)
-        tests = own_tests(member, found, available)
-        if tests:
-            run(python, "-m", "pytest", "-q", "--timeout", "900", "--rootdir", ROOT, *tests, cwd=ROOT)
+        run_own_tests(python, member, found)
     print(f"alone: {member.name} stands on what it declares")
+
+
+def run_own_tests(python: Path | str, member: Member, found: dict[str, Member]) -> None:
+    """Run the member's own tests with an interpreter that has it installed."""
+    if tests := own_tests(member, found, workspace.closure(member.name, found)):
+        run(python, "-m", "pytest", "-q", "--timeout", "900", "--rootdir", ROOT, *tests, cwd=ROOT)
 
 
 def main(argv: list[str]) -> int:
@@ -264,9 +286,15 @@ def main(argv: list[str]) -> int:
     commands.add_parser("check")
     commands.add_parser("compat")
     commands.add_parser("alone").add_argument("member")
+    commands.add_parser("own").add_argument("member")
+    commands.add_parser("portable").add_argument("wheels", nargs="*", type=Path)
     options = parser.parse_args(argv)
     found = workspace.load()
-    if options.command == "alone":
+    if options.command == "portable":
+        portable(options.wheels)
+    elif options.command == "own":
+        run_own_tests(sys.executable, found[options.member], found)
+    elif options.command == "alone":
         alone(found[options.member], found)
     else:
         {"check": check, "compat": compat}[options.command](found)

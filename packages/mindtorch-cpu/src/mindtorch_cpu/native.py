@@ -55,7 +55,7 @@ ROWS = {
 def load() -> Any:
     """Return the native module, None where it is absent or not wanted.
 
-    Raises ValueError for a value that one of the two variables cannot have, ImportError where it is 1 and there is no module.
+    Raises ValueError for a value that one of the two variables cannot have, ImportError where it is 1 and no module loads.
     """
     wanted = os.environ.get("MINDTORCH_NATIVE", "")
     if wanted not in ("", "0", "1"):
@@ -70,6 +70,17 @@ def load() -> Any:
     except ModuleNotFoundError:
         if wanted == "1":
             raise ImportError("MINDTORCH_NATIVE=1, but mindtorch-cpu was installed without its native module") from None
+        return None
+    except ImportError as error:
+        if wanted == "1":
+            raise
+        # It is there, but a library of the system's that it needs is not: the wheels bring no copy of OpenMP.
+        warnings.warn(
+            f"mindtorch-cpu's native module cannot be loaded ({error}); numpy kernels are used. "
+            "Where libgomp.so.1 is missing: apt-get install libgomp1, or dnf install libgomp",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return None
     if module.INTERFACE == INTERFACE:
         return module

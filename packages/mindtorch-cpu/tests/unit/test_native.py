@@ -33,6 +33,19 @@ def test_demanded_but_absent(monkeypatch):
         native.load()
 
 
+def test_a_library_it_needs_is_missing(monkeypatch):
+    def missing(name):
+        raise ImportError("libgomp.so.1: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(native.importlib, "import_module", missing)
+    monkeypatch.delenv("MINDTORCH_NATIVE", raising=False)
+    with pytest.warns(RuntimeWarning, match=r"libgomp\.so\.1: cannot open.*apt-get install libgomp1"):
+        assert native.load() is None
+    monkeypatch.setenv("MINDTORCH_NATIVE", "1")
+    with pytest.raises(ImportError, match=r"libgomp\.so\.1"):
+        native.load()
+
+
 def test_another_version(monkeypatch):
     monkeypatch.setitem(sys.modules, "mindtorch_cpu._native", Module)
     monkeypatch.delenv("MINDTORCH_NATIVE", raising=False)
