@@ -1,0 +1,125 @@
+"""The native code of mindtorch-cpu on aarch64: built by a cross compiler, tested with an emulated processor.
+
+    python tools/aarch64.py [--folder FOLDER] [-- PYTEST-ARGUMENTS]
+
+Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
+qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
+packages/mindtorch-cpu/tests/unit (but slow tests, which start processes: an emulated one can't) unless told otherwise;
+the exit status is pytest's. It is ten times slower than a processor, so the release builds its wheels on real ones; this
+is for looking into what fails there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MEMBER = ROOT / "packages" / "mindtorch-cpu"
+COMPILER = "aarch64-linux-gnu-g++"
+EMULATOR = "qemu-aarch64"
+VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+DEBIAN = [
+    f"python{VERSION}-minimal",
+    f"libpython{VERSION}-minimal",
+    f"libpython{VERSION}-stdlib",
+    f"libpython{VERSION}-dev",
+]
+DEBIAN += ["libc6", "libgcc-s1", "libstdc++6", "libgomp1", "zlib1g", "libexpat1", "libffi8", "libssl3", "libbz2-1.0"]
+DEBIAN += ["liblzma5", "libsqlite3-0", "libuuid1", "libcrypt1"]
+WHEELS = ["numpy", "ml_dtypes", "scipy"]
+PURE = ["pytest", "pluggy", "iniconfig", "packaging", "pygments", "typing_extensions"]
+
+
+def run(*command: str | Path, **options: object) -> None:
+    """Run a command; SystemExit with what it was when it fails."""
+    done = subprocess.run([str(part) for part in command], check=False, **options)  # type: ignore[call-overload]
+    if done.returncode:
+        raise SystemExit(f"failed ({done.returncode}): {' '.join(str(part) for part in command)}")
+
+
+def fetch_python(folder: Path) -> Path:
+    """Return the root of Debian's Python for aarch64, unpacked below `folder`."""
+    root = folder / "root"
+    if (root / "usr/bin" / f"python{VERSION}").exists():
+        return root
+    downloads, state = folder / "debian", folder / "apt"
+    for place in (downloads, state / "lists/partial", state / "cache/archives/partial"):
+        place.mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    options = ["APT::Architecture=arm64", "APT::Architectures=arm64", "APT::Sandbox::User="]
+    options += [
+        f"Dir::State::Lists={state / 'lists'}",
+        f"Dir::Cache={state / 'cache'}",
+        f"Dir::State::status={state / 'status'}",
+    ]
+    apt = ["apt-get", "-qq", *(part for option in options for part in ("-o", option))]
+    run(*apt, "update")
+    run(*apt, "download", *DEBIAN, cwd=downloads)
+    for package in sorted(downloads.glob("*.deb")):
+        run("dpkg", "-x", package, root)
+    return root
+
+
+def fetch_packages(folder: Path) -> Path:
+    """Return a folder with numpy's wheels for aarch64, in this environment's versions, and pytest."""
+    site = folder / "site"
+    if site.exists():
+        return site
+    platforms = [f"manylinux_2_{minor}_aarch64" for minor in (28, 27, 17)] + ["manylinux2014_aarch64"]
+    wanted = [f"{name}=={metadata.version(name)}" for name in WHEELS + PURE]
+    tags = [part for platform in platforms for part in ("--platform", platform)]
+    run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--python-version", VERSION, *tags,
+        "--target", site, *wanted)  # fmt: skip
+    return site
+
+
+def build(folder: Path, root: Path, site: Path) -> Path:
+    """Return a folder with the package `mindtorch_cpu` and its module for aarch64."""
+    target = folder / "native"
+    include = root / "usr/include"
+    run("cmake", "-S", MEMBER, "-B", target, "-G", "Ninja", "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+        f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_CXX_FLAGS=-I{include}", f"-DPython_EXECUTABLE={sys.executable}",
+        f"-DPython_INCLUDE_DIR={include / f'python{VERSION}'}",
+        f"-DPython_NumPy_INCLUDE_DIR={site / 'numpy/_core/include'}", stdout=subprocess.DEVNULL)  # fmt: skip
+    run("cmake", "--build", target)
+    package = folder / "package" / "mindtorch_cpu"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(MEMBER / "src/mindtorch_cpu", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copy(next(target.glob("_native*.so")), package / "_native.so")
+    return package.parent
+
+
+def main() -> None:
+    """Fetch, build, test."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aarch64")
+    parser.add_argument("arguments", nargs="*", help="for pytest; default: the unit tests of mindtorch-cpu")
+    options = parser.parse_args()
+    missing = [name for name in (COMPILER, EMULATOR, "apt-get", "dpkg", "cmake", "ninja") if shutil.which(name) is None]
+    if missing:
+        raise SystemExit(f"not found: {', '.join(missing)}; see the first lines of {Path(__file__).name}")
+    folder = options.folder.resolve()
+    root, site = fetch_python(folder), fetch_packages(folder)
+    package = build(folder, root, site)
+    sources = [package, *(path for path in sorted(ROOT.glob("packages/*/src")) if path != MEMBER / "src"), site]
+    environment = {
+        **os.environ,
+        "PYTHONHOME": str(root / "usr"),
+        "PYTHONPATH": os.pathsep.join(str(path) for path in sources),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MINDTORCH_NATIVE": "1",
+    }
+    python = [EMULATOR, "-L", str(root), str(root / "usr/bin" / f"python{VERSION}")]
+    tests = options.arguments or ["-q", "-m", "not slow", str(MEMBER / "tests/unit")]
+    done = subprocess.run([*python, "-m", "pytest", "-p", "no:cacheprovider", *tests], env=environment, check=False)
+    raise SystemExit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()
