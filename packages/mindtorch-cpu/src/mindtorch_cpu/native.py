@@ -48,6 +48,8 @@ ROWS = {
     "log_softmax_backward": ("_log_softmax_backward_data",),
     "layer_norm": ("native_layer_norm",),
     "layer_norm_backward": ("native_layer_norm_backward",),
+    "matrix_product": ("mm", "bmm", "mv", "dot"),
+    "scaled_product": ("addmm", "baddbmm", "addmv"),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 

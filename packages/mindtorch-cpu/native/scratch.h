@@ -1,0 +1,11 @@
+// Memory for what a kernel needs while it runs, kept by each thread that calls kernels.
+#pragma once
+
+#include <stddef.h>
+
+namespace mindtorch {
+
+// `bytes` of memory, aligned to 64, until this thread's next call; null when there is none.
+void* scratch(size_t bytes);
+
+}  // namespace mindtorch

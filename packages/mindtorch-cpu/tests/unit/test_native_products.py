@@ -1,0 +1,154 @@
+"""Native matrix products against float64: sizes around the tiles, strides, batches, scaling, one thread and several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from mindtorch_cpu import native
+
+pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
+
+
+def refuse(*_values: object) -> None:
+    raise AssertionError("the native kernel left this to numpy's")
+
+
+def kernel(name: str) -> object:
+    return native.module.kernel(name, refuse)
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = native.module.thread_count()
+    native.module.set_thread_count(request.param)
+    yield request.param
+    native.module.set_thread_count(before)
+
+
+def laid_out(values: np.ndarray, how: str) -> np.ndarray:
+    """The same values: dense, transposed in memory, every second of a wider array, or backwards."""
+    if how == "dense":
+        return np.ascontiguousarray(values)
+    if how == "transposed":
+        return np.ascontiguousarray(values.swapaxes(-1, -2)).swapaxes(-1, -2)
+    if how == "backwards":
+        return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
+    wide = np.zeros((*values.shape[:-1], 2 * values.shape[-1]), values.dtype)
+    wide[..., ::2] = values
+    return wide[..., ::2]
+
+
+def check(out: np.ndarray, want: np.ndarray, depth: int) -> None:
+    eps = np.finfo(out.dtype).eps
+    np.testing.assert_allclose(out, want, rtol=8 * eps, atol=2 * eps * depth)
+
+
+LAYOUTS = ("dense", "transposed", "spread", "backwards")
+SIZES = (
+    (1, 1, 1), (1, 70, 33), (3, 65, 130), (8, 17, 9), (9, 9, 9), (12, 32, 16), (13, 33, 400), (25, 70, 5), (70, 4, 50),
+    (200, 100, 390), (5, 1, 700), (1, 1, 1000), (40, 1100, 20), (0, 3, 2), (2, 0, 3), (3, 4, 0), (30, 40, 0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_layout(size: tuple[int, int, int], dtype: str, threads: int) -> None:
+    rows, columns, depth = size
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((rows, depth)), rng.standard_normal((depth, columns))
+    left, right = left.astype(dtype), right.astype(dtype)
+    want = left.astype("f8") @ right.astype("f8")
+    for a, b, c in itertools.product(LAYOUTS, LAYOUTS, ("dense", "transposed")):
+        out = laid_out(np.full((rows, columns), np.nan, dtype), c)
+        kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        check(out, want, depth)
+
+
+@pytest.mark.parametrize("size", [(4, 3, 20, 30), (2, 1, 40, 64), (5, 50, 1, 8), (1, 100, 90, 70), (3, 7, 2, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_batches(size: tuple[int, int, int, int], dtype: str, threads: int) -> None:
+    count, rows, columns, depth = size
+    rng = np.random.default_rng(1)
+    left = rng.standard_normal((count, rows, depth)).astype(dtype)
+    right = rng.standard_normal((count, depth, columns)).astype(dtype)
+    want = left.astype("f8") @ right.astype("f8")
+    for a, b in itertools.product(LAYOUTS, LAYOUTS):
+        out = np.full((count, rows, columns), np.nan, dtype)
+        kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        check(out, want, depth)
+    out = np.full((count, rows, columns), np.nan, dtype)
+    shared = np.broadcast_to(right[:1], right.shape)
+    kernel("matrix_product")(out, left, shared)
+    check(out, left.astype("f8") @ right[:1].astype("f8"), depth)
+
+
+@pytest.mark.parametrize("rows,columns,depth", [(1, 40, 20), (30, 50, 500), (6, 3, 0), (40, 5, 8)])
+@pytest.mark.parametrize("beta,alpha", [(1, 1), (0, 2.5), (0.5, -1.5), (2.0, 1)])
+def test_scaled(rows: int, columns: int, depth: int, beta: float, alpha: float, threads: int) -> None:
+    rng = np.random.default_rng(2)
+    left = rng.standard_normal((rows, depth), "f4")
+    right = rng.standard_normal((depth, columns), "f4")
+    for shape in ((columns,), (rows, columns), (rows, 1), (1, 1), ()):
+        addend = rng.standard_normal(shape, "f4")
+        if beta == 0:
+            addend = np.full(shape, np.nan, "f4")
+        want = alpha * (left.astype("f8") @ right.astype("f8"))
+        if beta != 0:
+            want = want + beta * addend.astype("f8")
+        out = np.full((rows, columns), np.nan, "f4")
+        kernel("scaled_product")(out, addend, left, right, beta, alpha)
+        check(out, want, depth)
+        flipped = np.full((columns, rows), np.nan, "f4").T
+        kernel("scaled_product")(flipped, addend, left, right, beta, alpha)
+        check(flipped, want, depth)
+    out = rng.standard_normal((rows, columns), "f4")
+    want = alpha * (left.astype("f8") @ right.astype("f8")) + beta * out.astype("f8")
+    kernel("scaled_product")(out, out, left, right, beta, alpha)
+    check(out, want, depth)
+
+
+@pytest.mark.parametrize("rows,depth", [(1, 70), (33, 40), (300, 500)])
+def test_vectors(rows: int, depth: int, threads: int) -> None:
+    rng = np.random.default_rng(3)
+    matrix, vector = rng.standard_normal((rows, depth), "f4"), rng.standard_normal(2 * depth).astype("f4")[::2]
+    want = matrix.astype("f8") @ vector.astype("f8")
+    for how in LAYOUTS:
+        out = np.empty(rows, "f4")
+        kernel("matrix_product")(out, laid_out(matrix, how), vector)
+        check(out, want, depth)
+        kernel("scaled_product")(out, np.ones(rows, "f4"), laid_out(matrix, how), vector, 2, 1)
+        check(out, want + 2, depth)
+    single = np.empty((), "f4")
+    kernel("matrix_product")(single, vector, matrix[0])
+    check(single, want[0], depth)
+
+
+def test_special_values_and_threads(threads: int) -> None:
+    rng = np.random.default_rng(4)
+    left, right = rng.standard_normal((150, 200), "f4"), rng.standard_normal((200, 170), "f4")
+    left[3, 5], left[70, 6], right[9, 40] = np.nan, np.inf, -np.inf
+    out = np.empty((150, 170), "f4")
+    kernel("matrix_product")(out, left, right)
+    with np.errstate(invalid="ignore"):
+        want = left.astype("f8") @ right.astype("f8")
+    np.testing.assert_array_equal(np.isnan(out), np.isnan(want))
+    np.testing.assert_array_equal(out[np.isinf(want)], want[np.isinf(want)].astype("f4"))
+    native.module.set_thread_count(2)
+    again = np.empty_like(out)
+    kernel("matrix_product")(again, left, right)
+    np.testing.assert_array_equal(again, out)
+
+
+def test_what_is_left_to_numpy() -> None:
+    taken: list[str] = []
+    run = native.module.kernel("matrix_product", lambda out, *values: taken.append("numpy"))
+    a = np.ones((4, 4), "f4")
+    run(np.empty((4, 4), "i8"), a.astype("i8"), a.astype("i8"))
+    run(np.empty((4, 4), "f4"), a.astype(">f4"), a)
+    run(np.empty((4, 4), "c8"), a.astype("c8"), a.astype("c8"))
+    run(a, a, a)
+    assert taken == ["numpy"] * 4
