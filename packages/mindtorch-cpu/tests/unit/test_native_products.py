@@ -86,8 +86,8 @@ def test_batches(size: tuple[int, int, int, int], dtype: str, threads: int) -> N
     check(out, left.astype("f8") @ right[:1].astype("f8"), depth)
 
 
-@pytest.mark.parametrize("rows,columns,depth", [(1, 40, 20), (30, 50, 500), (6, 3, 0), (40, 5, 8)])
-@pytest.mark.parametrize("beta,alpha", [(1, 1), (0, 2.5), (0.5, -1.5), (2.0, 1)])
+@pytest.mark.parametrize(("rows", "columns", "depth"), [(1, 40, 20), (30, 50, 500), (6, 3, 0), (40, 5, 8)])
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0, 2.5), (0.5, -1.5), (2.0, 1)])
 def test_scaled(rows: int, columns: int, depth: int, beta: float, alpha: float, threads: int) -> None:
     rng = np.random.default_rng(2)
     left = rng.standard_normal((rows, depth), "f4")
@@ -111,7 +111,7 @@ def test_scaled(rows: int, columns: int, depth: int, beta: float, alpha: float, 
     check(out, want, depth)
 
 
-@pytest.mark.parametrize("rows,depth", [(1, 70), (33, 40), (300, 500)])
+@pytest.mark.parametrize(("rows", "depth"), [(1, 70), (33, 40), (300, 500)])
 def test_vectors(rows: int, depth: int, threads: int) -> None:
     rng = np.random.default_rng(3)
     matrix, vector = rng.standard_normal((rows, depth), "f4"), rng.standard_normal(2 * depth).astype("f4")[::2]
