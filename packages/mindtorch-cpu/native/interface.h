@@ -115,6 +115,7 @@ extern Configuration configuration;
 int record_call(PyObject* record, PyObject* flat, PyObject* tensor);
 
 PyObject* install(PyObject* module, PyObject* settings);
+PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
 

@@ -99,7 +99,13 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
 }
 
 const NamedKernel* find_kernel(PyObject* name) {
-    for (const NamedKernel* family : {pointwise_kernels, activation_kernels, normalization_kernels, matmul_kernels})
+    for (const NamedKernel* family : {
+             pointwise_kernels,
+             activation_kernels,
+             normalization_kernels,
+             matmul_kernels,
+             random_kernels,
+         })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;
     return nullptr;

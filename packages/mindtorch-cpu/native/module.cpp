@@ -26,6 +26,9 @@ static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
     {"caller", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(caller)), METH_FASTCALL,
      "caller(packet, fallback): return run(args), which executes a planned call, or calls fallback(*args)."},
+    {"draw_from", draw_from, METH_VARARGS,
+     "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a call names none; "
+     "False when numpy's state is not as they know it."},
     {"thread_count", get_thread_count, METH_NOARGS, "How many threads a kernel may use; 1 in a fresh child of fork()."},
     {"set_thread_count", put_thread_count, METH_O, "set_thread_count(count): let kernels use that many threads."},
     {nullptr, nullptr, 0, nullptr},

@@ -20,6 +20,9 @@ from mindtorch_dispatch.autograd_interface import hooks
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
+from .generator import default_generator
+from .random.capability import capability
+
 INTERFACE = 4
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
@@ -50,6 +53,26 @@ ROWS = {
     "layer_norm_backward": ("native_layer_norm_backward",),
     "matrix_product": ("mm", "bmm", "mv", "dot"),
     "scaled_product": ("addmm", "baddbmm", "addmv"),
+    "uniform_": ("uniform_",),
+    "normal_": ("normal_",),
+    "normal_sized": ("normal.float_float",),
+    "rand": ("rand", "rand_like"),
+    "rand_of_generator": ("rand.generator", "rand_like.generator"),
+    "randn": ("randn", "randn_like"),
+    "randn_of_generator": ("randn.generator", "randn_like.generator"),
+    "bernoulli_": ("bernoulli_.float", "bernoulli.p"),
+    "bernoulli_tensor": ("bernoulli_.Tensor", "bernoulli.Tensor"),
+    "bernoulli": ("bernoulli",),
+    "randint": ("randint", "randint.low"),
+    "randint_of_generator": ("randint.generator",),
+    "randint_low_of_generator": ("randint.low_generator",),
+    "randint_like": ("randint_like", "randint_like.low_dtype"),
+    "random_to": ("random_.to", "randint_like.generator"),
+    "random_": ("random_",),
+    "randperm": ("randperm",),
+    "randperm_of_generator": ("randperm.generator",),
+    "exponential_": ("exponential_",),
+    "multinomial": ("multinomial",),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 
@@ -117,6 +140,7 @@ def install(module: Any) -> None:
             **hooks.parts,
         }
     )
+    module.draw_from(default_generator, capability.fused, capability.vector_normal)
     for name, rows in ROWS.items():
         for row in rows:
             entry = table.kernels["cpu"][row]
