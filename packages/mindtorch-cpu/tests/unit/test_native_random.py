@@ -57,7 +57,9 @@ def test_discrete(dtype, count):
             agree("randint.low_generator", dtype, count, (base, span), None, None, None)
 
 
-@pytest.mark.parametrize("span", [2, 3, 7, 1 << 20, (1 << 28) - 1, 1 << 28, (1 << 28) + 1, (1 << 40) + 11, (1 << 63) + 5])
+@pytest.mark.parametrize(
+    "span", [2, 3, 7, 1 << 20, (1 << 28) - 1, 1 << 28, (1 << 28) + 1, (1 << 40) + 11, (1 << 63) + 5]
+)
 def test_spans(span):
     agree("random_.to", np.int64, 3000, None, (-9, span), None)
 

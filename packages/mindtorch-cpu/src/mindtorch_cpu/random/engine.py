@@ -44,7 +44,8 @@ _HIGH, _LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
 class Engine:
     """mt19937 seeded by its low 32 bits, with the cached half of the last Box-Muller pair.
 
-    `source` is how compiled code finds the words, to draw from them in place. `normal_cache` is part of the state: a normal draw of few elements leaves it for the next such draw.
+    `source` is how compiled code finds the words, to draw from them in place. `normal_cache` is part of the state: a
+    normal draw of few elements leaves it for the next such draw.
     """
 
     __slots__ = ("_bits", "_fresh", "_legacy", "_randint", "_raw", "normal_cache", "seed", "source")
