@@ -18,7 +18,13 @@ namespace {
 int threads = 1;
 thread_local bool within = false;  // a body is running: what it starts stays in its thread
 
-void forget_pool() { threads = 1; }
+bool started = false;   // the pool has threads
+bool orphaned = false;  // its threads were a parent process's: waiting for them would be for ever
+
+void forget_pool() {
+    orphaned = started;
+    threads = 1;
+}
 
 int available() {
 #ifdef _OPENMP
@@ -54,7 +60,7 @@ private:
 
 int thread_count() { return threads; }
 
-void set_thread_count(int count) { threads = count < 1 ? 1 : count; }
+void set_thread_count(int count) { threads = count < 1 || orphaned ? 1 : count; }
 
 void run_parallel(size_t count, size_t grain, ParallelBody body, void* context) {
     if (within) return body(context, 0, count);
@@ -63,6 +69,7 @@ void run_parallel(size_t count, size_t grain, ParallelBody body, void* context) 
     const size_t parts = most < static_cast<size_t>(threads) ? most : static_cast<size_t>(threads);
     if (parts <= 1) return body(context, 0, count);
 #ifdef _OPENMP
+    started = true;
 #pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
     for (size_t part = 0; part < parts; part++) {
         within = true;

@@ -5,7 +5,8 @@
 
 namespace mindtorch {
 
-// How many threads a kernel may use; at least 1. In a child of fork() it is 1 until set again: the pool is its parent's.
+// How many threads a kernel may use; at least 1. In a child of fork() it is 1 until set again, and 1
+// for good where the parent's pool was in use: its threads are not the child's.
 int thread_count();
 void set_thread_count(int count);
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .threads import threads
+
 
 class LazyFunction:
     """A function of a lazy module; the module is imported at the first call. `nin` is 1 unless given."""
@@ -21,6 +23,7 @@ class LazyFunction:
         function = self._function
         if function is None:
             function = self._function = getattr(importlib.import_module(self._module), self._name)
+            threads.tell_blas()  # which may have been loaded just now
         return function(*args, **kwargs)
 
 

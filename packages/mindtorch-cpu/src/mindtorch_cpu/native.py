@@ -22,6 +22,7 @@ from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
 from .generator import default_generator
 from .random.capability import capability
+from .threads import threads
 
 INTERFACE = 4
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
@@ -146,6 +147,7 @@ def install(module: Any) -> None:
             entry = table.kernels["cpu"][row]
             table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
     call.install_twin(module.caller)
+    threads.use_pool(module)
 
 
 module = load()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_cpu.threads import MOST_THREADS, threads
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_storage.tensor_base import TensorBase
@@ -131,7 +133,6 @@ _switches: dict[str, Any] = {
     "deterministic_warn_only": False,
     "precision": "highest",
     "warn_always": False,
-    "threads": None,
     "interop_threads": None,
 }
 
@@ -195,16 +196,18 @@ def set_flush_denormal(mode: bool) -> bool:
 
 def get_num_threads() -> int:
     """Return how many threads kernels may use."""
-    return _switches["threads"] or os.cpu_count() or 1
+    return threads.count
 
 
 def set_num_threads(int: Any) -> None:
-    """Set how many threads kernels may use; numpy's BLAS takes its number from the environment at start."""
-    if isinstance(int, (bool, float, str)):
+    """Set how many threads kernels may use, BLAS included."""
+    if type(int) is not builtins.int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(int).__name__}")
+    if not -(2**31) <= int < 2**31:
+        raise ValueError("Overflow when unpacking long")
     if int <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
-    _switches["threads"] = int
+    threads.set(min(int, MOST_THREADS))
 
 
 def get_num_interop_threads() -> int:
@@ -216,6 +219,10 @@ def set_num_interop_threads(int: Any) -> None:
     """Record the number of inter-op threads."""
     if int <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _switches["interop_threads"] is not None:
+        raise RuntimeError(
+            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"
+        )
     _switches["interop_threads"] = int
 
 
