@@ -15,7 +15,15 @@ from mindtorch_cpu import native, threads
 
 @pytest.mark.parametrize(
     ("mkl", "omp", "want"),
-    [(None, None, None), (None, "3", 3), ("5", "3", 5), (None, "4,2", 4), ("0", "2", 2), ("x", "-1", None), ("", "", None)],
+    [
+        (None, None, None),
+        (None, "3", 3),
+        ("5", "3", 5),
+        (None, "4,2", 4),
+        ("0", "2", 2),
+        ("x", "-1", None),
+        ("", "", None),
+    ],
 )
 def test_environment(monkeypatch: pytest.MonkeyPatch, mkl: str | None, omp: str | None, want: int | None) -> None:
     for name, value in (("MKL_NUM_THREADS", mkl), ("OMP_NUM_THREADS", omp)):
