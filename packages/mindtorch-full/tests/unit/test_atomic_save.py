@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import signal
 import stat
@@ -150,3 +152,35 @@ def test_link_stays_a_link(tmp_path: Path) -> None:
 def test_devices_are_written_directly() -> None:
     mt.save(mt.ones(3), os.devnull)
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+@pytest.mark.parametrize(("code", "refused"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EOPNOTSUPP, False)])
+def test_room_is_taken_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, refused: bool
+) -> None:
+    path, asked = tmp_path / "model.pt", []
+    mt.save(mt.full((1,), OLD), path)
+
+    def fallocate(descriptor: int, mode: int, start: int, count: int) -> int:
+        asked.append((mode, start, count > 8 << 20))
+        ctypes.set_errno(code)
+        return -1
+
+    monkeypatch.setattr(_files, "_system_fallocate", lambda: fallocate)
+    values = mt.full((2 << 20,), NEW)
+    if refused:
+        with pytest.raises(OSError, match=os.strerror(code)):
+            mt.save(values, path)
+    else:
+        mt.save(values, path)
+    assert asked == [(1, 0, True)]
+    assert value_in(path) == (OLD if refused else NEW)
+    assert os.listdir(tmp_path) == ["model.pt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reserving is Linux's")
+def test_what_was_reserved_is_not_part_of_the_file(tmp_path: Path) -> None:
+    with _files.replaced_file(tmp_path / "file") as stream:
+        stream.reserve(9 << 20)
+        stream.write(b"content")
+    assert (tmp_path / "file").read_bytes() == b"content"

@@ -35,6 +35,12 @@ class ArchiveWriter:
         self._stream.write(data)
         self._position += len(data)
 
+    def reserve(self, nbytes: int) -> None:
+        """Say how many bytes the records to come hold; a stream that can take the room for them does so."""
+        reserve = getattr(self._stream, "reserve", None)
+        if reserve is not None:
+            reserve(self._position + nbytes)
+
     def write_record(self, name: str, data: bytes | memoryview) -> None:
         """Add a record with this content."""
         view = memoryview(data).cast("B")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import io
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 _WRITE_OUT = 1 << 23
+_KEEP_SIZE = 1  # FALLOC_FL_KEEP_SIZE of linux/falloc.h
 
 
 def is_path(name_or_buffer: object) -> bool:
@@ -76,14 +80,36 @@ def _forget_cached_pages(path: str) -> None:
             os.close(descriptor)
 
 
-class _EarlyWriter(io.FileIO):
-    """Tells the system to write out what it was given, so that the disk works while checksums are computed.
+def _system_fallocate() -> Any:
+    """Linux's own `fallocate`, None elsewhere.
 
-    Without this the sync at the end waits for all of it.
+    `os.posix_fallocate` is no substitute: where a file system cannot reserve, it writes to every block instead.
+    """
+    found = getattr(ctypes.CDLL(None, use_errno=True), "fallocate64", None) if sys.platform == "linux" else None
+    if found is not None:
+        found.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    return found
+
+
+class _NewFile(io.BufferedWriter):
+    """A file being written for the first time: takes its room at once, and is written out while it grows.
+
+    Blocks reserved in one piece cost the system less than finding some whenever a part is written out, and a disk that
+    is too small is noticed before anything is written. Writing out early lets the disk work while checksums are
+    computed; without it the sync at the end waits for all of it.
     """
 
-    _told = 0
-    _given = 0
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(io.FileIO(descriptor, "wb"))
+        self._told = self._given = 0
+
+    def reserve(self, count: int) -> None:
+        """Take room on the disk for `count` bytes. Raises OSError where there is not that much."""
+        fallocate = _system_fallocate() if count >= _WRITE_OUT else None
+        if fallocate is not None and fallocate(self.fileno(), _KEEP_SIZE, 0, count):
+            code = ctypes.get_errno()
+            if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # any other: a file system that reserves nothing
+                raise OSError(code, os.strerror(code))
 
     def write(self, data: Any) -> int:
         """Write, and have whole pieces of `_WRITE_OUT` bytes start on their way to the disk."""
@@ -131,7 +157,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     descriptor, temporary = neighbour
     try:
         _forget_cached_pages(target)
-        with io.BufferedWriter(_EarlyWriter(descriptor, "wb")) as stream:
+        with _NewFile(descriptor) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

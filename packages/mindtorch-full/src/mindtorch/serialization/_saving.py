@@ -85,6 +85,7 @@ def write_archive(
     writer.write_record(".storage_alignment", str(save_config.storage_alignment).encode())
     if not disable_byteorder_record:
         writer.write_record("byteorder", sys.byteorder.encode())
+    writer.reserve(sum(storage.nbytes() for storage, _ in table.storages.values()))
     for key, (storage, _) in table.storages.items():
         if thread_state.skip_data:
             writer.write_empty_record(f"data/{key}", storage.nbytes())
