@@ -45,6 +45,17 @@ inline PyObject*& slot(PyObject* object, Py_ssize_t offset) {
     return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset);
 }
 
+// What a weak reference refers to as a new reference, null without an error when it is gone.
+inline PyObject* referent(PyObject* weak) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* object = nullptr;
+    return PyWeakref_GetRef(weak, &object) < 0 ? nullptr : object;
+#else
+    PyObject* object = PyWeakref_GET_OBJECT(weak);
+    return object == Py_None ? nullptr : Py_NewRef(object);
+#endif
+}
+
 // A native kernel fills `out` from `values` and returns 1; 0 when it does not take these operands (nothing is written
 // then, and the numpy kernel runs); -1 with an error set.
 using KernelFunction = int (*)(PyObject* out, PyObject* const* values, Py_ssize_t count);
@@ -64,6 +75,8 @@ struct Kernel {
 
 extern PyTypeObject KernelType;
 extern PyTypeObject CallerType;
+extern PyTypeObject MethodType;
+extern PyTypeObject ShortcutType;
 
 // Run `kernel(out, *values)`, arguments[0] being `out`; null with an error set. Floating-point flags make no warnings.
 PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count);
@@ -75,48 +88,84 @@ struct Configuration {
         Py_ssize_t sig, array, storage, offset, counter, grad_fn, output_nr, view, meta;
     } tensor;
     struct {
-        Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, scalars, lists, casts, values, cls, sig, shape, np_dtype,
-            source;
+        Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, scalars, lists, casts, wraps, values, cls, sig,
+            source, outputs, pack, offset, creation, follows, native;
     } plan;
-    Py_ssize_t packet_plans = 0;
     struct {
-        Py_ssize_t cls, written, single, edges, outputs, plain_saves;
+        Py_ssize_t spec, requires_grad;
+    } signature;
+    struct {
+        Py_ssize_t shape, np_dtype, np_strides;
+    } spec;
+    struct {
+        Py_ssize_t version, base, creation, leaf;
+    } view;
+    struct {
+        Py_ssize_t place, extent, step, clamped;
+    } start;
+    struct {
+        Py_ssize_t cls, single, edges, outputs, plain, saves, saves_tensors, formulas, environment, native;
     } recorder;
     struct {
         Py_ssize_t recorder, hooks, seq, outputs, edges, saved;
     } node;
-    Py_ssize_t accumulator = 0;         // of AutogradMeta
-    PyObject* after = nullptr;          // Recorder.after, whose twin is here; null without autograd
-    PyObject* sequence = nullptr;       // the counter of nodes
-    PyObject* anomaly = nullptr;        // its settings
+    struct {
+        Py_ssize_t accumulator, grad, hooks, post_hooks;
+    } meta;
+    struct {
+        Py_ssize_t hooks, variable;
+    } leaf;
+    struct {
+        Py_ssize_t grad, dispatch_modes;
+    } mode;
+    struct {
+        Py_ssize_t node, needed, captures, keep_graph;
+    } task;
+    Py_ssize_t packet_plans = 0;
+    Py_ssize_t overlap_before = 0;
+    Py_ssize_t buffer = 0;                      // of a storage
+    // Classes.
+    PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
+                 *storage_type = nullptr;
+    // The Python functions whose twins are here.
+    struct {
+        PyObject *kernel, *outputs, *inplace, *view, *views, *composite;
+    } runs = {};
+    PyTypeObject *leaf_type = nullptr, *node_type = nullptr, *recorder_type = nullptr;  // of leaves' nodes and ops' nodes
+    PyObject *add = nullptr, *add_in_place = nullptr;  // of gradients
+    PyObject* fit = nullptr;                    // fit(grad, spec, node, index)
+    PyObject* unpack = nullptr;                 // unpack(node, item, version)
+    PyObject* tensor_class = nullptr;           // a list of the class of results
+    PyObject* after = nullptr;                  // Recorder.after; null without autograd
+    PyObject* sequence = nullptr;               // the counter of nodes
+    PyObject* anomaly = nullptr;                // its settings
     PyObject* gradient_edge = nullptr;
     PyObject* nowhere = nullptr;
-    PyObject* enabled_name = nullptr;
-    PyObject* state = nullptr;          // the dispatcher's thread-local state
-    PyObject* plain_types = nullptr;    // a set
-    PyObject* fingerprint = nullptr;    // part of a key, for what is rare
-    PyObject* unplannable = nullptr;    // what `fingerprint` raises
-    PyObject* run_again = nullptr;      // run_again(plan, flat, error)
-    PyObject* run_kernel = nullptr;     // the Python functions whose twins are here
-    PyObject* run_inplace = nullptr;
-    PyObject* empty = nullptr;          // numpy.empty
-    PyObject* enter = nullptr;          // quiet.enter, quiet.leave, quiet.SILENT
-    PyObject* leave = nullptr;
-    PyObject* silent = nullptr;
-    PyObject* error_state = nullptr;    // numpy's context variable, or None where numpy has none
-    PyObject* mode_name = nullptr;
-    PyObject* free_name = nullptr;
+    PyObject* state = nullptr;                  // the dispatcher's thread-local state
+    PyObject* default_mode = nullptr;           // of a thread that set none
+    PyObject* plain_types = nullptr;            // a set
+    PyObject* fingerprint = nullptr;            // part of a key, for what is rare
+    PyObject* unplannable = nullptr;            // what `fingerprint` raises
+    PyObject* run_again = nullptr;              // run_again(plan, flat, error)
+    PyObject* relate = nullptr;                 // relate(plan, base, view)
+    PyObject* empty = nullptr;                  // numpy.empty
+    PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
+    PyObject* error_state = nullptr;            // numpy's context variable, or None where numpy has none
     PyObject* zero = nullptr;
+    PyObject* default_creation = nullptr;       // of views
+    // Names.
+    PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
+             *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
+             *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr;
 };
 
 extern Configuration configuration;
 
-// Call `record(flat, tensor)`, which may be a recorder's `after`; -1 with an error set.
-int record_call(PyObject* record, PyObject* flat, PyObject* tensor);
-
 PyObject* install(PyObject* module, PyObject* settings);
 PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* propagate(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* shortcut(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
 
 }  // namespace mindtorch

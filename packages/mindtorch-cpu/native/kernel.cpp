@@ -164,7 +164,8 @@ PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_s
 }
 
 int add_types(PyObject* module) {
-    if (PyModule_AddType(module, &KernelType) < 0 || PyModule_AddType(module, &CallerType) < 0) return -1;
+    for (PyTypeObject* type : {&KernelType, &CallerType, &MethodType, &ShortcutType})
+        if (PyModule_AddType(module, type) < 0) return -1;
     return PyModule_AddFunctions(module, methods);
 }
 

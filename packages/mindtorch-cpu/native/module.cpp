@@ -7,7 +7,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 4;
+constexpr long INTERFACE = 5;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -25,12 +25,17 @@ static PyObject* put_thread_count(PyObject*, PyObject* count) {
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
     {"caller", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(caller)), METH_FASTCALL,
-     "caller(packet, fallback): return run(args), which executes a planned call, or calls fallback(*args)."},
+     "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others to fallback."},
     {"draw_from", draw_from, METH_VARARGS,
      "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a call names none; "
      "False when numpy's state is not as they know it."},
     {"thread_count", get_thread_count, METH_NOARGS, "How many threads a kernel may use; 1 in a fresh child of fork()."},
     {"set_thread_count", put_thread_count, METH_O, "set_thread_count(count): let kernels use that many threads."},
+    {"propagate", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(propagate)), METH_FASTCALL,
+     "propagate(task, starts, roots): run a backward pass from the nodes `starts`; `roots` is emptied."},
+    {"shortcut", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(shortcut)), METH_FASTCALL,
+     "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
+     "planned for an argument of the type, and fallback(self, argument) elsewhere."},
     {nullptr, nullptr, 0, nullptr},
 };
 

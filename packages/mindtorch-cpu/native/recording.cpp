@@ -1,5 +1,5 @@
-// The twin of a recorder's `after` for ops with one result that save operands alone; others are recorded in Python.
-#include "interface.h"
+// The twin of a recorder's `after` for ops with one result that save no result; others are recorded in Python.
+#include "program.h"
 
 namespace mindtorch {
 
@@ -13,47 +13,74 @@ PyObject* edge(PyObject* node, PyObject* number) {
     return made;
 }
 
-// The operand at a place of `flat`, or at a (place, index) of a list in it; borrowed.
-PyObject* operand(PyObject* flat, PyObject* place) {
-    if (PyLong_CheckExact(place)) return PyTuple_GetItem(flat, PyLong_AsSsize_t(place));
-    if (!PyTuple_CheckExact(place) || PyTuple_GET_SIZE(place) != 2) {
-        PyErr_SetString(PyExc_SystemError, "a recorder's edge has no place");
-        return nullptr;
-    }
-    PyObject* listed = PyTuple_GetItem(flat, PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 0)));
-    if (listed == nullptr) return nullptr;
-    const Py_ssize_t index = PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 1));
-    return PyTuple_Check(listed) ? PyTuple_GetItem(listed, index) : PyList_GetItem(listed, index);
+// The operand at a place of the call, or at a place of a list in it; borrowed.
+PyObject* operand(const Call& call, const EdgePlace& at) {
+    PyObject* found = call[at.place];
+    if (at.item < 0) return found;
+    return PyTuple_Check(found) ? PyTuple_GetItem(found, at.item) : PyList_GetItem(found, at.item);
+}
+
+// The node that made a view, borrowed; null where it is not known before Python has looked.
+PyObject* maker_of_view(PyObject* tensor, PyObject* view) {
+    PyObject* counter = slot(tensor, configuration.tensor.counter);
+    PyObject* version = counter == nullptr ? nullptr : PyList_GET_ITEM(counter, 0);
+    PyObject* known = slot(view, configuration.view.version);
+    if (version == nullptr || known == nullptr) return nullptr;
+    if (version != known && PyObject_RichCompareBool(version, known, Py_EQ) != 1) return nullptr;
+    PyObject* made = slot(tensor, configuration.tensor.grad_fn);
+    return made == Py_None ? nullptr : made;
+}
+
+bool requires_grad(PyObject* tensor) {
+    PyObject* sig = slot(tensor, configuration.tensor.sig);
+    return sig != nullptr && slot(sig, configuration.signature.requires_grad) == Py_True;
+}
+
+// The node of a leaf, made where there is none; null without an error where that is Python's to do.
+PyObject* accumulator_of(PyObject* tensor, PyObject* meta) {
+    PyObject* known = slot(meta, configuration.meta.accumulator);
+    if (known == nullptr || !PyWeakref_CheckRefExact(known)) return nullptr;
+    PyObject* found = referent(known);
+    if (found != nullptr || !requires_grad(tensor)) return found;
+    PyTypeObject* type = configuration.leaf_type;
+    Ref node(type->tp_alloc(type, 0));
+    if (!node) return nullptr;
+    slot(node.get(), configuration.leaf.hooks) = Py_NewRef(Py_None);
+    slot(node.get(), configuration.leaf.variable) = Py_NewRef(tensor);
+    PyObject* weak = PyWeakref_NewRef(node.get(), nullptr);
+    if (weak == nullptr) return nullptr;
+    Py_SETREF(slot(meta, configuration.meta.accumulator), weak);
+    return node.release();
 }
 
 PyObject* edge_of(PyObject* tensor) {
     const auto& at = configuration.tensor;
-    if (slot(tensor, at.view) != Py_None) return PyObject_CallOneArg(configuration.gradient_edge, tensor);
-    PyObject* made = slot(tensor, at.grad_fn);
-    if (made != Py_None) return edge(made, slot(tensor, at.output_nr));
-    PyObject* meta = slot(tensor, at.meta);
-    if (meta != Py_None) {
-        Ref accumulator(PyObject_CallNoArgs(slot(meta, configuration.accumulator)));
-        if (!accumulator) return nullptr;
-        if (accumulator.get() != Py_None) return edge(accumulator.get(), configuration.zero);
+    PyObject *view = slot(tensor, at.view), *made = slot(tensor, at.grad_fn), *meta = slot(tensor, at.meta);
+    if (view == nullptr || made == nullptr || meta == nullptr)
+        return PyObject_CallOneArg(configuration.gradient_edge, tensor);
+    if (view != Py_None) {
+        made = maker_of_view(tensor, view);
+        return made != nullptr ? edge(made, slot(tensor, at.output_nr))
+                               : PyObject_CallOneArg(configuration.gradient_edge, tensor);
     }
-    return PyObject_CallOneArg(configuration.gradient_edge, tensor);
+    if (made != Py_None) return edge(made, slot(tensor, at.output_nr));
+    Ref accumulator(meta == Py_None ? nullptr : accumulator_of(tensor, meta));
+    if (accumulator) return edge(accumulator.get(), configuration.zero);
+    return PyErr_Occurred() ? nullptr : PyObject_CallOneArg(configuration.gradient_edge, tensor);
 }
 
-PyObject* edges_of(PyObject* recorder, PyObject* flat) {
-    PyObject* places = slot(recorder, configuration.recorder.edges);
-    const Py_ssize_t count = PyTuple_GET_SIZE(places);
+PyObject* edges_of(const Recording& recording, const Call& call) {
+    const auto count = static_cast<Py_ssize_t>(recording.edges.size());
     Ref edges(PyList_New(count));
     if (!edges) return nullptr;
     for (Py_ssize_t index = 0; index < count; index++) {
-        PyObject* place = PyTuple_GET_ITEM(places, index);
+        const EdgePlace& at = recording.edges[index];
         PyObject* made = nullptr;
-        if (place == Py_None) {
+        if (at.place < 0) {
             made = Py_NewRef(configuration.nowhere);
         } else {
-            PyObject* tensor = operand(flat, place);
-            if (tensor == nullptr) return nullptr;
-            made = edge_of(tensor);
+            PyObject* tensor = operand(call, at);
+            made = tensor == nullptr ? nullptr : edge_of(tensor);
         }
         if (made == nullptr) return nullptr;
         PyList_SET_ITEM(edges.get(), index, made);
@@ -61,58 +88,109 @@ PyObject* edges_of(PyObject* recorder, PyObject* flat) {
     return edges.release();
 }
 
-// [operand, its version, ...]
-PyObject* saved_of(PyObject* places, PyObject* flat) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(places);
+// What a save keeps and its version, None for what has none; false with an error set.
+bool save(const Save& one, const Call& call, PyObject*& item, PyObject*& version) {
+    item = call[one.place];
+    version = Py_None;
+    if (one.kind == Save::SCALAR) return true;
+    if (one.kind == Save::OFFSET) {
+        item = slot(item, configuration.tensor.offset);
+        return item != nullptr;
+    }
+    PyObject* counter = slot(item, configuration.tensor.counter);
+    version = counter == nullptr ? nullptr : PyList_GetItem(counter, 0);
+    return version != nullptr;
+}
+
+// [item, its version, ...]
+PyObject* saved_of(const Recording& recording, const Call& call) {
+    const auto count = static_cast<Py_ssize_t>(recording.saves.size());
     Ref saved(PyList_New(2 * count));
     if (!saved) return nullptr;
     for (Py_ssize_t index = 0; index < count; index++) {
-        PyObject* tensor = operand(flat, PyTuple_GET_ITEM(places, index));
-        if (tensor == nullptr) return nullptr;
-        PyObject* version = PyList_GetItem(slot(tensor, configuration.tensor.counter), 0);
-        if (version == nullptr) return nullptr;
-        PyList_SET_ITEM(saved.get(), 2 * index, Py_NewRef(tensor));
+        PyObject *item, *version;
+        if (!save(recording.saves[index], call, item, version)) return nullptr;
+        PyList_SET_ITEM(saved.get(), 2 * index, Py_NewRef(item));
         PyList_SET_ITEM(saved.get(), 2 * index + 1, Py_NewRef(version));
     }
     return saved.release();
 }
 
-int record_plain(PyObject* recorder, PyObject* flat, PyObject* tensor) {
+int record_plain(const Recording& recording, const Call& call, PyObject* tensor) {
     const auto& at = configuration.node;
     Ref number(PyIter_Next(configuration.sequence));
     if (!number) return -1;
-    Ref edges(edges_of(recorder, flat));
-    Ref saved(edges ? saved_of(slot(recorder, configuration.recorder.plain_saves), flat) : nullptr);
+    Ref edges(edges_of(recording, call));
+    Ref saved(edges ? saved_of(recording, call) : nullptr);
     if (!saved) return -1;
-    auto* cls = reinterpret_cast<PyTypeObject*>(slot(recorder, configuration.recorder.cls));
-    PyObject* node = cls->tp_alloc(cls, 0);
+    PyObject* node = recording.cls->tp_alloc(recording.cls, 0);
     if (node == nullptr) return -1;
-    slot(node, at.recorder) = Py_NewRef(recorder);
+    slot(node, at.recorder) = Py_NewRef(recording.recorder);
     slot(node, at.hooks) = Py_NewRef(Py_None);
     slot(node, at.seq) = number.release();
-    slot(node, at.outputs) = Py_NewRef(slot(recorder, configuration.recorder.outputs));
+    slot(node, at.outputs) = Py_NewRef(slot(recording.recorder, configuration.recorder.outputs));
     slot(node, at.edges) = edges.release();
     slot(node, at.saved) = saved.release();
-    PyObject*& made = slot(tensor, configuration.tensor.grad_fn);
-    PyObject* before = made;
-    made = node;
-    Py_XDECREF(before);
+    Py_XSETREF(slot(tensor, configuration.tensor.grad_fn), node);
     return 0;
+}
+
+bool read_edges(PyObject* places, std::vector<EdgePlace>& edges) {
+    if (places == nullptr || !PyTuple_CheckExact(places)) return false;
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(places); index++) {
+        PyObject* place = PyTuple_GET_ITEM(places, index);
+        EdgePlace made = {-1, -1};
+        if (PyLong_CheckExact(place)) {
+            made.place = PyLong_AsSsize_t(place);
+        } else if (place != Py_None) {
+            if (!PyTuple_CheckExact(place) || PyTuple_GET_SIZE(place) != 2) return false;
+            made = {PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 0)), PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 1))};
+        }
+        edges.push_back(made);
+    }
+    return true;
+}
+
+// (kind, place in the call, place among a formula's values); only kinds that no hook and no check looks at are taken.
+bool read_saves(PyObject* saves, std::vector<Save>& to) {
+    if (saves == nullptr || !PyTuple_CheckExact(saves)) return false;
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(saves); index++) {
+        PyObject* one = PyTuple_GET_ITEM(saves, index);
+        if (!PyTuple_CheckExact(one) || PyTuple_GET_SIZE(one) != 3 || !PyLong_CheckExact(PyTuple_GET_ITEM(one, 1)))
+            return false;
+        PyObject* kind = PyTuple_GET_ITEM(one, 0);
+        Save made = {Save::TENSOR, PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 1))};
+        if (PyUnicode_CompareWithASCIIString(kind, "scalar") == 0) {
+            made.kind = Save::SCALAR;
+        } else if (PyUnicode_CompareWithASCIIString(kind, "offset") == 0) {
+            made.kind = Save::OFFSET;
+        } else if (PyUnicode_CompareWithASCIIString(kind, "tensor") != 0) {
+            return false;
+        }
+        to.push_back(made);
+    }
+    return true;
 }
 
 }  // namespace
 
-int record_call(PyObject* record, PyObject* flat, PyObject* tensor) {
-    if (PyMethod_Check(record) && PyMethod_GET_FUNCTION(record) == configuration.after) {
-        PyObject* recorder = PyMethod_GET_SELF(record);
-        const auto& at = configuration.recorder;
-        if (slot(recorder, at.plain_saves) != Py_None && slot(recorder, at.written) == Py_False &&
-            slot(recorder, at.single) == Py_True &&
-            PyDict_GetItemWithError(configuration.anomaly, configuration.enabled_name) == Py_False)
-            return record_plain(recorder, flat, tensor);
-    }
-    PyObject* const given[2] = {flat, tensor};
-    Ref recorded(PyObject_Vectorcall(record, given, 2, nullptr));
+bool plan_recording(PyObject* record, Recording& to) {
+    if (configuration.after == nullptr || !PyMethod_Check(record)) return false;
+    if (PyMethod_GET_FUNCTION(record) != configuration.after) return false;
+    const auto& at = configuration.recorder;
+    to.recorder = PyMethod_GET_SELF(record);
+    to.cls = reinterpret_cast<PyTypeObject*>(slot(to.recorder, at.cls));
+    return slot(to.recorder, at.plain) == Py_True && slot(to.recorder, at.single) == Py_True &&
+           read_edges(slot(to.recorder, at.edges), to.edges) && read_saves(slot(to.recorder, at.saves), to.saves);
+}
+
+int record_call(const Program& program, Call& call, PyObject* result) {
+    if (program.records &&
+        PyDict_GetItemWithError(configuration.anomaly, configuration.enabled_name) == Py_False)
+        return record_plain(program.recording, call, result);
+    if (call.flat() == nullptr) return -1;
+    PyObject* const given[2] = {call.flat(), result};
+    Ref recorded(PyObject_Vectorcall(program.record, given, 2, nullptr));
     return recorded ? 0 : -1;
 }
 

@@ -85,6 +85,16 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
     )
 
 
+def add(have: Any, grad: Any) -> Any:
+    """Return the sum of two gradients."""
+    return aten.add(have, grad)
+
+
+def add_in_place(have: Any, grad: Any) -> Any:
+    """Return `have` with `grad` added to it."""
+    return aten.add_(have, grad)
+
+
 def _taken(grad: Any) -> Any:
     if intercepted(state.mode, (grad,)):
         return aten.detach(grad)  # as handlers see it in torch

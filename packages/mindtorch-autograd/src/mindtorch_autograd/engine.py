@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
 from mindtorch_storage.deferred import settle
@@ -32,6 +31,8 @@ NESTING = 15
 """Re-entrant backward passes on one Python stack; the next one runs in a thread of its own."""
 
 _local = threading.local()
+_twin: list[Callable[..., None]] = []
+"""At most one: the native twin of the loop of `GraphTask.run`."""
 _anomaly = anomaly._settings
 
 
@@ -44,6 +45,11 @@ def current_task() -> GraphTask | None:
     """Return the innermost backward running in this thread, None outside of one."""
     stack = running_tasks()
     return stack[-1] if stack else None
+
+
+def install_loop(loop: Callable[[GraphTask, list[Node], list[Any]], None]) -> None:
+    """Have `loop(task, starts, roots)` run the passes that nobody watches, as `GraphTask.run` does; it empties `roots`."""
+    _twin[:] = [loop]
 
 
 class GraphTask:
@@ -75,7 +81,7 @@ class GraphTask:
         self.captures: dict[Node, list[tuple[int, int]]] = {}
         self.captured: dict[int, Any] = {}
         self.needed: set[Node] | None = None
-        self.seen: dict[Node, int] = {}
+        self.seen: dict[Node, int] | None = None
         self.starts: list[Node] = []
         self.node: Node | None = None
         self.callbacks: list[Callable[[], None]] = []
@@ -96,6 +102,12 @@ class GraphTask:
             if node not in targets or any(child in between for child, _ in node._edges if child is not None)
         }  # fmt: skip
 
+    def takes_part(self, node: Node) -> bool:
+        """True when the pass runs `node`, ran it, or keeps what arrives at it."""
+        if self.seen is None:  # the native loop counts for itself
+            self._count_dependencies(self.starts)
+        return node in self.seen and self.wants(node)  # type: ignore[operator]
+
     def wants(self, node: Node) -> bool:
         """True when the pass runs `node` or keeps what arrives at it."""
         return self.needed is None or node in self.needed or node in self.captures
@@ -103,6 +115,16 @@ class GraphTask:
     def run(self, roots: list[tuple[Node, int, Any]]) -> None:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
         starts = self.starts = list(dict.fromkeys(node for node, _, _ in roots))
+        if _twin and self.recording is None and not _anomaly["enabled"]:
+            tasks = running_tasks()
+            tasks.append(self)
+            try:
+                _twin[0](self, starts, roots)
+                for callback in self.callbacks:
+                    callback()
+            finally:
+                tasks.pop()
+            return
         waiting = self._count_dependencies(starts)
         buffers = self._fill(roots)
         order = itertools.count()
@@ -192,10 +214,8 @@ class GraphTask:
             slots[number] = grad
             return
         slots[number] = None
-        if not state.mode.grad and sys.getrefcount(have) <= 2 and accumulate.writable(have, grad):
-            slots[number] = aten.add_(have, grad)
-        else:
-            slots[number] = aten.add(have, grad)
+        in_place = not state.mode.grad and sys.getrefcount(have) <= 2 and accumulate.writable(have, grad)
+        slots[number] = accumulate.add_in_place(have, grad) if in_place else accumulate.add(have, grad)
 
     def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:
         """Run hooks, captures and the node itself, in torch's order; return one gradient per edge."""

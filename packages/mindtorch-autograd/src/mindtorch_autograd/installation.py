@@ -8,12 +8,16 @@ from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 
 from . import anomaly
+from .accumulate import add, add_in_place
 from .derivative import find_derivative
+from .engine import GraphTask, install_loop
 from .forward_mode import plan_forward
 from .missing import MissingRecorder
 from .mutation import plan_watched
-from .node import OpNode, sequence
+from .node import AccumulateGrad, OpNode, sequence
 from .recorder import NOWHERE, Recorder, output_specs, requires
+from .reduction import fit
+from .saved import unpack
 from .views import gradient_edge
 
 
@@ -49,9 +53,16 @@ def install() -> None:
     hooks.parts = {
         "Recorder": Recorder,
         "OpNode": OpNode,
+        "AccumulateGrad": AccumulateGrad,
         "sequence": sequence,
         "anomaly": anomaly._settings,
         "gradient_edge": gradient_edge,
         "nowhere": NOWHERE,
+        "GraphTask": GraphTask,
+        "add": add,
+        "add_in_place": add_in_place,
+        "fit": fit,
+        "unpack": unpack,
+        "install_loop": install_loop,
     }
     next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

@@ -51,8 +51,9 @@ class Recorder:
     """Records calls of one plan. It holds geometry and constants of the plan's call, never its tensors.
 
     `edges` has an entry per differentiable tensor input in schema order: the source in `flat`, a (source, index) pair
-    inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps, and
-    `environment` has the constants; a formula's parameters are places in it, the first two the gradients.
+    inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps; `plain` says
+    that all are kept as they are. `environment` has the constants; a formula's parameters are places in it, the first two
+    the gradients. `native` is the twin's.
     """
 
     __slots__ = (
@@ -62,9 +63,11 @@ class Recorder:
         "edges",
         "environment",
         "formulas",
+        "native",
         "needs_self_copy",
         "outputs",
         "places",
+        "plain",
         "plain_saves",
         "row",
         "saves",
@@ -92,9 +95,10 @@ class Recorder:
         kinds = {kind for kind, _, _ in self.saves}
         self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
         self.needs_self_copy = wanted.written and ("tensor", wanted.sources[0]) in [save[:2] for save in self.saves]
-        plain = kinds <= {"tensor"} and not wanted.written and wanted.mode.saved_hooks is not True
+        plain = not wanted.written and wanted.mode.saved_hooks is not True
         plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
-        self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain else None
+        self.plain = plain and kinds <= {"tensor", "scalar", "offset"}
+        self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain and kinds <= {"tensor"} else None
 
     check = staticmethod(check_inplace)
 
@@ -206,7 +210,7 @@ class Recorder:
                 environment[place] = item
                 index += 2
         environment[0], environment[1] = grads, grad
-        for fn, select, targets, as_list, wants_first in self.formulas:
+        for fn, select, targets, as_list, wants_first, _ in self.formulas:
             if grad is None and wants_first:
                 continue
             given = fn(*select(environment))
@@ -254,7 +258,7 @@ class _Layout:
         self.environment: list[Any] = [None, None]
         self.places: dict[str, int] = {}
         self.saves: list[tuple[str, Any, int]] = []
-        self.formulas: list[tuple[Callable[..., Any], Callable[..., Any], list[int], bool, bool]] = []
+        self.formulas: list[tuple[Callable[..., Any], Callable[..., Any], list[int], bool, bool, list[int]]] = []
         differentiable = {name for formula in entry.formulas for name in formula.arguments}
         for name, index in self.arguments.items():
             if name in differentiable:
@@ -302,7 +306,7 @@ class _Layout:
         targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
         first = self.wanted.values[self.arguments[formula.arguments[0]]]
         as_list = formula.joint or isinstance(first, (list, tuple))
-        self.formulas.append((formula.fn, _selection(places), targets, as_list, 1 in places))
+        self.formulas.append((formula.fn, _selection(places), targets, as_list, 1 in places, places))
 
     def _save(self, parameter: str, formula: Formula) -> Any:
         """Return the parameter's constant; note a save for what differs from call to call."""

@@ -20,7 +20,7 @@ def will_execute(node: Node) -> bool:
     task = current_task()
     if task is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
-    if node not in task.seen or not task.wants(node):
+    if not task.takes_part(node):
         return False
     if node in task.captures and not node._edges:
         raise RuntimeError(

@@ -17,14 +17,19 @@ import numpy as np
 
 from mindtorch_dispatch import call, executor, plan, quiet, table
 from mindtorch_dispatch.autograd_interface import hooks
-from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
+from mindtorch_dispatch.meta.rule import Start
+from mindtorch_dispatch.overlap import OverlapCheck
+from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
+from mindtorch_dispatch.twin import twin
+from mindtorch_storage.spec import Signature, Spec
+from mindtorch_storage.storage import UntypedStorage
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
 from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 4
+INTERFACE = 5
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -78,6 +83,32 @@ ROWS = {
 """Native kernels and the rows whose numpy kernels they stand before."""
 
 
+RUNS = (
+    executor.run_kernel,
+    executor.run_kernel_outputs,
+    executor.run_inplace,
+    executor.run_view,
+    executor.run_views,
+    executor.run_composite,
+)
+"""Ways to run a plan that have a twin."""
+
+CLASSES = (
+    AutogradMeta,
+    Mode,
+    OverlapCheck,
+    plan.Plan,
+    Signature,
+    Spec,
+    Start,
+    table.Packet,
+    TensorBase,
+    UntypedStorage,
+    ViewInfo,
+)
+"""Classes whose slots the twins read."""
+
+
 def load() -> Any:
     """Return the native module, None where it is absent or not wanted.
 
@@ -122,22 +153,21 @@ def install(module: Any) -> None:
     variable = getattr(quiet.enter, "__self__", None)
     module.install(
         {
-            "TensorBase": TensorBase,
-            "Plan": plan.Plan,
-            "Packet": table.Packet,
             "state": state,
+            "default_mode": DEFAULT_MODE,
             "plain_types": plan.plain_types,
             "fingerprint": call.fingerprint,
             "Unplannable": call.Unplannable,
             "run_again": call.run_again,
-            "run_kernel": executor.run_kernel,
-            "run_inplace": executor.run_inplace,
+            "relate": executor.relate,
+            **{run.__name__: run for run in RUNS},
+            **{kind.__name__: kind for kind in CLASSES},
             "empty": np.empty,
             "enter": quiet.enter,
             "leave": quiet.leave,
             "silent": quiet.SILENT,
+            "tensor_class": plan.tensor_class,
             "error_state": variable if isinstance(variable, ContextVar) else None,
-            "AutogradMeta": AutogradMeta,
             **hooks.parts,
         }
     )
@@ -146,8 +176,10 @@ def install(module: Any) -> None:
         for row in rows:
             entry = table.kernels["cpu"][row]
             table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
-    call.install_twin(module.caller)
     threads.use_pool(module)
+    if "install_loop" in hooks.parts:
+        hooks.parts["install_loop"](module.propagate)
+    twin.caller, twin.shortcut = module.caller, module.shortcut
 
 
 module = load()

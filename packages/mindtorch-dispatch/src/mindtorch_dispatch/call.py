@@ -29,6 +29,7 @@ from .profiling import plan_recorded
 from .routing import tensor_leaves
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
 from .table import OpRow, Packet, find_packet, packets
+from .twin import twin
 from .writing import install_copy
 
 PLAN_LIMIT = 8192
@@ -120,28 +121,12 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         except AttributeError as error:
             return run_again(plan, args, error)
 
-    chosen = keyed if packet.key is not None else call if _twin["caller"] is None else _through_twin(packet, call)
+    chosen = keyed if packet.key is not None else call
+    if twin.caller is not None:
+        chosen = twin.caller(packet, chosen, method)
     chosen.__name__ = chosen.__qualname__ = packet.name
     chosen.__module__ = "torch"
     return chosen
-
-
-_twin: dict[str, Any] = {"caller": None}
-
-
-def install_twin(caller: Callable[[Packet, Callable[..., Any]], Callable[[tuple[Any, ...]], Any]]) -> None:
-    """Have calls made from now on (`make_call`) run by a native twin of the code above: `caller(packet, call)` returns
-    `run(args)`, which runs planned calls without names and leaves all others to `call`."""
-    _twin["caller"] = caller
-
-
-def _through_twin(packet: Packet, call: Callable[..., Any]) -> Callable[..., Any]:
-    run = _twin["caller"](packet, call)
-
-    def planned(*args: Any, **kwargs: Any) -> Any:
-        return call(*args, **kwargs) if kwargs else run(args)
-
-    return planned
 
 
 def _call_with_names(

@@ -32,21 +32,29 @@ def check_overlap(target: TensorBase, other: TensorBase) -> None:
     )
 
 
-def refusing_overlap(plan: Plan) -> Callable[..., Any] | None:
-    """Return the `before` of an elementwise in-place plan that also looks at operands which share the target's memory.
+class OverlapCheck:
+    """The `before` of an in-place plan that also looks at the operands at `others`, which may share the target's memory.
 
     Views of one memory share their version counter, so that nothing is computed for other operands.
     """
-    before, source = plan.before, plan.source
-    others = [place for _, place in plan.tensors if place != source]
-    if not others:
-        return before
 
-    def checked(flat: tuple[Any, ...]) -> Any:
-        target = flat[source]
-        for place in others:
+    __slots__ = ("before", "others", "source")
+
+    def __init__(self, before: Callable[..., Any] | None, source: int, others: list[int]) -> None:
+        self.before = before
+        self.source = source
+        self.others = others
+
+    def __call__(self, flat: tuple[Any, ...]) -> Any:
+        """Return what the plan's own `before` gives; raises torch's RuntimeError for an overlap."""
+        target = flat[self.source]
+        for place in self.others:
             if flat[place]._counter is target._counter:
                 check_overlap(target, flat[place])
-        return before(flat) if before is not None else None
+        return self.before(flat) if self.before is not None else None
 
-    return checked
+
+def refusing_overlap(plan: Plan) -> Callable[..., Any] | None:
+    """Return the `before` of an elementwise in-place plan that also refuses operands over parts of the target's memory."""
+    others = [place for _, place in plan.tensors if place != plan.source]
+    return OverlapCheck(plan.before, plan.source, others) if others else plan.before

@@ -14,7 +14,8 @@ class Plan:
     """Everything the executor needs for one geometry of one op. Immutable once made.
 
     `values` is the kernel's argument list with every constant in place; `tensors` and `scalars` are (index, source)
-    pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers).
+    pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers). `wraps` says that
+    Python ints among the scalars are wrapped to a dtype. `native` is the executor's twin's.
     """
 
     __slots__ = (
@@ -27,6 +28,7 @@ class Plan:
         "follows",
         "kernel",
         "lists",
+        "native",
         "np_dtype",
         "offset",
         "out_index",
@@ -43,6 +45,7 @@ class Plan:
         "spec",
         "tensors",
         "values",
+        "wraps",
     )
 
     def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
@@ -59,6 +62,7 @@ class Plan:
         self.lists: Sequence[tuple[int, int]] = ()
         self.values: list[Any] = []
         self.casts = False
+        self.wraps = False
         self.cls: type[TensorBase] = tensor_class[0]
         self.creation = "default"
         self.follows = False

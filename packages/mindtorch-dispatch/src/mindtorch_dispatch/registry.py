@@ -238,9 +238,7 @@ class Registry:
         self.generation += 1
         packet = find_packet(packet_name)
         if packet is not None:
-            packet.plans.clear()
-            for plans in packet.plans_by_default.values():
-                plans.clear()
+            packet.forget_plans()
 
     def _invalidate_all(self) -> None:
         for name in list(packets):

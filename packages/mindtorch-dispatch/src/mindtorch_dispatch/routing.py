@@ -102,6 +102,7 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     whole: Any = answer.cast
     wrapped = whole if isinstance(whole, Dtype) else None
     plan.casts = bool(casts)
+    plan.wraps = wrapped is not None and wrapped.np.kind in "iu" and bool(scalars)
     plan.prepare = _preparation(scalars, lists, casts, wrapped, [i for i, v in enumerate(values) if _is_int(v)], values)
 
 
@@ -115,7 +116,7 @@ def _varies(argument: Any, value: Any, row: OpRow) -> bool:
     if argument.type.kind == "Generator":
         return True
     return isinstance(value, (int, float, complex)) and (
-        argument.type.kind in ("Scalar", "float", "Tensor") or row.key is not None
+        argument.type.kind in ("Scalar", "float", "Tensor") or row.key is not None or argument.name in row.moves
     )
 
 

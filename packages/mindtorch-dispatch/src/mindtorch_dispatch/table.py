@@ -40,6 +40,7 @@ class OpRow:
         "key",
         "kind",
         "meta",
+        "moves",
         "name",
         "out",
         "overload",
@@ -67,6 +68,7 @@ class OpRow:
         self.variants = options.get("variants", ("function", "method"))
         self.static = options.get("static", ())
         self.key = options.get("key")
+        self.moves = options.get("moves", ())
         self.pack = options.get("pack")
         self.tags = options.get("tags", frozenset())
 
@@ -97,6 +99,11 @@ class Packet:
         self.plans: dict[Any, Any] = {}
         self.plans_by_default: dict[Any, dict[Any, Any]] = {_defaults["dtype"]: self.plans}
 
+    def forget_plans(self) -> None:
+        """Have every call planned anew. Other dicts take the place of those there are: who kept plans compares them."""
+        self.plans_by_default = {default: {} for default in self.plans_by_default}
+        self.plans = self.plans_by_default[_defaults["dtype"]]
+
     def offers(self, form: str) -> bool:
         """True when some overload exists as `form`: "function", "method" or "nn"."""
         return any(form in row.variants for row in self.rows)
@@ -115,7 +122,8 @@ class Packet:
     def free(self) -> frozenset[Any]:
         """Positions (counted from 1, as they stand in a plan key) and names at which a number is a kernel argument.
 
-        There every overload that takes a number takes a `Scalar` or `float`; elsewhere an int belongs to the key.
+        There every overload that takes a number takes a `Scalar` or `float`, or an int that only moves a view; elsewhere an
+        int belongs to the key.
         """
         takes: dict[Any, set[str]] = {}
         if not self.static:
@@ -124,6 +132,7 @@ class Packet:
                     free = argument.name not in row.static
                     kind = argument.type.kind if not argument.type.is_list else "list"
                     kind = kind if free or kind == "Tensor" else "static"
+                    kind = "Scalar" if argument.name in row.moves else kind
                     takes.setdefault(argument.name, set()).add(kind)
                     if not argument.kwarg_only:
                         takes.setdefault(position, set()).add(kind)
@@ -179,6 +188,7 @@ def op(
     variants: str = "function, method",
     static: bool | Iterable[str] = (),
     key: Callable[..., Any] | None = None,
+    moves: Iterable[str] = (),
     pack: Any = None,
     tags: Iterable[str] = (),
 ) -> OpRow:
@@ -193,6 +203,7 @@ def op(
             ops reachable as `torch.ops.aten` only.
         static: names of number arguments whose value the plan depends on; True for all of them.
         key: for views, `key(spec, *values)` gives the part of the plan key made of the values.
+        moves: for views, names of int arguments that only move where the view starts.
         pack: class of a named tuple return.
         tags: `CORE`, `DYNAMIC`.
 
@@ -210,6 +221,7 @@ def op(
         variants=tuple(part.strip() for part in variants.split(",")),
         static=static if isinstance(static, bool) else tuple(static),
         key=key,
+        moves=tuple(moves),
         pack=pack,
         tags=frozenset(tags),
     )

@@ -47,6 +47,32 @@ class View:
         self.offset = offset
 
 
+class Start:
+    """Where a view starts whose offset depends on one int of the call: `step` elements for every position.
+
+    The int is argument number `place`; negative ones count from the end of `extent`. One that lies outside is `refused`,
+    or, with nothing to refuse it, moved to the nearest end, and None is the start.
+    """
+
+    __slots__ = ("clamped", "extent", "place", "refused", "step")
+
+    def __init__(self, place: int, extent: int, step: int, refused: Callable[[int], Exception] | None = None) -> None:
+        self.place = place
+        self.extent = extent
+        self.step = step
+        self.refused = refused
+        self.clamped = refused is None
+
+    def __call__(self, *values: Any) -> int:
+        """Return the offset for a call's values; raises what refuses a position."""
+        given = values[self.place]
+        position = 0 if given is None else given
+        position = position + self.extent if position < 0 else position
+        if self.refused is not None and not 0 <= position < self.extent:
+            raise self.refused(given)
+        return min(max(position, 0), self.extent) * self.step
+
+
 class MetaRule:
     """A meta function with its family's defaults: whether in-place and out forms exist, whether it makes views.
 

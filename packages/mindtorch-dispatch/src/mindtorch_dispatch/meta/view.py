@@ -9,7 +9,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import check_fits, memory_span, view_strides
 
 from .checks import check, infer_size, shape_text, wrap_dim
-from .rule import View, meta_rule
+from .rule import Start, View, meta_rule
 
 view_rule = meta_rule(view=True)
 
@@ -151,13 +151,6 @@ def squeeze_dims(self: Spec, dim: Any) -> View:
     return _squeezed(self, wrapped)
 
 
-def select_key(self: Any, dim: Any = None, index: Any = None, *rest: Any) -> Any:
-    """Plan key of `select`: the index only moves the offset."""
-    if type(dim) is not int or type(index) is not int or rest:
-        return None
-    return dim
-
-
 @view_rule
 def select(self: Spec, dim: int, index: int) -> View:
     """`select`: one position along a dimension."""
@@ -165,16 +158,14 @@ def select(self: Spec, dim: int, index: int) -> View:
     dim = wrap_dim(dim, self.ndim)
     extent, step, shape = self.shape[dim], self.stride[dim], self.shape
 
-    def offset(base: Any, given: int, position: int) -> int:
-        if not -extent <= position < extent:
-            raise IndexError(
-                f"select(): index {position} out of range for tensor of size {shape_text(shape)} at dimension {dim}"
-            )
-        return (position + extent if position < 0 else position) * step
+    def refuse(position: int) -> Exception:
+        return IndexError(
+            f"select(): index {position} out of range for tensor of size {shape_text(shape)} at dimension {dim}"
+        )
 
     return View(
         Spec.of(self.dtype, self.device, shape[:dim] + shape[dim + 1 :], self.stride[:dim] + self.stride[dim + 1 :]),
-        offset,
+        Start(2, extent, step, refuse),
     )
 
 
@@ -214,11 +205,7 @@ def slice_(self: Spec, dim: int = 0, start: int | None = None, end: int | None =
     length = (last - first + step - 1) // step
     shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
     strides = (*self.stride[:dim], stride * step, *self.stride[dim + 1 :])
-
-    def offset(base: Any, given: int, begin: int | None, end: int | None, step: int) -> int:
-        return clamp_slice(extent, begin, end)[0] * stride
-
-    return View(Spec.of(self.dtype, self.device, shape, strides), offset)
+    return View(Spec.of(self.dtype, self.device, shape, strides), Start(2, extent, stride))
 
 
 @view_rule

@@ -25,7 +25,7 @@ op("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", rules.squeeze_dims)
 op(
     "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
     rules.select,
-    key=rules.select_key,
+    moves={"index"},
 )
 op(
     "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",

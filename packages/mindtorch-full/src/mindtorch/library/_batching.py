@@ -21,8 +21,7 @@ def register_rule(row: OpRow, func: Callable[..., Any]) -> None:
         return output, dims_of(output, out_dims)
 
     registered[row.name] = Rule(rule)
-    for plans in packets[row.packet].plans_by_default.values():
-        plans.clear()
+    packets[row.packet].forget_plans()
 
 
 def _given(row: OpRow, values: list[Any], dims: list[Any]) -> tuple[list[Any], dict[str, Any], list[Any]]:

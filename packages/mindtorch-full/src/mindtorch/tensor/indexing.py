@@ -14,7 +14,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
 
-_select = method_of("select")
+select = method_of("select")
 _slice = method_of("slice")
 _MASKS = (dtypes.bool, dtypes.uint8)
 _TAKEN = object()
@@ -133,7 +133,7 @@ def _select_at(result: Any, dim: int, position: int, place: int) -> Any:
     extent = spec.shape[dim]
     if not -extent <= position < extent:
         raise IndexError(f"index {position} is out of bounds for dimension {place} with size {extent}")
-    return _select(result, dim, position)
+    return select(result, dim, position)
 
 
 class _Walk:

@@ -1,0 +1,116 @@
+// What the executor does with a plan, read out of its slots once, and the call that it does it for.
+#pragma once
+
+#include "interface.h"
+
+#include <vector>
+
+namespace mindtorch {
+
+constexpr Py_ssize_t MOST_OPERANDS = 16;
+
+// A call's values, positional ones first: where they lie and, once Python asks for it, the tuple of them.
+class Call {
+public:
+    Call(PyObject* const* arguments, Py_ssize_t count, PyObject* flat = nullptr)
+        : arguments_(arguments), count_(count), flat_(Py_XNewRef(flat)) {}
+
+    Py_ssize_t count() const { return count_; }
+    PyObject* operator[](Py_ssize_t place) const { return arguments_[place]; }
+
+    // The tuple, borrowed; null with an error set.
+    PyObject* flat() {
+        if (flat_) return flat_.get();
+        PyObject* made = PyTuple_New(count_);
+        if (made == nullptr) return nullptr;
+        for (Py_ssize_t place = 0; place < count_; place++) PyTuple_SET_ITEM(made, place, Py_NewRef(arguments_[place]));
+        flat_.reset(made);
+        return made;
+    }
+
+private:
+    PyObject* const* arguments_;
+    Py_ssize_t count_;
+    Ref flat_;
+};
+
+// `index` in the kernel's arguments is what the call has at `place`.
+struct Routed {
+    Py_ssize_t index, place;
+};
+
+// An edge of the node: the tensor at `place`, or the one at `item` of the list there. -1: none.
+struct EdgePlace {
+    Py_ssize_t place, item;
+};
+
+struct Save {
+    enum Kind { TENSOR, SCALAR, OFFSET } kind;
+    Py_ssize_t place;
+};
+
+// How calls are recorded without Python.
+struct Recording {
+    PyObject* recorder;
+    PyTypeObject* cls;
+    std::vector<EdgePlace> edges;
+    std::vector<Save> saves;
+};
+
+struct Output {
+    PyObject* sig;    // null for an output that is not made
+    PyObject* shape;
+    PyArray_Descr* dtype;
+    PyObject* alloc;  // null where numpy allocates
+    PyObject* offset;
+    std::vector<npy_intp> extents;
+    size_t small_bytes;  // 0 for what numpy had better allocate
+};
+
+// Borrows what its plan holds, and lives in one of the plan's slots.
+struct Program {
+    enum Way { PYTHON, KERNEL, KERNEL_OUTPUTS, INPLACE, VIEW, VIEWS, COMPOSITE } way = PYTHON;
+    PyObject* plan = nullptr;
+    PyTypeObject* cls = nullptr;
+    std::vector<PyObject*> values;
+    std::vector<Routed> tensors, scalars, lists;
+    bool prepares = false;   // what is left to fill in is Python's to do
+    bool wraps = false;      // ints among the scalars are wrapped to the dtype: Python's too
+    std::vector<Output> outputs;
+    PyObject* kernel = nullptr;
+    PyObject* before = nullptr;
+    bool looks_apart = false;    // `before` does nothing but look at operands that share memory with the target
+    PyObject* record = nullptr;  // null where nothing is recorded
+    PyObject* pack = nullptr;    // null where the tuple itself is the result
+    bool records = false;        // by `recording`
+    Recording recording;
+    Py_ssize_t source = -1;
+    PyObject* creation = nullptr;  // null where no history of views is kept
+    bool follows = false;
+};
+
+// The program of a plan, made when first asked for; null with an error set.
+Program* program_of(PyObject* plan);
+
+// Fill in how `record` of a plan with results of one kind is done here; false when Python must.
+bool plan_recording(PyObject* record, Recording& recording);
+
+// Record a call that made `result`; -1 with an error set.
+int record_call(const Program& program, Call& call, PyObject* result);
+
+// What a call's plan gives; null with an error set.
+PyObject* execute(Program& program, Call& call);
+
+// This thread's mode, borrowed; null with an error set.
+PyObject* current_mode();
+
+// True when results of this type need no look at overrides; -1 with an error set.
+int is_plain(PyTypeObject* type);
+
+// A view of `base` that `output` describes, `offset` elements from where `base` starts. Null without an error: Python's.
+PyObject* make_view(const Program& program, PyObject* base, const Output& output, Py_ssize_t offset);
+
+// The offset of a view in elements: 1 and `offset` filled in, 0 where Python must say, -1 with an error set.
+int view_offset(PyObject* rule, PyObject* const* values, Py_ssize_t count, Py_ssize_t& offset);
+
+}  // namespace mindtorch

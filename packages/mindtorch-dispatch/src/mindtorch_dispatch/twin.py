@@ -1,0 +1,34 @@
+"""The door for a native twin of the call path: what runs planned calls without Python. None is installed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .table import Packet
+
+
+class Twin:
+    """What a backend installed, None while there is nothing.
+
+    `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
+    `call`; `shortcut` is as `shortcut_to`, for what `caller` returned.
+    """
+
+    __slots__ = ("caller", "shortcut")
+
+    def __init__(self) -> None:
+        self.caller: Callable[[Packet, Callable[..., Any], bool], Any] | None = None
+        self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
+
+
+twin = Twin()
+"""The process's twin. It serves what `call.make_call` makes after it was installed."""
+
+
+def shortcut_to(
+    form: Callable[..., Any], kind: type, constants: tuple[Any, ...], otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the method `otherwise(self, argument)`, made without Python where that is planned: for an argument of type
+    `kind` it gives what `form(self, *constants, argument)` gives, but says in words of its own what is wrong."""
+    return otherwise if twin.shortcut is None else twin.shortcut(form, kind, constants, otherwise)
