@@ -78,6 +78,6 @@ def names_for(key: DispatchKey, backends: Iterable[str]) -> list[str]:
 def key_of(name: str) -> DispatchKey | None:
     """Return the key of ours that a registration under `name` serves, None when none does or several do."""
     for key in _PER_BACKEND:
-        if name.startswith(key.name) and name[len(key.name) :] in ("", "CPU", "NPU", "Meta"):
-            return key
+        if name.startswith(key.name):
+            return key if name[len(key.name) :] in ("", "CPU", "NPU", "Meta", "PrivateUse1") else None
     return DispatchKey[name] if name in DispatchKey.__members__ else None

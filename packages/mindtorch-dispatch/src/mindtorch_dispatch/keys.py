@@ -10,7 +10,7 @@ from typing import Any
 class DispatchKey(enum.IntEnum):
     """A layer an op call passes through. A higher value has priority; the last five and their order are contractual.
 
-    Torch has some of them per backend: those names mean the same key here.
+    Torch has some of them per backend, also of backends there are none of here: those names mean the same key.
     """
 
     CPU = 0
@@ -28,8 +28,18 @@ class DispatchKey(enum.IntEnum):
     AutogradNPU = Autograd
     AutogradMeta = Autograd
     AutogradPrivateUse1 = Autograd
+    AutogradCUDA = Autograd
+    AutogradXPU = Autograd
+    AutogradMPS = Autograd
+    AutogradXLA = Autograd
+    AutogradHPU = Autograd
     AutocastCPU = Autocast
     AutocastPrivateUse1 = Autocast
+    AutocastCUDA = Autocast
+    AutocastXPU = Autocast
+    AutocastMPS = Autocast
+    AutocastXLA = Autocast
+    AutocastHPU = Autocast
     FuncTorchBatched = Batched
     PrivateUse1 = NPU
 

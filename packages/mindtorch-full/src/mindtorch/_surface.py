@@ -5,7 +5,7 @@ SUBMODULES = frozenset(
     "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
-    "_library _prims_common __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
+    "ao _library _prims_common _custom_ops __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
 )
 """Submodules; those without a file are absent and say so."""
 
@@ -14,6 +14,7 @@ HOMES: dict[str, str] = {
     for home, names in {
         "random": "Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state",
         "serialization": "save load",
+        "serialization._records": "PyTorchFileReader",
         "functions.interop": "from_numpy frombuffer asarray as_tensor from_dlpack from_file",
         "functions.checks": "_check _check_with _check_index _check_value _check_type _check_not_implemented "
         "_check_tensor_all _check_tensor_all_with _check_is_size is_floating_point is_complex is_nonzero is_neg is_conj "
@@ -39,7 +40,7 @@ HOMES: dict[str, str] = {
         "get_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
-        "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument",
+        "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument ScriptMethod ScriptModule ScriptObject",
         "types": "SymInt SymFloat SymBool",
     }.items()
     for name in names.split()

@@ -20,6 +20,7 @@ from urllib.parse import urlparse
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch._progress import tqdm
 
 __all__ = [
     "download_url_to_file",
@@ -129,9 +130,13 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
     with tempfile.NamedTemporaryFile(dir=target.parent, delete=False, suffix=".partial") as part:
         try:
             with urllib.request.urlopen(request) as response:
-                while chunk := response.read(_CHUNK):
-                    part.write(chunk)
-                    digest.update(chunk)
+                size = response.headers.get("Content-Length")
+                bar = {"total": None if size is None else int(size), "unit": "B", "unit_scale": True}
+                with tqdm(**bar, disable=not progress) as shown:
+                    while chunk := response.read(_CHUNK):
+                        part.write(chunk)
+                        digest.update(chunk)
+                        shown.update(len(chunk))
             part.close()
             found = digest.hexdigest()
             if hash_prefix is not None and not found.startswith(hash_prefix):

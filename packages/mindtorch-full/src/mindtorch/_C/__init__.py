@@ -3,6 +3,8 @@
 A name that is not here raises the error that torch raises for a native function its build lacks.
 """
 
+import os
+import sys
 from typing import Any
 
 from mindtorch._C import _autograd, _functions, _nn
@@ -70,13 +72,17 @@ from mindtorch._C._modes import (
     _push_on_torch_function_stack,
     _TorchDispatchModeKey,
 )
+from mindtorch._C._script import ScriptMethod, ScriptModule, ScriptObject
 from mindtorch._naming import adopt
+from mindtorch.serialization._records import PyTorchFileReader
+from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_dispatch.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format
 from mindtorch_storage.size import Size
+from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = [
     "Argument",
@@ -85,8 +91,13 @@ __all__ = [
     "DispatchKey",
     "DispatchKeySet",
     "FunctionSchema",
+    "PyTorchFileReader",
+    "ScriptMethod",
+    "ScriptModule",
+    "ScriptObject",
     "Size",
     "Tag",
+    "TensorBase",
     "_AutoDispatchBelowAutograd",
     "_DisableTorchDispatch",
     "_ExcludeDispatchKeyGuard",
@@ -94,6 +105,7 @@ __all__ = [
     "_ImperativeEngine",
     "_IncludeDispatchKeyGuard",
     "_InferenceMode",
+    "_TensorMeta",
     "_TorchDispatchModeKey",
     "_after_autograd_keyset",
     "_any_requires_grad",
@@ -128,6 +140,7 @@ __all__ = [
     "_is_view_replay_enabled",
     "_len_torch_dispatch_stack",
     "_len_torch_function_stack",
+    "_log_api_usage_once",
     "_nn",
     "_pop_torch_dispatch_stack",
     "_pop_torch_function_stack",
@@ -154,6 +167,17 @@ __all__ = [
 def _get_accelerator(check: Any = None) -> device:
     """Return the device type to compute on: the CPU, as there is no accelerator."""
     return device("cpu")
+
+
+_logged: set[str] = set()
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Name the event on stderr the first time, where `PYTORCH_API_USAGE_STDERR` asks for it; nothing is sent anywhere."""
+    if event not in _logged:
+        _logged.add(event)
+        if os.environ.get("PYTORCH_API_USAGE_STDERR"):
+            sys.stderr.write(f"PYTORCH_API_USAGE {event}\n")
 
 
 adopt(globals())

@@ -104,6 +104,17 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
+def _overload(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``func``, one of several signatures; the definition after them is what runs."""
+    return func
+
+
+_overload_method = _overload
+
+
 def trace(
     func: Any,
     example_inputs: Any = None,

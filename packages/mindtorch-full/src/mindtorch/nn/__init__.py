@@ -1,5 +1,6 @@
 """Building blocks of neural networks."""
 
+import importlib
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -50,6 +51,12 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
                 raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
             made[name] = kwargs[name]
     return made
+
+
+def __getattr__(name: str) -> Any:
+    if name == "quantized":  # few programs use it, and it stands on modules of its own
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
 
 
 adopt(globals())

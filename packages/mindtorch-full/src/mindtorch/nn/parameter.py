@@ -6,6 +6,7 @@ from typing import Any
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch.tensor.tensor import without_overrides
 from mindtorch_dispatch.overrides import disabled_torch_function
 from mindtorch_dispatch.plan import plain_types
@@ -29,7 +30,7 @@ def _as_instance(cls: type, data: Tensor, requires_grad: bool) -> Any:
     return share_bytes(cls, data._sig.requiring(requires_grad), data)
 
 
-class _ParameterMeta(type(Tensor)):
+class _ParameterMeta(_TensorMeta):
     """Counts tensors of other classes that were made parameters (``_is_param``) as instances of Parameter."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -182,7 +183,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return result
 
 
-class _BufferMeta(type(Tensor)):
+class _BufferMeta(_TensorMeta):
     """Counts tensors marked with ``_is_buffer`` as instances of Buffer: making a buffer keeps the tensor's class."""
 
     def __instancecheck__(cls, instance: Any) -> bool:

@@ -180,6 +180,10 @@ class ArchiveReader:
             raise _damaged(f"reading file {name}", "invalid header or archive is corrupted")
         return offset
 
+    def header_offset(self, name: str) -> int:
+        """Where the record's own header begins, from the start of the archive."""
+        return self._entry_of(name).header_offset
+
     def get_record(self, name: str) -> bytes:
         """A record's content, checked."""
         content = np.empty(self.record_size(name), np.uint8)
