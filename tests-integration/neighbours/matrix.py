@@ -66,11 +66,19 @@ def try_neighbour(name: str, torch: Path | None, folder: Path | None = None) -> 
     if torch is None:
         return Row(name, packages, True, None, tolerance)
     libraries = [str(path) for path in (python.parents[1] / "lib").glob("python*/site-packages")]
-    theirs = _run([str(torch), str(program)], libraries)
+    theirs = _run(_on_torch(torch, program, wanted.get("before_torch", "")), libraries)
     if isinstance(theirs, str):
         return Row(name, packages, False, None, tolerance, f"on torch: {theirs}")
     far = distance(ours, theirs)
     return Row(name, packages, far <= tolerance, far, tolerance, "" if far <= tolerance else "numbers differ")
+
+
+def _on_torch(torch: Path, program: Path, before: str) -> list[str]:
+    """Return the command that runs the program on torch, `before` first where a library does not load without it."""
+    if not before:
+        return [str(torch), str(program)]
+    start = f"import runpy, sys; sys.path.insert(0, {str(program.parent)!r})\n{before}\n"
+    return [str(torch), "-c", f"{start}runpy.run_path({str(program)!r}, run_name='__main__')"]
 
 
 def _run(command: list[str], path: list[str]) -> Any:

@@ -17,7 +17,7 @@ from mindtorch.onnx.errors import OnnxExporterError
 
 __all__ = ["OnnxExporterError", "errors", "export", "is_in_onnx_export"]
 
-_OPERATOR = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*::[a-zA-Z]+[a-zA-Z0-9_]*")
+_OPERATOR = re.compile(r"[a-zA-Z0-9_]+::[a-zA-Z_][a-zA-Z0-9_]*")
 _translations: dict[tuple[str, int], Callable[..., Any]] = {}
 
 

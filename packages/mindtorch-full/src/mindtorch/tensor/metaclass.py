@@ -21,4 +21,3 @@ class _TensorMeta(type, metaclass=_Recognising):
     """Base of metaclasses of tensor classes; every tensor class counts as an instance of it."""
 
     __module__ = "torch._C"
-

@@ -2,7 +2,6 @@
 
 ABSENT = {
     "cpp_extension": "extensions are compiled against PyTorch's C++ headers, which MindTorch does not have",
-    "tensorboard": "TensorBoard files are not written here; use the `tensorboard` or `tensorboardX` package",
     "mobile_optimizer": "TorchScript for mobile is not supported",
     "bundled_inputs": "TorchScript modules are not supported",
     "mkldnn": "modules that hold oneDNN tensors are not supported",

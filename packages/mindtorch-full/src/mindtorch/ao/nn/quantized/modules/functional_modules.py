@@ -20,9 +20,7 @@ class FloatFunctional(Module):
 
     def forward(self, x: Any) -> NoReturn:
         """Raise: the operations are methods."""
-        raise RuntimeError(
-            "FloatFunctional is not intended to use the 'forward'. Please use the underlying operation"
-        )
+        raise RuntimeError("FloatFunctional is not intended to use the 'forward'. Please use the underlying operation")
 
     def add(self, x: Tensor, y: Tensor) -> Any:
         """Return the sum."""
