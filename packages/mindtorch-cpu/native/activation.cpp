@@ -1,30 +1,32 @@
-// Activations and their backwards on dense float32 operands; everything else is numpy's.
+// Elementary functions, activations and their backwards where elements are computed as float32; the rest is numpy's.
 #include "activation.h"
 
+#include "elementwise.h"
 #include "operand.h"
 
 namespace mindtorch {
 
 namespace {
 
-int run_activation(Activation op, PyObject* given, PyObject* operand) {
-    PyArrayObject* out = output(given);
-    if (out == nullptr || kind_of(out) != 0) return 0;
-    const npy_intp count = PyArray_SIZE(out);
-    const float* in = floats(operand, count, out);
-    if (in == nullptr) return 0;
-    activation_loops().activation[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(count));
-    return 1;
+int run_single(Map map, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr) {
+    Map by_kind[KINDS] = {};
+    by_kind[SINGLE] = map;
+    return run_map(by_kind, out, values, count, numbers);
 }
 
-int run_slope(Slope op, PyObject* given, PyObject* gradient, PyObject* operand) {
-    PyArrayObject* out = output(given);
-    if (out == nullptr || kind_of(out) != 0) return 0;
-    const npy_intp count = PyArray_SIZE(out);
-    const float *grad = floats(gradient, count, out), *in = floats(operand, count, out);
-    if (grad == nullptr || in == nullptr) return 0;
-    activation_loops().slope[op](static_cast<float*>(PyArray_DATA(out)), grad, in, static_cast<size_t>(count));
-    return 1;
+template <Function op, int arity = 1>
+int function(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == arity ? run_single(function_loops().function[op], out, values, arity) : 0;
+}
+
+// `arrays` operands and then `numbers` numbers.
+template <Activation op, int arrays, int numbers = 0>
+int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != arrays + numbers) return 0;
+    double given[MOST_NUMBERS] = {};
+    for (int each = 0; each < numbers; each++)
+        if (!exact_number(values[arrays + each], given[each])) return 0;
+    return run_single(activation_loops().activation[op], out, values, arrays, given);
 }
 
 // gelu's `approximate`: "tanh" or "none".
@@ -32,30 +34,81 @@ bool is_tanh(PyObject* approximate) {
     return PyUnicode_Check(approximate) && PyUnicode_CompareWithASCIIString(approximate, "tanh") == 0;
 }
 
-template <Activation op>
-int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 1 ? run_activation(op, out, values[0]) : 0;
-}
-
 int gelu(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 2 ? run_activation(is_tanh(values[1]) ? GELU_BY_TANGENT : GELU, out, values[0]) : 0;
+    if (count != 2) return 0;
+    return is_tanh(values[1]) ? activation<GELU_BY_TANGENT, 1>(out, values, 1) : activation<GELU, 1>(out, values, 1);
 }
 
 int gelu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 3) return 0;
-    return run_slope(is_tanh(values[2]) ? GELU_BY_TANGENT_SLOPE : GELU_SLOPE, out, values[0], values[1]);
+    return is_tanh(values[2]) ? activation<GELU_BY_TANGENT_SLOPE, 2>(out, values, 2)
+                              : activation<GELU_SLOPE, 2>(out, values, 2);
+}
+
+int leaky_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == 4 ? activation<LEAKY_SLOPE, 2, 1>(out, values, 3) : 0;  // without self_is_result
+}
+
+// Values are (grad, alpha, scale, input_scale, is_result, self_or_result).
+int elu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 6 || !PyBool_Check(values[4])) return 0;
+    PyObject* const ordered[] = {values[0], values[5], values[1], values[2], values[3]};
+    return values[4] == Py_True ? activation<ELU_SLOPE_OF_RESULT, 2, 3>(out, ordered, 5)
+                                : activation<ELU_SLOPE, 2, 3>(out, ordered, 5);
+}
+
+// Outputs are the result and a buffer, which is not used.
+int log_sigmoid(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
+    if (!PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2) return 0;
+    return activation<LOG_SIGMOID, 1>(PyTuple_GET_ITEM(outs, 0), values, count);
+}
+
+int log_sigmoid_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == 3 ? activation<LOG_SIGMOID_SLOPE, 2>(out, values, 2) : 0;
 }
 
 }  // namespace
 
 const NamedKernel activation_kernels[] = {
-    {"exponential", activation<EXPONENTIAL>},
-    {"hyperbolic_tangent", activation<TANGENT>},
-    {"error_function", activation<ERROR_FUNCTION>},
-    {"sigmoid", activation<SIGMOID>},
-    {"silu", activation<SILU>},
+    {"exp", function<EXPONENTIAL>},
+    {"expm1", function<EXPONENTIAL_LESS_ONE>},
+    {"log", function<LOGARITHM>},
+    {"log2", function<LOGARITHM_2>},
+    {"log10", function<LOGARITHM_10>},
+    {"log1p", function<LOGARITHM_OF_ONE_PLUS>},
+    {"sin", function<SINE>},
+    {"cos", function<COSINE>},
+    {"tanh", function<TANGENT>},
+    {"erf", function<ERROR_FUNCTION>},
+    {"sigmoid", function<SIGMOID>},
+    {"silu", activation<SILU, 1>},
     {"gelu", gelu},
+    {"leaky_relu", activation<LEAKY, 1, 1>},
+    {"elu", activation<ELU, 1, 3>},
+    {"softplus", activation<SOFTPLUS, 1, 2>},
+    {"hardswish", activation<HARD_SWISH, 1>},
+    {"hardsigmoid", activation<HARD_SIGMOID, 1>},
+    {"hardtanh", activation<HARD_TANGENT, 1, 2>},
+    {"mish", activation<MISH, 1>},
+    {"threshold", activation<THRESHOLD, 1, 2>},
+    {"softshrink", activation<SOFT_SHRINK, 1, 1>},
+    {"hardshrink", activation<HARD_SHRINK, 1, 1>},
+    {"log_sigmoid_forward", log_sigmoid},
+    {"silu_backward", activation<SILU_SLOPE, 2>},
     {"gelu_backward", gelu_backward},
+    {"leaky_relu_backward", leaky_backward},
+    {"elu_backward", elu_backward},
+    {"softplus_backward", activation<SOFTPLUS_SLOPE, 2, 2>},
+    {"hardswish_backward", activation<HARD_SWISH_SLOPE, 2>},
+    {"hardsigmoid_backward", activation<HARD_SIGMOID_SLOPE, 2>},
+    {"hardtanh_backward", activation<HARD_TANGENT_SLOPE, 2, 2>},
+    {"mish_backward", activation<MISH_SLOPE, 2>},
+    {"threshold_backward", activation<THRESHOLD_SLOPE, 2, 1>},
+    {"softshrink_backward", activation<SHRINK_SLOPE, 2, 1>},
+    {"hardshrink_backward", activation<SHRINK_SLOPE, 2, 1>},
+    {"log_sigmoid_backward", log_sigmoid_backward},
+    {"tanh_backward", activation<TANGENT_SLOPE, 2>},
+    {"sigmoid_backward", activation<SIGMOID_SLOPE, 2>},
     {nullptr, nullptr},
 };
 

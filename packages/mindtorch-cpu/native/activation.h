@@ -1,17 +1,35 @@
-// Activations over contiguous float32 elements.
+// Elementary functions, activations and their slopes, of float32 elements.
 #pragma once
 
-#include "instructions.h"
+#include "map.h"
 
 namespace mindtorch {
 
-enum Activation { EXPONENTIAL, TANGENT, ERROR_FUNCTION, SIGMOID, SILU, GELU, GELU_BY_TANGENT, ACTIVATION_COUNT };
-enum Slope { GELU_SLOPE, GELU_BY_TANGENT_SLOPE, SLOPE_COUNT };
-struct ActivationLoops {
-    void (*activation[ACTIVATION_COUNT])(float* out, const float* in, size_t count);
-    void (*slope[SLOPE_COUNT])(float* out, const float* grad, const float* in, size_t count);
+enum Function {
+    EXPONENTIAL, EXPONENTIAL_LESS_ONE, LOGARITHM, LOGARITHM_2, LOGARITHM_10, LOGARITHM_OF_ONE_PLUS, SINE, COSINE,
+    TANGENT, ERROR_FUNCTION, SIGMOID, POWER,
+    FUNCTION_COUNT
 };
 
+// Those of one operand, then those of a gradient and one operand.
+enum Activation {
+    SILU, GELU, GELU_BY_TANGENT, LEAKY, ELU, SOFTPLUS, HARD_SWISH, HARD_SIGMOID, HARD_TANGENT, MISH, LOG_SIGMOID,
+    THRESHOLD, SOFT_SHRINK, HARD_SHRINK,
+    SILU_SLOPE, GELU_SLOPE, GELU_BY_TANGENT_SLOPE, LEAKY_SLOPE, ELU_SLOPE, ELU_SLOPE_OF_RESULT, SOFTPLUS_SLOPE,
+    HARD_SWISH_SLOPE, HARD_SIGMOID_SLOPE, HARD_TANGENT_SLOPE, MISH_SLOPE, LOG_SIGMOID_SLOPE, THRESHOLD_SLOPE,
+    SHRINK_SLOPE, TANGENT_SLOPE, SIGMOID_SLOPE,
+    ACTIVATION_COUNT
+};
+
+struct FunctionLoops {
+    Map function[FUNCTION_COUNT];
+};
+
+struct ActivationLoops {
+    Map activation[ACTIVATION_COUNT];
+};
+
+MINDTORCH_DECLARE_LOOPS(FunctionLoops, function_loops)
 MINDTORCH_DECLARE_LOOPS(ActivationLoops, activation_loops)
 
 }  // namespace mindtorch

@@ -191,6 +191,9 @@ int install_objects(PyObject* settings) {
         {"_edges", &to.edges_name}, {"_seq", &to.seq_name}, {"_evaluate", &to.evaluate_name},
     };
     if (find_objects(settings, objects) < 0 || find_types(settings, types) < 0 || make_names(names) < 0) return -1;
+    PyObject* bfloat16 = item(settings, "bfloat16");
+    if (bfloat16 == nullptr || !PyArray_DescrCheck(bfloat16)) return -1;
+    to.bfloat16 = reinterpret_cast<PyArray_Descr*>(bfloat16)->type_num;
     to.zero = PyLong_FromLong(0);
     return to.zero == nullptr ? -1 : 0;
 }

@@ -13,6 +13,7 @@
 #define NO_IMPORT_ARRAY
 #endif
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 
 namespace mindtorch {
 
@@ -157,6 +158,7 @@ struct Configuration {
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
              *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr;
+    int bfloat16 = -1;                  // its number among numpy's types
 };
 
 extern Configuration configuration;

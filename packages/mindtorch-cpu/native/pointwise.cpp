@@ -1,113 +1,138 @@
-// Elementwise kernels over dense float32 and float64 operands: equal shapes, numbers, and a right operand that repeats
-// along leading dimensions. Everything else is numpy's.
+// Elementwise arithmetic, comparisons and logic. The driver of elementwise.h takes any strides; what it does not take is
+// numpy's.
 #include "pointwise.h"
 
+#include "activation.h"
+#include "elementwise.h"
 #include "operand.h"
 
 namespace mindtorch {
 
 namespace {
 
-struct Operand {
-    const void* data = nullptr;
-    npy_intp count = 0;  // elements; 1 for a number
-    union {
-        float single;
-        double wide;
-    } number;
-};
-
-// Take an operand: an array whose shape is the last dimensions of the output's, or a number. False when no loop fits.
-bool take(PyObject* value, PyArrayObject* out, int kind, Operand& operand) {
-    if (PyFloat_CheckExact(value)) {
-        const double number = PyFloat_AS_DOUBLE(value);
-        if (kind == 0) {
-            operand.number.single = static_cast<float>(number);
-        } else {
-            operand.number.wide = number;
-        }
-        operand.data = &operand.number;
-        operand.count = 1;
-        return true;
-    }
-    if (!PyArray_CheckExact(value)) return false;
-    auto* array = reinterpret_cast<PyArrayObject*>(value);
-    const int ndim = PyArray_NDIM(array), more = PyArray_NDIM(out) - ndim;
-    if (kind_of(array) != kind || more < 0) return false;
-    operand.data = PyArray_DATA(array);
-    operand.count = PyArray_SIZE(array);
-    if (operand.count != 1) {
-        for (int dim = 0; dim < ndim; dim++)
-            if (PyArray_DIM(array, dim) != PyArray_DIM(out, dim + more)) return false;
-    }
-    return apart(out, operand.data, operand.count * PyArray_ITEMSIZE(out));
+template <Pointwise op, int arity>
+int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == arity ? run_map(pointwise_loops().pointwise[op], out, values, arity) : 0;
 }
 
-int run_binary(Binary op, PyObject* given, PyObject* left, PyObject* right) {
-    PyArrayObject* out = output(given);
-    if (out == nullptr) return 0;
-    const int kind = kind_of(out);
-    Operand a, b;
-    if (!take(left, out, kind, a) || !take(right, out, kind, b)) return 0;
-    const npy_intp count = PyArray_SIZE(out);
-    if (count == 0) return 1;
-    const auto& loop = pointwise_loops().binary[op];
-    void* to = PyArray_DATA(out);
-    const auto size = static_cast<size_t>(count);
-    if (a.count == count && b.count == count) {
-        loop[BOTH][kind](to, a.data, b.data, size);
-    } else if (a.count == count && b.count == 1) {
-        loop[RIGHT_NUMBER][kind](to, a.data, b.data, size);
-    } else if (a.count == 1 && b.count == count) {
-        loop[LEFT_NUMBER][kind](to, a.data, b.data, size);
-    } else if (a.count == count && b.count >= 8) {
-        const npy_intp row = b.count * PyArray_ITEMSIZE(out);
-        for (npy_intp at = 0; at < count; at += b.count) {
-            const npy_intp bytes = at / b.count * row;
-            loop[BOTH][kind](static_cast<char*>(to) + bytes, static_cast<const char*>(a.data) + bytes, b.data,
-                             static_cast<size_t>(b.count));
-        }
-    } else {
-        return 0;
-    }
-    return 1;
-}
-
-bool is_one(PyObject* value) { return PyLong_CheckExact(value) && PyLong_AsLong(value) == 1; }
-
-template <Binary op>
-int binary(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 2 ? run_binary(op, out, values[0], values[1]) : 0;
-}
-
-// With torch's `alpha`, which is 1 here.
-template <Binary op>
+// With torch's `alpha` or `value` as the last of the values, `sign` times.
+template <Pointwise op, int arity, int sign>
 int scaled(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 3 && is_one(values[2]) ? run_binary(op, out, values[0], values[1]) : 0;
+    double number;
+    if (count != arity + 1 || !exact_number(values[arity], number)) return 0;
+    number *= sign;
+    return run_map(pointwise_loops().pointwise[op], out, values, arity, &number);
 }
 
-template <Unary op>
-int unary(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    PyArrayObject* out = output(given);
-    if (count != 1 || out == nullptr || !PyArray_CheckExact(values[0])) return 0;
-    const int kind = kind_of(out);
-    Operand operand;
-    if (!take(values[0], out, kind, operand) || operand.count != PyArray_SIZE(out)) return 0;
-    pointwise_loops().unary[op][kind](PyArray_DATA(out), operand.data, static_cast<size_t>(operand.count));
-    return 1;
+// `other - alpha * self`.
+int subtract_from(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 3) return 0;
+    PyObject* const swapped[] = {values[1], values[0], values[2]};
+    return scaled<ADD, 2, -1>(out, swapped, 3);
+}
+
+// Of two or one operands of the same kind, to truth values.
+template <Comparison op, int arity>
+int comparison(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    Elementwise operation;
+    if (count != arity || !operation.output(out) || operation.kind() != TRUTH) return 0;
+    PyObject* array = PyArray_CheckExact(values[0]) ? values[0] : values[arity - 1];
+    if (!PyArray_CheckExact(array)) return 0;
+    const Kind kind = kind_of_elements(reinterpret_cast<PyArrayObject*>(array));
+    if (kind == KINDS) return 0;
+    for (int each = 0; each < arity; each++)
+        if (!operation.source(values[each], kind)) return 0;
+    return operation.run(pointwise_loops().comparison[op][kind]);
+}
+
+int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    Elementwise operation;
+    if (count != 3 || !operation.output(out) || !operation.source(values[0], TRUTH) ||
+        !operation.source(values[1], operation.kind()) || !operation.source(values[2], operation.kind()))
+        return 0;
+    return operation.run(pointwise_loops().pointwise[SELECT][operation.kind()]);
+}
+
+// Of two equal numbers, which zeros of either sign are, the one that is not the bound.
+template <Pointwise op>
+int bounded(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 2) return 0;
+    PyObject* const swapped[] = {values[1], values[0]};
+    return same_kind<op, 2>(out, swapped, 2);
+}
+
+// Either bound may be None.
+int clamp(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 3) return 0;
+    if (values[1] == Py_None) {
+        PyObject* const given[] = {values[0], values[2]};
+        return bounded<MINIMUM>(out, given, 2);
+    }
+    return values[2] == Py_None ? bounded<MAXIMUM>(out, values, 2) : same_kind<CLAMP, 3>(out, values, 3);
+}
+
+int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 2) return 0;
+    static const struct {
+        double exponent;
+        Pointwise op;
+    } known[] = {{2, SQUARE}, {3, CUBE}, {0.5, SQUARE_ROOT}, {-0.5, RECIPROCAL_ROOT}, {-1, RECIPROCAL},
+                 {-2, RECIPROCAL_SQUARE}};
+    double exponent;
+    if (exact_number(values[1], exponent)) {
+        for (const auto& one : known)
+            if (one.exponent == exponent) return run_map(pointwise_loops().pointwise[one.op], out, values, 1);
+    }
+    const Map general[KINDS] = {function_loops().function[POWER]};
+    return run_map(general, out, values, 2);
 }
 
 }  // namespace
 
 const NamedKernel pointwise_kernels[] = {
-    {"add", scaled<ADD>},
-    {"subtract", scaled<SUBTRACT>},
-    {"multiply", binary<MULTIPLY>},
-    {"divide", binary<DIVIDE>},
-    {"negative", unary<NEGATIVE>},
-    {"square_root", unary<SQUARE_ROOT>},
-    {"absolute", unary<ABSOLUTE>},
-    {"rectify", unary<RECTIFY>},
+    {"add", scaled<ADD, 2, 1>},
+    {"sub", scaled<ADD, 2, -1>},
+    {"rsub", subtract_from},
+    {"mul", same_kind<MULTIPLY, 2>},
+    {"div", same_kind<DIVIDE, 2>},
+    {"maximum", same_kind<MAXIMUM, 2>},
+    {"minimum", same_kind<MINIMUM, 2>},
+    {"clamp", clamp},
+    {"clamp_min", bounded<MAXIMUM>},
+    {"clamp_max", bounded<MINIMUM>},
+    {"where", select},
+    {"addcmul", scaled<ADD_PRODUCT, 3, 1>},
+    {"addcdiv", scaled<ADD_QUOTIENT, 3, 1>},
+    {"lerp", same_kind<INTERPOLATE, 3>},
+    {"pow", power},
+    {"bitwise_and", same_kind<BITWISE_AND, 2>},
+    {"bitwise_or", same_kind<BITWISE_OR, 2>},
+    {"bitwise_xor", same_kind<BITWISE_XOR, 2>},
+    {"bitwise_not", same_kind<BITWISE_NOT, 1>},
+    {"eq", comparison<EQUAL, 2>},
+    {"ne", comparison<NOT_EQUAL, 2>},
+    {"lt", comparison<LESS, 2>},
+    {"le", comparison<LESS_EQUAL, 2>},
+    {"gt", comparison<GREATER, 2>},
+    {"ge", comparison<GREATER_EQUAL, 2>},
+    {"logical_and", comparison<LOGICAL_AND, 2>},
+    {"logical_or", comparison<LOGICAL_OR, 2>},
+    {"logical_xor", comparison<LOGICAL_XOR, 2>},
+    {"logical_not", comparison<LOGICAL_NOT, 1>},
+    {"isnan", comparison<IS_NAN, 1>},
+    {"isinf", comparison<IS_INFINITE, 1>},
+    {"isfinite", comparison<IS_FINITE, 1>},
+    {"neg", same_kind<NEGATIVE, 1>},
+    {"abs", same_kind<ABSOLUTE, 1>},
+    {"sqrt", same_kind<SQUARE_ROOT, 1>},
+    {"rsqrt", same_kind<RECIPROCAL_ROOT, 1>},
+    {"reciprocal", same_kind<RECIPROCAL, 1>},
+    {"relu", same_kind<RECTIFY, 1>},
+    {"floor", same_kind<FLOOR, 1>},
+    {"ceil", same_kind<CEIL, 1>},
+    {"round", same_kind<ROUND, 1>},
+    {"trunc", same_kind<TRUNC, 1>},
+    {"sign", same_kind<SIGN, 1>},
     {nullptr, nullptr},
 };
 

@@ -1,23 +1,28 @@
-// Elementwise loops over contiguous float32 and float64 elements.
+// Elementwise arithmetic, comparisons and logic, for every kind of element.
 #pragma once
 
-#include "instructions.h"
+#include "map.h"
 
 namespace mindtorch {
 
-enum Binary { ADD, SUBTRACT, MULTIPLY, DIVIDE, BINARY_COUNT };
-enum Unary { NEGATIVE, SQUARE_ROOT, ABSOLUTE, RECTIFY, UNARY_COUNT };
+enum Pointwise {
+    ADD, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR,
+    NEGATIVE, ABSOLUTE, SQUARE_ROOT, RECIPROCAL_ROOT, RECIPROCAL, RECTIFY, FLOOR, CEIL, ROUND, TRUNC, SIGN,
+    BITWISE_NOT, SQUARE, CUBE, RECIPROCAL_SQUARE,
+    CLAMP, SELECT, ADD_PRODUCT, ADD_QUOTIENT, INTERPOLATE,
+    POINTWISE_COUNT
+};
 
-// Which operand of a binary loop is one number for all elements.
-enum Shape { BOTH, LEFT_NUMBER, RIGHT_NUMBER, SHAPE_COUNT };
+// The output is a truth value.
+enum Comparison {
+    EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT,
+    IS_NAN, IS_INFINITE, IS_FINITE,
+    COMPARISON_COUNT
+};
 
-using BinaryLoop = void (*)(void* out, const void* left, const void* right, size_t count);
-using UnaryLoop = void (*)(void* out, const void* in, size_t count);
-
-// [0] is float, [1] is double.
 struct PointwiseLoops {
-    BinaryLoop binary[BINARY_COUNT][SHAPE_COUNT][2];
-    UnaryLoop unary[UNARY_COUNT][2];
+    Map pointwise[POINTWISE_COUNT][KINDS];
+    Map comparison[COMPARISON_COUNT][KINDS];
 };
 
 MINDTORCH_DECLARE_LOOPS(PointwiseLoops, pointwise_loops)

@@ -2,76 +2,196 @@
 #include "pointwise.h"
 
 #include <math.h>
+#include <stdint.h>
 
 namespace mindtorch {
 
 namespace {
 
-struct Add {
-    template <typename T> static T of(T a, T b) { return a + b; }
-};
-struct Subtract {
-    template <typename T> static T of(T a, T b) { return a - b; }
-};
-struct Multiply {
-    template <typename T> static T of(T a, T b) { return a * b; }
-};
-struct Divide {
-    template <typename T> static T of(T a, T b) { return a / b; }
-};
+using Byte = unsigned char;
 
-// `out` may be an operand: an element is read before it is written.
-template <typename Op, typename T, int left_step, int right_step>
-void binary(void* out, const void* left, const void* right, size_t count) {
-    auto* to = static_cast<T*>(out);
-    const auto* a = static_cast<const T*>(left);
-    const auto* b = static_cast<const T*>(right);
-    if constexpr (left_step == 0) {
-        const T number = *a;
-        for (size_t i = 0; i < count; i++) to[i] = Op::of(number, b[i]);
-    } else if constexpr (right_step == 0) {
-        const T number = *b;
-        for (size_t i = 0; i < count; i++) to[i] = Op::of(a[i], number);
-    } else {
-        for (size_t i = 0; i < count; i++) to[i] = Op::of(a[i], b[i]);
+// An operation is a function of `arity` elements and the numbers of the call. Operands may be the output, whose elements
+// are read before they are written: the compiler need not look whether they overlap.
+template <typename Op, int arity, typename T, typename R = T>
+void loop(void* out, const void* const* in, size_t count, const double* numbers) {
+    auto* to = static_cast<R*>(out);
+    const auto* a = static_cast<const T*>(in[0]);
+    const auto* b = static_cast<const T*>(in[arity > 1 ? 1 : 0]);
+    const auto* c = static_cast<const T*>(in[arity > 2 ? 2 : 0]);
+    const Op op(numbers);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        if constexpr (arity == 1) {
+            to[i] = (R)op(a[i]);
+        } else if constexpr (arity == 2) {
+            to[i] = (R)op(a[i], b[i]);
+        } else {
+            to[i] = (R)op(a[i], b[i], c[i]);
+        }
     }
 }
 
-struct Negative {
-    template <typename T> static T of(T a) { return -a; }
-};
-struct SquareRoot {
-    static float of(float a) { return sqrtf(a); }
-    static double of(double a) { return sqrt(a); }
-};
-struct Absolute {
-    static float of(float a) { return fabsf(a); }
-    static double of(double a) { return fabs(a); }
-};
-struct Rectify {  // nan stays; -0.0 becomes 0.0, which is what numpy's maximum and torch's give
-    template <typename T> static T of(T a) { return a > T(0) || a != a ? a : T(0); }
+struct Plain {
+    explicit Plain(const double*) {}
 };
 
-template <typename Op, typename T>
-void unary(void* out, const void* in, size_t count) {
+#define OPERATION(Name, arguments, value)                                     \
+    struct Name : Plain {                                                     \
+        using Plain::Plain;                                                   \
+        template <typename T> auto operator() arguments const { return value; } \
+    };
+
+OPERATION(Multiply, (T a, T b), a* b)
+OPERATION(Divide, (T a, T b), a / b)
+OPERATION(Maximum, (T a, T b), a > b || a != a ? a : b)  // of two zeros the second, as torch
+OPERATION(Minimum, (T a, T b), a < b || a != a ? a : b)
+OPERATION(And, (T a, T b), a& b)
+OPERATION(Or, (T a, T b), a | b)
+OPERATION(Xor, (T a, T b), a ^ b)
+OPERATION(Negative, (T a), -a)
+OPERATION(Reciprocal, (T a), T(1) / a)
+OPERATION(Rectify, (T a), a > T(0) || a != a ? a : T(0))  // -0.0 becomes 0.0, which is what torch gives
+OPERATION(Sign, (T a), T(a > T(0)) - T(a < T(0)))
+OPERATION(Not, (T a), T(~a))
+OPERATION(Square, (T a), a* a)
+OPERATION(Cube, (T a), a* a* a)
+OPERATION(ReciprocalSquare, (T a), T(1) / (a * a))
+OPERATION(Equal, (T a, T b), a == b)
+OPERATION(NotEqual, (T a, T b), a != b)
+OPERATION(Less, (T a, T b), a < b)
+OPERATION(LessEqual, (T a, T b), a <= b)
+OPERATION(Greater, (T a, T b), a > b)
+OPERATION(GreaterEqual, (T a, T b), a >= b)
+OPERATION(LogicalAnd, (T a, T b), (a != T(0)) & (b != T(0)))
+OPERATION(LogicalOr, (T a, T b), (a != T(0)) | (b != T(0)))
+OPERATION(LogicalXor, (T a, T b), (a != T(0)) ^ (b != T(0)))
+OPERATION(LogicalNot, (T a), a == T(0))
+OPERATION(IsNan, (T a), a != a)
+OPERATION(IsInfinite, (T a), a - a != a - a && a == a)
+OPERATION(IsFinite, (T a), a - a == a - a)
+
+// Functions of the C library, by precision.
+#define FUNCTION(Name, single, wide)                          \
+    struct Name : Plain {                                     \
+        using Plain::Plain;                                   \
+        float operator()(float a) const { return single; }    \
+        double operator()(double a) const { return wide; }    \
+        int64_t operator()(int64_t a) const { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; } \
+    };
+
+FUNCTION(Absolute, fabsf(a), fabs(a))
+FUNCTION(SquareRoot, sqrtf(a), sqrt(a))
+FUNCTION(ReciprocalRoot, 1.0f / sqrtf(a), 1.0 / sqrt(a))
+FUNCTION(Floor, floorf(a), floor(a))
+FUNCTION(Ceil, ceilf(a), ceil(a))
+FUNCTION(Round, rintf(a), rint(a))
+FUNCTION(Trunc, truncf(a), trunc(a))
+
+// With torch's `alpha` or `value`.
+struct Scaled {
+    explicit Scaled(const double* numbers) : number(numbers == nullptr ? 1.0 : numbers[0]) {}
+    double number;
+};
+struct AddScaled : Scaled {
+    using Scaled::Scaled;
+    template <typename T> T operator()(T a, T b) const { return a + b * (T)(int64_t)number; }
+    float operator()(float a, float b) const { return a + b * (float)number; }
+    double operator()(double a, double b) const { return a + b * number; }
+};
+struct AddProduct : Scaled {
+    using Scaled::Scaled;
+    float operator()(float a, float b, float c) const { return a + (b * (float)number) * c; }
+    double operator()(double a, double b, double c) const { return a + (b * number) * c; }
+};
+struct AddQuotient : Scaled {
+    using Scaled::Scaled;
+    float operator()(float a, float b, float c) const { return a + (b * (float)number) / c; }
+    double operator()(double a, double b, double c) const { return a + (b * number) / c; }
+};
+// From the nearer end, for accuracy.
+struct Interpolate : Plain {
+    using Plain::Plain;
+    template <typename T> T operator()(T a, T b, T weight) const {
+        const T apart = b - a, near = a + weight * apart, far = b - apart * (T(1) - weight);
+        return (weight < 0 ? -weight : weight) < T(0.5) ? near : far;
+    }
+};
+// The upper bound wins, nan stays.
+struct Bounded : Plain {
+    using Plain::Plain;
+    template <typename T> T operator()(T a, T low, T high) const {
+        const T raised = a >= low || a != a ? a : low;
+        return raised <= high || raised != raised ? raised : high;
+    }
+};
+
+// The first operand tells which of the others.
+template <typename T>
+void select(void* out, const void* const* in, size_t count, const double*) {
     auto* to = static_cast<T*>(out);
-    const auto* a = static_cast<const T*>(in);
-    for (size_t i = 0; i < count; i++) to[i] = Op::of(a[i]);
+    const auto* chosen = static_cast<const Byte*>(in[0]);
+    const auto* a = static_cast<const T*>(in[1]);
+    const auto* b = static_cast<const T*>(in[2]);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) to[i] = chosen[i] ? a[i] : b[i];
 }
 
 }  // namespace
 
-#define BINARY(Op)                                                          \
-    {                                                                       \
-        {binary<Op, float, 1, 1>, binary<Op, double, 1, 1>},                \
-        {binary<Op, float, 0, 1>, binary<Op, double, 0, 1>},                \
-        {binary<Op, float, 1, 0>, binary<Op, double, 1, 0>},                \
-    }
-#define UNARY(Op) {unary<Op, float>, unary<Op, double>}
+#define FLOATS(Op, arity) loop<Op, arity, float>, loop<Op, arity, double>
+#define NUMBERS(Op, arity) FLOATS(Op, arity), loop<Op, arity, int64_t>
+// Integers wrap, as unsigned ones do.
+#define WRAPPED(Op, arity) FLOATS(Op, arity), loop<Op, arity, uint64_t>
+#define TRUTHS(Op, arity)                                                                                       \
+    loop<Op, arity, float, Byte>, loop<Op, arity, double, Byte>, loop<Op, arity, int64_t, Byte>, \
+        loop<Op, arity, Byte>
 
 extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
-    {BINARY(Add), BINARY(Subtract), BINARY(Multiply), BINARY(Divide)},
-    {UNARY(Negative), UNARY(SquareRoot), UNARY(Absolute), UNARY(Rectify)},
+    {
+        {WRAPPED(AddScaled, 2), nullptr},
+        {WRAPPED(Multiply, 2), loop<And, 2, Byte>},
+        {FLOATS(Divide, 2), nullptr, nullptr},
+        {NUMBERS(Maximum, 2), loop<Or, 2, Byte>},
+        {NUMBERS(Minimum, 2), loop<And, 2, Byte>},
+        {nullptr, nullptr, loop<And, 2, int64_t>, loop<And, 2, Byte>},
+        {nullptr, nullptr, loop<Or, 2, int64_t>, loop<Or, 2, Byte>},
+        {nullptr, nullptr, loop<Xor, 2, int64_t>, loop<Xor, 2, Byte>},
+        {WRAPPED(Negative, 1), nullptr},
+        {NUMBERS(Absolute, 1), nullptr},
+        {FLOATS(SquareRoot, 1), nullptr, nullptr},
+        {FLOATS(ReciprocalRoot, 1), nullptr, nullptr},
+        {FLOATS(Reciprocal, 1), nullptr, nullptr},
+        {NUMBERS(Rectify, 1), nullptr},
+        {FLOATS(Floor, 1), nullptr, nullptr},
+        {FLOATS(Ceil, 1), nullptr, nullptr},
+        {FLOATS(Round, 1), nullptr, nullptr},
+        {FLOATS(Trunc, 1), nullptr, nullptr},
+        {NUMBERS(Sign, 1), nullptr},
+        {nullptr, nullptr, loop<Not, 1, int64_t>, loop<LogicalNot, 1, Byte>},
+        {WRAPPED(Square, 1), nullptr},
+        {WRAPPED(Cube, 1), nullptr},
+        {FLOATS(ReciprocalSquare, 1), nullptr, nullptr},
+        {NUMBERS(Bounded, 3), nullptr},
+        {select<float>, select<double>, select<int64_t>, select<Byte>},
+        {FLOATS(AddProduct, 3), nullptr, nullptr},
+        {FLOATS(AddQuotient, 3), nullptr, nullptr},
+        {FLOATS(Interpolate, 3), nullptr, nullptr},
+    },
+    {
+        {TRUTHS(Equal, 2)},
+        {TRUTHS(NotEqual, 2)},
+        {TRUTHS(Less, 2)},
+        {TRUTHS(LessEqual, 2)},
+        {TRUTHS(Greater, 2)},
+        {TRUTHS(GreaterEqual, 2)},
+        {TRUTHS(LogicalAnd, 2)},
+        {TRUTHS(LogicalOr, 2)},
+        {TRUTHS(LogicalXor, 2)},
+        {TRUTHS(LogicalNot, 1)},
+        {TRUTHS(IsNan, 1)},
+        {TRUTHS(IsInfinite, 1)},
+        {TRUTHS(IsFinite, 1)},
+    },
 };
 
 }  // namespace mindtorch

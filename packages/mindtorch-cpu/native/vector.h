@@ -1,5 +1,6 @@
 // Sixteen floats at a time, in GCC's vector notation, which every instruction set is compiled from; and the elementary
-// functions on them. Without fused multiplication, so that every build gives the same values. Errors are below 2 ulp.
+// functions on them. Errors are below 2 ulp. Where the processor has fused multiplication the compiler uses it, so that
+// the last bit may differ between sets.
 #pragma once
 
 #include <stddef.h>
@@ -67,6 +68,33 @@ INLINE Floats exponential(const Floats& x) {
     const Ints power = bits(shifted) - 0x4b400000;
     const Ints half = power >> 1;
     return p * (Floats)((half + 127) << 23) * (Floats)((power - half + 127) << 23);
+}
+
+// e**x of what is not above 0; 0 below -87, where it is subnormal.
+INLINE Floats exponential_of_negative(const Floats& x) {
+    const Floats shifted = x * 1.442695041f + 12582912.0f;
+    const Floats n = shifted - 12582912.0f;
+    const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    Floats p = r * 1.395062776e-03f + 8.368969895e-03f;
+    p = p * r + 4.166620225e-02f;
+    p = p * r + 1.666651815e-01f;
+    p = p * r + 5.000000000e-01f;
+    p = (p * (r * r) + r) + 1.0f;
+    return x < -87.0f ? Floats{} : p * (Floats)((bits(shifted) - (0x4b400000 - 127)) << 23);
+}
+
+// The error function to 1e-7, not to so many digits near zero: 1 - e**(t q(t)).
+INLINE Floats near_error_function(const Floats& x) {
+    Floats t = absolute(x);
+    t = t > 4.0f ? all(4.0f) : t;
+    Floats q = t * -3.144012953e-05f + 3.088019148e-04f;
+    q = q * t - 1.032400876e-03f;
+    q = q * t - 5.369345308e-04f;
+    q = q * t + 1.958396100e-02f;
+    q = q * t - 1.029196158e-01f;
+    q = q * t - 6.365977526e-01f;
+    q = q * t - 1.128380299e+00f;
+    return with_sign(1.0f - exponential_of_negative(q * t), x);
 }
 
 // The error function: x + x p(x x) near zero, else 1 - e**(t q(t)).

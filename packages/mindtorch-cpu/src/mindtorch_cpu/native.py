@@ -21,6 +21,7 @@ from mindtorch_dispatch.meta.rule import Start
 from mindtorch_dispatch.overlap import OverlapCheck
 from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
 from mindtorch_dispatch.twin import twin
+from mindtorch_storage.dtype import bfloat16
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
@@ -29,28 +30,37 @@ from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 5
+INTERFACE = 6
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
 """Instruction sets that loops are built for: the least of a processor's family, then x86-64's levels."""
 
+SAME_NAME = """
+    logical_and logical_or logical_xor logical_not bitwise_not isnan isinf isfinite maximum minimum
+    neg abs sqrt rsqrt reciprocal relu floor ceil round trunc sign
+    exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
+    silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish threshold softshrink hardshrink
+    log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
+    hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
+    hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward
+"""
+"""Rows whose native kernel has their name."""
+
 ROWS = {
-    "add": ("add.Tensor", "add.Scalar"),
-    "subtract": ("sub.Tensor", "sub.Scalar"),
-    "multiply": ("mul.Tensor", "mul.Scalar"),
-    "divide": ("div.Tensor", "div.Scalar"),
-    "negative": ("neg",),
-    "square_root": ("sqrt",),
-    "absolute": ("abs",),
-    "rectify": ("relu",),
-    "exponential": ("exp",),
-    "hyperbolic_tangent": ("tanh",),
-    "error_function": ("erf",),
-    "sigmoid": ("sigmoid",),
-    "silu": ("silu",),
-    "gelu": ("gelu",),
-    "gelu_backward": ("gelu_backward",),
+    **{name: (name,) for name in SAME_NAME.split()},
+    **{name: (f"{name}.Tensor", f"{name}.Scalar") for name in ("add", "mul", "div", "sub", "rsub")},
+    **{name: (f"{name}.Tensor", f"{name}.Scalar") for name in ("eq", "ne", "lt", "le", "gt", "ge")},
+    **{
+        f"bitwise_{name}": tuple(f"bitwise_{name}.{form}" for form in ("Tensor", "Scalar", "Scalar_Tensor"))
+        for name in ("and", "or", "xor")
+    },
+    **{name: (name, f"{name}.Tensor") for name in ("clamp", "clamp_min", "clamp_max")},
+    "where": ("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar"),
+    "addcmul": ("addcmul",),
+    "addcdiv": ("addcdiv",),
+    "lerp": ("lerp.Scalar", "lerp.Tensor"),
+    "pow": ("pow.Tensor_Scalar", "pow.Tensor_Tensor"),
     "softmax": ("_softmax",),
     "log_softmax": ("_log_softmax",),
     "softmax_backward": ("_softmax_backward_data",),
@@ -167,6 +177,7 @@ def install(module: Any) -> None:
             "leave": quiet.leave,
             "silent": quiet.SILENT,
             "tensor_class": plan.tensor_class,
+            "bfloat16": bfloat16.np,
             "error_state": variable if isinstance(variable, ContextVar) else None,
             **hooks.parts,
         }

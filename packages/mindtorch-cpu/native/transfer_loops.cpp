@@ -1,0 +1,71 @@
+// Strided elements to dense ones and back; bfloat16 to float and back, rounded to the nearest even.
+#include "transfer.h"
+
+#include <stdint.h>
+#include <string.h>
+
+namespace mindtorch {
+
+namespace {
+
+template <typename T>
+void load(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<T*>(to);
+    const auto* in = static_cast<const char*>(from);
+    if (step == 0) {
+        const T value = *reinterpret_cast<const T*>(in);
+        for (size_t i = 0; i < count; i++) out[i] = value;
+    } else if (step == (ptrdiff_t)sizeof(T)) {
+        memcpy(to, from, count * sizeof(T));
+    } else {
+        for (size_t i = 0; i < count; i++) out[i] = *reinterpret_cast<const T*>(in + (ptrdiff_t)i * step);
+    }
+}
+
+template <typename T>
+void store(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<char*>(to);
+    const auto* in = static_cast<const T*>(from);
+    if (step == (ptrdiff_t)sizeof(T)) {
+        memcpy(to, from, count * sizeof(T));
+    } else {
+        for (size_t i = 0; i < count; i++) *reinterpret_cast<T*>(out + (ptrdiff_t)i * step) = in[i];
+    }
+}
+
+void load_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<uint32_t*>(to);
+    const auto* in = static_cast<const char*>(from);
+    if (step == 2) {
+        const auto* dense = static_cast<const uint16_t*>(from);
+        for (size_t i = 0; i < count; i++) out[i] = (uint32_t)dense[i] << 16;
+    } else {
+        for (size_t i = 0; i < count; i++)
+            out[i] = (uint32_t)*reinterpret_cast<const uint16_t*>(in + (ptrdiff_t)i * step) << 16;
+    }
+}
+
+inline uint16_t rounded(uint32_t bits) {
+    const uint32_t even = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16) | 0x40 : even);
+}
+
+void store_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<char*>(to);
+    const auto* in = static_cast<const uint32_t*>(from);
+    if (step == 2) {
+        auto* dense = static_cast<uint16_t*>(to);
+        for (size_t i = 0; i < count; i++) dense[i] = rounded(in[i]);
+    } else {
+        for (size_t i = 0; i < count; i++) *reinterpret_cast<uint16_t*>(out + (ptrdiff_t)i * step) = rounded(in[i]);
+    }
+}
+
+}  // namespace
+
+extern const TransferLoops MINDTORCH_LOOPS(transfer_loops) = {
+    {load<uint8_t>, load_brain, load<uint32_t>, load<uint64_t>},
+    {store<uint8_t>, store_brain, store<uint32_t>, store<uint64_t>},
+};
+
+}  // namespace mindtorch
