@@ -10,11 +10,42 @@ from mindtorch_dispatch.table import kernels
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38, 1e-30, 2.5, -2.5, 0.5, 100.0, -100.0]
-EXACT = ["neg", "abs", "sqrt", "reciprocal", "relu", "floor", "ceil", "round", "trunc", "sign", "isnan", "isinf", "isfinite"]
-PAIRS = ["mul.Tensor", "maximum", "minimum", "eq.Tensor", "ne.Tensor", "lt.Tensor", "le.Tensor", "gt.Tensor", "ge.Tensor"]
+EXACT = [
+    "neg",
+    "abs",
+    "sqrt",
+    "reciprocal",
+    "relu",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "sign",
+    "isnan",
+    "isinf",
+    "isfinite",
+]
+PAIRS = [
+    "mul.Tensor",
+    "maximum",
+    "minimum",
+    "eq.Tensor",
+    "ne.Tensor",
+    "lt.Tensor",
+    "le.Tensor",
+    "gt.Tensor",
+    "ge.Tensor",
+]
 LOGIC = ["logical_and", "logical_or", "logical_xor"]
 BITS = ["bitwise_and.Tensor", "bitwise_or.Tensor", "bitwise_xor.Tensor"]
-TRUTHS = {"isnan", "isinf", "isfinite", "logical_not", *LOGIC, *(row for row in PAIRS if row[:2] in "eq ne lt le gt ge")}
+TRUTHS = {
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_not",
+    *LOGIC,
+    *(row for row in PAIRS if row[:2] in "eq ne lt le gt ge"),
+}
 
 
 def kernel(row):
