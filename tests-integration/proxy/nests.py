@@ -2,8 +2,8 @@
 
 Each sequence is one random nest per thread, in one to three threads at once: blocks, pairs of install and uninstall,
 scopes, imports, exceptions through all of them. Afterwards `sys.modules`, `sys.meta_path` and the import functions must
-be what they were, object by object. Half of the sequences run in a process that imported the real torch before (where
-one can be imported), half in one that did not.
+be what they were, object by object. N sequences run in a process that imported the real torch before (where one can be
+imported), and N in one that did not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ class PlannedError(Exception):
 
 
 def _torch_state() -> list[tuple[str, int]]:
-    return [(name, id(module)) for name, module in sys.modules.items() if name.split(".")[0] == "torch"]
+    return [
+        (name, id(module))
+        for name, module in sys.modules.items()
+        if name.startswith("torch") and name.split(".")[0] == "torch"
+    ]
 
 
 def _state() -> tuple[object, ...]:
@@ -147,8 +151,8 @@ def main() -> int:
     sides = []
     kinds = ("real", "none") if proxy.find_real_torch() is not None else ("none",)
     for index, kind in enumerate(kinds):
-        count = args.count // len(kinds)
-        command = [sys.executable, __file__, "--side", kind, "--count", str(count), "--first", str(index * count)]
+        first = str(index * args.count)
+        command = [sys.executable, __file__, "--side", kind, "--count", str(args.count), "--first", first]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         sides.append(json.loads(done.stdout.splitlines()[-1]))
         print(*sides[-1]["failures"][:20], sep="\n")

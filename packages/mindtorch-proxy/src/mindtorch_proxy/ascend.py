@@ -31,7 +31,9 @@ def to_ours(name: str) -> str:
 
 def ascend_entries() -> dict[str, object]:
     """Return the entries of ``sys.modules`` for `torch_npu` and below."""
-    return {name: module for name, module in sys.modules.copy().items() if is_ascend_name(name)}
+    return {
+        name: module for name, module in sys.modules.copy().items() if name.startswith(ASCEND) and is_ascend_name(name)
+    }
 
 
 class AscendFinder:

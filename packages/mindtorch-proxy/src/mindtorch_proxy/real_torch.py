@@ -53,10 +53,7 @@ def warn_of_holders(packages: Iterable[str] | None) -> None:
     """
     if imported_real_torch() is None:
         return
-    wanted = None if packages is None else tuple(packages)
-    for name, _ in _holders():
-        if wanted is not None and not any(name == one or name.startswith(one + ".") for one in wanted):
-            continue
+    for name, _ in _holders(None if packages is None else tuple(packages)):
         file = getattr(sys.modules.get(name), "__file__", None)
         line = _import_line(file) if file else None
         where = f" ({file}:{line})" if line else ""
@@ -64,17 +61,17 @@ def warn_of_holders(packages: Iterable[str] | None) -> None:
         warnings.warn_explicit(text, RuntimeWarning, file or name, line or 1)
 
 
-def _holders() -> list[tuple[str, bool]]:
-    """Return the modules that hold a module of the real torch, and whether each came before torch."""
+def _holders(packages: tuple[str, ...] | None = None) -> list[tuple[str, bool]]:
+    """Return the modules, of these packages or all, that hold a module of the real torch; and if each came before torch."""
     held: list[tuple[str, bool]] = []
     torch_modules = {id(module) for module in torch_entries().values() if module is not None}
     seen = False
     for name, module in sys.modules.copy().items():
-        if is_torch_name(name):
+        if name.startswith(THEIRS) and is_torch_name(name):
             seen = True
-        elif isinstance(module, ModuleType) and any(
-            id(value) in torch_modules for value in list(vars(module).values())
-        ):
+        elif packages is not None and not any(name == one or name.startswith(one + ".") for one in packages):
+            continue
+        elif isinstance(module, ModuleType) and not torch_modules.isdisjoint(map(id, list(vars(module).values()))):
             held.append((name, not seen))
     return held
 
