@@ -78,11 +78,11 @@ OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
 _overridable.make_overridable(
     globals(),
-    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum meshgrid numel resize_as_ select "
+    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum numel resize_as_ select "
     "unravel_index".split(),
     _overridable.as_given,
 )
-_overridable.make_overridable(globals(), ("cdist", "split", "tensordot"))
+_overridable.make_overridable(globals(), ("cdist", "meshgrid", "split", "tensordot"))
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from mindtorch._C import _autograd, _functions, _nn
+from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _special  # noqa: F401 (reached as attributes)
 from mindtorch._C._dispatch import (
     Argument,
     DispatchKey,

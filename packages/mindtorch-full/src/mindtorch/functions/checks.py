@@ -279,7 +279,7 @@ def sym_sum(args: Any) -> Any:
 
 make_overridable(
     globals(),
-    "is_floating_point is_complex is_signed is_conj is_neg is_inference is_distributed is_same_size is_nonzero "
+    "_assert is_floating_point is_complex is_signed is_conj is_neg is_inference is_distributed is_same_size is_nonzero "
     "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(),
     as_given,
 )

@@ -1,0 +1,13 @@
+"""`torch._C._fft`: the operators behind `torch.fft`, under the names that generated code calls them by."""
+
+from typing import Any
+
+from mindtorch._naming import missing_attribute
+from mindtorch_dispatch.call import function
+
+_missing = missing_attribute(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    found = function(name) if name.startswith("fft_") else None
+    return found if found is not None else _missing(name)

@@ -1,0 +1,169 @@
+"""`torch.fx.operator_schemas`: the signatures of what nodes call."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindtorch._naming import adopt
+from mindtorch_dispatch.call import make_form
+from mindtorch_dispatch.overloads import OpOverload
+from mindtorch_dispatch.table import find_packet
+
+__all__ = [
+    "ArgsKwargsPair",
+    "check_for_mutable_operation",
+    "create_type_hint",
+    "get_signature_for_torch_op",
+    "normalize_function",
+    "normalize_module",
+]
+
+
+class ArgsKwargsPair(NamedTuple):
+    """The arguments of a call as its target's signature has them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def _schemas(op: Any) -> list[Any]:
+    if isinstance(op, OpOverload):
+        return [op._schema]
+    packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, types.FunctionType) else None
+    if packet is None or op not in (make_form(packet, False), make_form(packet, True)):
+        return []
+    return [row.schema for row in packet.rows]
+
+
+def _signature(schema: Any) -> inspect.Signature:
+    found = []
+    seen_keyword_only = False
+    for argument in schema.arguments:
+        name = "input" if argument.name == "self" else argument.name
+        seen_keyword_only = seen_keyword_only or argument.kwarg_only
+        kind = inspect.Parameter.KEYWORD_ONLY if seen_keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = argument.default if argument.has_default else inspect.Parameter.empty
+        found.append(inspect.Parameter(name, kind, default=default))
+    return inspect.Signature(found)
+
+
+def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = False) -> Any:
+    """Return the signatures of an operator's overloads, None for what is no operator; and the schemas if wanted."""
+    schemas = _schemas(op)
+    signatures = [_signature(one) for one in schemas] or None
+    return (signatures, schemas or None) if return_schemas else signatures
+
+
+def check_for_mutable_operation(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise RuntimeError when every overload that takes these arguments changes one of them."""
+    fitting = [one for one in _schemas(target) if _bound(_signature(one), args, kwargs) is not None]
+    if fitting and all(one.is_mutable for one in fitting):
+        raise RuntimeError(
+            f"Tried to trace mutable operation {fitting[0]}. FX only supports functional code, so operations that mutate "
+            "operands in-place (e.g. via `out` arguments) are not supported"
+        )
+
+
+def create_type_hint(x: Any) -> Any:
+    """Return the type of a list or tuple of one type of items as `list[T]` or `tuple[T, ...]`; `x` where there is none."""
+    if not isinstance(x, list | tuple):
+        return x
+    whole: Any = list[Any] if isinstance(x, list) else tuple[Any, ...]
+    if not x:
+        return whole
+    base = x[0]
+    for one in x:
+        if issubclass(one, base):
+            continue
+        if not issubclass(base, one):
+            return whole
+        base = one
+    return list[base] if isinstance(x, list) else tuple[base, ...]
+
+
+def _bound(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments | None:
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError:  # the arguments are another overload's
+        return None
+
+
+def _normalized(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], only_kwargs: bool
+) -> ArgsKwargsPair | None:
+    """Return the arguments by a signature: by position what was given so, all others by name, defaults included."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if any(one.kind in variable for one in signature.parameters.values()) and list(signature.parameters) != ["input"]:
+        return None
+    bound = _bound(signature, args, kwargs)
+    if bound is None:
+        return None
+    bound.apply_defaults()
+    first: list[Any] = []
+    named: dict[str, Any] = {}
+    for index, name in enumerate(signature.parameters):
+        if not only_kwargs and index < len(args):
+            first.append(bound.arguments[name])
+        else:
+            named[name] = bound.arguments[name]
+    return ArgsKwargsPair(tuple(first), named)
+
+
+def normalize_function(
+    target: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    arg_types: tuple[Any] | None = None,
+    kwarg_types: dict[str, Any] | None = None,
+    normalize_to_only_use_kwargs: bool = False,
+) -> ArgsKwargsPair | None:
+    """Return a call's arguments as the function's signature has them; None where it cannot be told.
+
+    Raises:
+        RuntimeError: several overloads of an operator take the arguments, and no types were given.
+    """
+    kwargs = kwargs or {}
+    schemas = _schemas(target)
+    if not schemas:
+        if not isinstance(target, types.FunctionType):
+            return None
+        return _normalized(inspect.signature(inspect.unwrap(target)), args, kwargs, normalize_to_only_use_kwargs)
+    fitting = [one for one in map(_signature, schemas) if _bound(one, args, kwargs) is not None]
+    if len(fitting) > 1 and arg_types is None and kwarg_types is None:
+        listed = "\n".join(map(str, fitting))
+        raise RuntimeError(
+            f"Tried to normalize arguments to torch.{target.__name__} but the schema match was ambiguous! Please provide "
+            f"argument types to the normalize_arguments() call. Available schemas:\n{listed}"
+        )
+    return _normalized(fitting[0], args, kwargs, normalize_to_only_use_kwargs) if fitting else None
+
+
+def normalize_module(
+    root: Any,
+    target: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    normalize_to_only_use_kwargs: bool = False,
+) -> ArgsKwargsPair | None:
+    """Return the arguments of a submodule's call as its `forward` has them.
+
+    Raises:
+        RuntimeError: there is no such submodule.
+    """
+    try:
+        module = root.get_submodule(target)
+    except AttributeError as error:
+        raise RuntimeError(
+            f"Tried to normalize node with target {target} but root did not have that target!"
+        ) from error
+    if not type(module).__module__.startswith("torch.nn"):
+        return None
+    return _normalized(inspect.signature(module.forward), args, kwargs or {}, normalize_to_only_use_kwargs)
+
+
+adopt(globals())

@@ -1,0 +1,222 @@
+"""`torch.fx.traceback`: what new nodes are told of where they come from."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from mindtorch._naming import adopt
+
+if TYPE_CHECKING:
+    from mindtorch.fx.node import Node
+
+__all__ = [
+    "NodeSource",
+    "NodeSourceAction",
+    "annotate",
+    "annotate_fn",
+    "format_stack",
+    "get_current_meta",
+    "get_current_replay_node",
+    "get_graph_provenance_json",
+    "has_preserved_node_meta",
+    "preserve_node_meta",
+    "reset_grad_fn_seq_nr",
+    "set_current_meta",
+    "set_current_replay_node",
+    "set_grad_fn_seq_nr",
+    "set_stack_trace",
+]
+
+current_meta: dict[str, Any] = {}
+current_replay_node: Any = None
+should_preserve_node_meta = False
+
+
+class NodeSourceAction(Enum):
+    """What a pass did to make a node."""
+
+    CREATE = "create"
+    REPLACE = "replace"
+
+
+class NodeSource:
+    """Where a node comes from: the node before it, the pass that made it and what that did."""
+
+    def __init__(
+        self,
+        node: Node | None,
+        pass_name: str = "",
+        action: NodeSourceAction | list[NodeSourceAction] | None = None,
+    ) -> None:
+        self.pass_name = pass_name
+        self.action = action if isinstance(action, list) else [action] if action is not None else []
+        self.name = node.name if node is not None else ""
+        self.target = str(node.target) if node is not None else ""
+        self.graph_id = id(node.graph) if node is not None else -1
+        self.from_node = copy.deepcopy(node.meta.get("from_node", [])) if node is not None else []
+
+    def __repr__(self) -> str:
+        return self.print_readable()
+
+    def print_readable(self, indent: int = 0) -> str:
+        """Return the source and, indented, the sources before it."""
+        shown = "+".join(one.name.lower() for one in self.action)
+        lines = [
+            f"{' ' * indent}(name={self.name}, pass_name={self.pass_name}, action={shown}, graph_id={self.graph_id})"
+        ]
+        lines += [one.print_readable(indent + 4) for one in self.from_node]
+        return "\n".join(lines) + ("\n" if indent == 0 else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the source as plain data."""
+        return {
+            "name": self.name,
+            "target": self.target,
+            "graph_id": self.graph_id,
+            "pass_name": self.pass_name,
+            "action": "+".join(one.name.lower() for one in self.action),
+            "from_node": [one.to_dict() for one in self.from_node],
+        }
+
+
+@contextmanager
+def preserve_node_meta(enable: bool = True) -> Iterator[None]:
+    """Within the block new nodes get what `set_current_meta` says."""
+    global should_preserve_node_meta, current_meta
+    saved, saved_meta = should_preserve_node_meta, current_meta
+    try:
+        should_preserve_node_meta, current_meta = enable, current_meta.copy()
+        yield
+    finally:
+        should_preserve_node_meta, current_meta = saved, saved_meta
+
+
+def has_preserved_node_meta() -> bool:
+    """Return whether new nodes get the current meta."""
+    return should_preserve_node_meta
+
+
+def set_stack_trace(stack: list[str]) -> None:
+    """Let new nodes have this stack."""
+    if should_preserve_node_meta and stack:
+        current_meta["stack_trace"] = "".join(stack)
+
+
+def set_grad_fn_seq_nr(seq_nr: int) -> None:
+    """Let new nodes say that they are the backward of the autograd node `seq_nr`."""
+    if should_preserve_node_meta:
+        current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
+        current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1
+
+
+def reset_grad_fn_seq_nr() -> None:
+    """Take back one `set_grad_fn_seq_nr`."""
+    if should_preserve_node_meta:
+        level = current_meta.get("in_grad_fn", 0)
+        if level > 1:
+            current_meta["in_grad_fn"] = level - 1
+            current_meta["grad_fn_seq_nr"] = current_meta["grad_fn_seq_nr"][:-1]
+        else:
+            current_meta.pop("in_grad_fn", None)
+            current_meta.pop("grad_fn_seq_nr", None)
+
+
+def format_stack() -> list[str]:
+    """Return the stack that new nodes get, or the stack of this call."""
+    if should_preserve_node_meta:
+        return [current_meta.get("stack_trace", "")]
+    return traceback.format_list(traceback.extract_stack()[:-1])
+
+
+def user_stack() -> list[str]:
+    """Return the stack of this call without the frames of the tracer."""
+    frames = [one for one in traceback.extract_stack() if "/fx/" not in one.filename.replace("\\", "/")]
+    return traceback.format_list(frames)
+
+
+@contextmanager
+def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
+    """Within the block new nodes get the meta of `node`."""
+    global current_meta
+    if not (should_preserve_node_meta and node.meta):
+        yield
+        return
+    saved = current_meta
+    try:
+        current_meta = node.meta.copy()
+        if "from_node" not in current_meta or current_meta["from_node"][-1].name != node.name:
+            current_meta["from_node"] = [
+                *current_meta.get("from_node", []),
+                NodeSource(node, pass_name, NodeSourceAction.CREATE),
+            ]
+        yield
+    finally:
+        current_meta = saved
+
+
+def get_current_meta() -> dict[str, Any]:
+    """Return what new nodes get."""
+    return current_meta
+
+
+@contextmanager
+def set_current_replay_node(node: Node | None) -> Iterator[None]:
+    """Within the block `node` is the one whose step is done again."""
+    global current_replay_node
+    saved = current_replay_node
+    try:
+        current_replay_node = node
+        yield
+    finally:
+        current_replay_node = saved
+
+
+def get_current_replay_node() -> Node | None:
+    """Return the node whose step is done again, if one is."""
+    return current_replay_node
+
+
+@contextmanager
+def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
+    """Within the block new nodes get these entries in `meta["custom"]`."""
+    had, saved = "custom" in current_meta, current_meta.get("custom")
+    current_meta["custom"] = {**(saved or {}), **annotation_dict}
+    try:
+        yield
+    finally:
+        if had:
+            current_meta["custom"] = saved
+        else:
+            current_meta.pop("custom", None)
+
+
+def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that runs a function within `annotate`."""
+
+    def decorator(fn: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fn)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with annotate(annotation_dict):
+                return fn(*args, **kwargs)
+
+        return run
+
+    return decorator
+
+
+def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
+    """Return for each node of a graph that calls something where it comes from."""
+    found = {}
+    for node in graph.nodes:
+        if node.op == "call_function":
+            found[node.name] = [one.to_dict() for one in node.meta.get("from_node", [])]
+    return found
+
+
+adopt(globals())
