@@ -109,10 +109,14 @@ int install_recording(PyObject* settings) {
     };
     const SlotName leaf_slots[] = {{"_hooks", &to.leaf.hooks}, {"variable", &to.leaf.variable}};
     const TypeName types[] = {
-        {"AccumulateGrad", &to.leaf_type}, {"OpNode", &to.node_type}, {"Recorder", &to.recorder_type}};
+        {"AccumulateGrad", &to.leaf_type}, {"OpNode", &to.node_type}, {"Recorder", &to.recorder_type},
+        {"SavedResult", &to.result_type},
+    };
+    const SlotName result_slots[] = {
+        {"alias", &to.result.alias}, {"number", &to.result.number}, {"owner", &to.result.owner}};
     if (find_slots(settings, "Recorder", recorder_slots) < 0 || find_slots(settings, "OpNode", node_slots) < 0 ||
         find_slots(settings, "AutogradMeta", meta_slots) < 0 ||
-        find_slots(settings, "GraphTask", task_slots) < 0 ||
+        find_slots(settings, "GraphTask", task_slots) < 0 || find_slots(settings, "SavedResult", result_slots) < 0 ||
         find_slots(settings, "AccumulateGrad", leaf_slots) < 0 || find_types(settings, types) < 0)
         return -1;
     const ObjectName objects[] = {
@@ -144,7 +148,9 @@ int install_slots(PyObject* settings) {
     const SlotName signature_slots[] = {
         {"spec", &to.signature.spec}, {"requires_grad", &to.signature.requires_grad}};
     const SlotName spec_slots[] = {
-        {"shape", &to.spec.shape}, {"np_dtype", &to.spec.np_dtype}, {"np_strides", &to.spec.np_strides}};
+        {"shape", &to.spec.shape}, {"np_dtype", &to.spec.np_dtype}, {"np_strides", &to.spec.np_strides},
+        {"plain", &to.spec.plain},
+    };
     const SlotName view_slots[] = {
         {"attr_version", &to.view.version}, {"base", &to.view.base}, {"creation", &to.view.creation},
         {"leaf", &to.view.leaf},
@@ -156,7 +162,13 @@ int install_slots(PyObject* settings) {
     const SlotName mode_slots[] = {{"grad", &to.mode.grad}, {"dispatch_modes", &to.mode.dispatch_modes}};
     const SlotName packet_slots[] = {{"plans", &to.packet_plans}};
     const SlotName overlap_slots[] = {{"before", &to.overlap_before}};
-    const SlotName storage_slots[] = {{"buffer", &to.buffer}};
+    const SlotName storage_slots[] = {
+        {"device", &to.storage.device}, {"_allocation", &to.storage.allocation}, {"buffer", &to.storage.buffer}};
+    const SlotName allocation_slots[] = {
+        {"buffer", &to.allocation.buffer}, {"nbytes", &to.allocation.nbytes},
+        {"resizable", &to.allocation.resizable}, {"lent", &to.allocation.lent}, {"shared", &to.allocation.shared},
+        {"filename", &to.allocation.filename},
+    };
     const bool found = find_slots(settings, "TensorBase", tensor_slots) == 0 &&
                        find_slots(settings, "Plan", plan_slots) == 0 &&
                        find_slots(settings, "Signature", signature_slots) == 0 &&
@@ -166,6 +178,7 @@ int install_slots(PyObject* settings) {
                        find_slots(settings, "Mode", mode_slots) == 0 &&
                        find_slots(settings, "Packet", packet_slots) == 0 &&
                        find_slots(settings, "OverlapCheck", overlap_slots) == 0 &&
+                       find_slots(settings, "HostAllocation", allocation_slots) == 0 &&
                        find_slots(settings, "UntypedStorage", storage_slots) == 0;
     return found ? 0 : -1;
 }
@@ -179,10 +192,12 @@ int install_objects(PyObject* settings) {
         {"run_inplace", &to.runs.inplace}, {"run_view", &to.runs.view}, {"run_views", &to.runs.views},
         {"run_composite", &to.runs.composite}, {"empty", &to.empty}, {"enter", &to.enter}, {"leave", &to.leave},
         {"silent", &to.silent}, {"error_state", &to.error_state}, {"tensor_class", &to.tensor_class},
+        {"cpu", &to.cpu},
     };
     const TypeName types[] = {
         {"Spec", &to.spec_type}, {"ViewInfo", &to.view_type}, {"Start", &to.start_type},
         {"OverlapCheck", &to.overlap_type}, {"UntypedStorage", &to.storage_type},
+        {"HostAllocation", &to.allocation_type},
     };
     const ObjectName names[] = {
         {"mode", &to.mode_name}, {"free", &to.free_name}, {"key", &to.key_name}, {"__dict__", &to.dict_name},

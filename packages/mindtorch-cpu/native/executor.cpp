@@ -141,22 +141,10 @@ PyObject* allocate(const Output& output) {
 
 // A fresh tensor of the plan's class that owns `array`.
 PyObject* make_tensor(const Program& program, const Output& output, PyObject* array) {
-    const auto& at = configuration.tensor;
     Ref counter(PyList_New(1));
     if (!counter) return nullptr;
     PyList_SET_ITEM(counter.get(), 0, Py_NewRef(configuration.zero));
-    PyObject* tensor = program.cls->tp_alloc(program.cls, 0);
-    if (tensor == nullptr) return nullptr;
-    slot(tensor, at.sig) = Py_NewRef(output.sig);
-    slot(tensor, at.array) = Py_NewRef(array);
-    slot(tensor, at.storage) = Py_NewRef(Py_None);
-    slot(tensor, at.offset) = Py_NewRef(configuration.zero);
-    slot(tensor, at.counter) = counter.release();
-    slot(tensor, at.grad_fn) = Py_NewRef(Py_None);
-    slot(tensor, at.output_nr) = Py_NewRef(configuration.zero);
-    slot(tensor, at.view) = Py_NewRef(Py_None);
-    slot(tensor, at.meta) = Py_NewRef(Py_None);
-    return tensor;
+    return new_tensor(program.cls, {output.sig, array, Py_None, configuration.zero, counter.get()});
 }
 
 PyObject* packed(const Program& program, PyObject* tensors) {

@@ -78,6 +78,29 @@ Formulas* formulas_of(PyObject* recorder) {
     return made;
 }
 
+bool holds(PyObject* mode, Py_ssize_t field) { return slot(mode, field) == Py_True; }
+
+bool handles(PyObject* mode) { return PyTuple_GET_SIZE(slot(mode, configuration.mode.dispatch_modes)) > 0; }
+
+bool is_results_class(PyObject* tensor) {
+    return reinterpret_cast<PyObject*>(Py_TYPE(tensor)) == PyList_GET_ITEM(configuration.tensor_class, 0);
+}
+
+bool same_version(PyObject* one, PyObject* other) {
+    return one == other || PyObject_RichCompareBool(one, other, Py_EQ) == 1;
+}
+
+// The tensor that a node kept of its own result, without its history; null where Python has to look at it.
+PyObject* saved_result(PyObject* item, PyObject* version) {
+    PyObject* mode = current_mode();
+    if (Py_TYPE(item) != configuration.result_type || mode == nullptr || holds(mode, configuration.mode.grad) || handles(mode))
+        return nullptr;
+    PyObject* alias = slot(item, configuration.result.alias);
+    if (!is_results_class(alias)) return nullptr;
+    PyObject* counter = slot(alias, configuration.tensor.counter);
+    return counter != nullptr && same_version(PyList_GET_ITEM(counter, 0), version) ? Py_NewRef(alias) : nullptr;
+}
+
 // Check that nobody wrote into what was saved, and put it at its places of the environment; -1 with an error set.
 int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObject* environment) {
     PyObject* recorder = slot(node, configuration.node.recorder);
@@ -96,9 +119,12 @@ int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObjec
             const bool tensor = is_plain(Py_TYPE(item)) == 1;
             PyObject* counter = tensor ? slot(item, configuration.tensor.counter) : nullptr;
             PyObject* now = counter == nullptr ? nullptr : PyList_GET_ITEM(counter, 0);
-            if (now != nullptr && (now == version || PyObject_RichCompareBool(now, version, Py_EQ) == 1)) {
+            if (now != nullptr && same_version(now, version)) {
                 value = Py_NewRef(item);
             } else {
+                value = saved_result(item, version);
+            }
+            if (value == nullptr) {
                 PyObject* const given[3] = {node, item, version};
                 value = PyObject_Vectorcall(configuration.unpack, given, 3, nullptr);
                 if (value == nullptr) return -1;
@@ -155,18 +181,10 @@ PyObject* listed(Refs& grads) {
     return list;
 }
 
-bool holds(PyObject* mode, Py_ssize_t field) { return slot(mode, field) == Py_True; }
-
-bool handles(PyObject* mode) { return PyTuple_GET_SIZE(slot(mode, configuration.mode.dispatch_modes)) > 0; }
-
 bool is_whole(PyObject* tensor, PyObject* array) {
     return array != nullptr && PyArray_CheckExact(array) && Py_REFCNT(array) == 1 &&
            PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) == nullptr &&
            slot(tensor, configuration.tensor.view) == Py_None && slot(tensor, configuration.tensor.storage) == Py_None;
-}
-
-bool is_results_class(PyObject* tensor) {
-    return reinterpret_cast<PyObject*>(Py_TYPE(tensor)) == PyList_GET_ITEM(configuration.tensor_class, 0);
 }
 
 // True when nothing but the one reference to it sees the memory of a tensor without history.

@@ -96,8 +96,17 @@ struct Configuration {
         Py_ssize_t spec, requires_grad;
     } signature;
     struct {
-        Py_ssize_t shape, np_dtype, np_strides;
+        Py_ssize_t shape, np_dtype, np_strides, plain;
     } spec;
+    struct {
+        Py_ssize_t device, allocation, buffer;
+    } storage;
+    struct {
+        Py_ssize_t buffer, nbytes, resizable, lent, shared, filename;
+    } allocation;
+    struct {
+        Py_ssize_t alias, number, owner;
+    } result;
     struct {
         Py_ssize_t version, base, creation, leaf;
     } view;
@@ -124,10 +133,9 @@ struct Configuration {
     } task;
     Py_ssize_t packet_plans = 0;
     Py_ssize_t overlap_before = 0;
-    Py_ssize_t buffer = 0;                      // of a storage
     // Classes.
     PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
-                 *storage_type = nullptr;
+                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr;
     // The Python functions whose twins are here.
     struct {
         PyObject *kernel, *outputs, *inplace, *view, *views, *composite;
@@ -153,6 +161,7 @@ struct Configuration {
     PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
     PyObject* error_state = nullptr;            // numpy's context variable, or None where numpy has none
     PyObject* zero = nullptr;
+    PyObject* cpu = nullptr;                    // the device
     PyObject* default_creation = nullptr;       // of views
     // Names.
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,

@@ -45,14 +45,15 @@ struct EdgePlace {
 };
 
 struct Save {
-    enum Kind { TENSOR, SCALAR, OFFSET } kind;
-    Py_ssize_t place;
+    enum Kind { TENSOR, SCALAR, OFFSET, RESULT } kind;
+    Py_ssize_t place;  // in the call, or the number of the result
 };
 
 // How calls are recorded without Python.
 struct Recording {
     PyObject* recorder;
     PyTypeObject* cls;
+    bool single;  // one result, and no tuple
     std::vector<EdgePlace> edges;
     std::vector<Save> saves;
 };
@@ -106,6 +107,20 @@ PyObject* current_mode();
 
 // True when results of this type need no look at overrides; -1 with an error set.
 int is_plain(PyTypeObject* type);
+
+// What a tensor without history is made of, all borrowed.
+struct NewTensor {
+    PyObject *sig, *array, *storage, *offset, *counter;
+};
+
+PyObject* new_tensor(PyTypeObject* cls, const NewTensor& of);
+
+// The storage of a tensor, made where nobody asked for it before; null with an error set.
+PyObject* storage_of(PyObject* tensor);
+
+// A tensor without history over the bytes and the version counter of another one of the same class. Null without an
+// error: Python's to make.
+PyObject* alias_of(PyObject* tensor);
 
 // A view of `base` that `output` describes, `offset` elements from where `base` starts. Null without an error: Python's.
 PyObject* make_view(const Program& program, PyObject* base, const Output& output, Py_ssize_t offset);

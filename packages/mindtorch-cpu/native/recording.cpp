@@ -1,4 +1,4 @@
-// The twin of a recorder's `after` for ops with one result that save no result; others are recorded in Python.
+// The twin of a recorder's `after` for ops that write nothing and save no list; others are recorded in Python.
 #include "program.h"
 
 namespace mindtorch {
@@ -88,42 +88,78 @@ PyObject* edges_of(const Recording& recording, const Call& call) {
     return edges.release();
 }
 
-// What a save keeps and its version, None for what has none; false with an error set.
-bool save(const Save& one, const Call& call, PyObject*& item, PyObject*& version) {
-    item = call[one.place];
+// A result as its own node keeps it: an alias without the node, or the tensor itself where it requires no grad.
+PyObject* kept_result(PyObject* output, Py_ssize_t number) {
+    if (!requires_grad(output)) return Py_NewRef(output);
+    Ref alias(alias_of(output)), place(alias ? PyLong_FromSsize_t(number) : nullptr);
+    if (!place) return nullptr;
+    PyTypeObject* type = configuration.result_type;
+    PyObject* made = type->tp_alloc(type, 0);
+    if (made == nullptr) return nullptr;
+    slot(made, configuration.result.alias) = alias.release();
+    slot(made, configuration.result.number) = place.release();
+    slot(made, configuration.result.owner) = Py_NewRef(Py_None);
+    return made;
+}
+
+// What a save keeps, as a new reference, and its version, borrowed: None for what has none. Null with an error set.
+PyObject* save(const Save& one, const Call& call, PyObject* result, PyObject*& version) {
+    PyObject* item = one.kind != Save::RESULT ? call[one.place] : result;
     version = Py_None;
-    if (one.kind == Save::SCALAR) return true;
-    if (one.kind == Save::OFFSET) {
-        item = slot(item, configuration.tensor.offset);
-        return item != nullptr;
-    }
-    PyObject* counter = slot(item, configuration.tensor.counter);
+    if (one.kind == Save::SCALAR) return Py_NewRef(item);
+    if (one.kind == Save::OFFSET) return Py_XNewRef(slot(item, configuration.tensor.offset));
+    if (one.kind == Save::RESULT && PyTuple_CheckExact(result)) item = PyTuple_GetItem(result, one.place);
+    PyObject* counter = item == nullptr ? nullptr : slot(item, configuration.tensor.counter);
     version = counter == nullptr ? nullptr : PyList_GetItem(counter, 0);
-    return version != nullptr;
+    if (version == nullptr) return nullptr;
+    return one.kind == Save::RESULT ? kept_result(item, one.place) : Py_NewRef(item);
 }
 
 // [item, its version, ...]
-PyObject* saved_of(const Recording& recording, const Call& call) {
+PyObject* saved_of(const Recording& recording, const Call& call, PyObject* result) {
     const auto count = static_cast<Py_ssize_t>(recording.saves.size());
     Ref saved(PyList_New(2 * count));
     if (!saved) return nullptr;
     for (Py_ssize_t index = 0; index < count; index++) {
-        PyObject *item, *version;
-        if (!save(recording.saves[index], call, item, version)) return nullptr;
-        PyList_SET_ITEM(saved.get(), 2 * index, Py_NewRef(item));
+        PyObject* version;
+        PyObject* item = save(recording.saves[index], call, result, version);
+        if (item == nullptr) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an operand to save has no memory");
+            return nullptr;
+        }
+        PyList_SET_ITEM(saved.get(), 2 * index, item);
         PyList_SET_ITEM(saved.get(), 2 * index + 1, Py_NewRef(version));
     }
     return saved.release();
 }
 
-int record_plain(const Recording& recording, const Call& call, PyObject* tensor) {
+// Make `node` the history of a result, or of those of several that require grad.
+int connect(PyObject* node, PyObject* result) {
+    const auto& at = configuration.tensor;
+    if (!PyTuple_CheckExact(result)) {
+        Py_XSETREF(slot(result, at.grad_fn), Py_NewRef(node));
+        return 0;
+    }
+    for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(result); number++) {
+        PyObject* output = PyTuple_GET_ITEM(result, number);
+        if (output == Py_None || !requires_grad(output)) continue;
+        PyObject* place = PyLong_FromSsize_t(number);
+        if (place == nullptr) return -1;
+        Py_XSETREF(slot(output, at.grad_fn), Py_NewRef(node));
+        Py_XSETREF(slot(output, at.output_nr), place);
+    }
+    return 0;
+}
+
+int record_plain(const Recording& recording, const Call& call, PyObject* result) {
     const auto& at = configuration.node;
     Ref number(PyIter_Next(configuration.sequence));
     if (!number) return -1;
     Ref edges(edges_of(recording, call));
-    Ref saved(edges ? saved_of(recording, call) : nullptr);
+    Ref saved(edges ? saved_of(recording, call, result) : nullptr);
     if (!saved) return -1;
-    PyObject* node = recording.cls->tp_alloc(recording.cls, 0);
+    Ref made(recording.cls->tp_alloc(recording.cls, 0));
+    PyObject* node = made.get();
     if (node == nullptr) return -1;
     slot(node, at.recorder) = Py_NewRef(recording.recorder);
     slot(node, at.hooks) = Py_NewRef(Py_None);
@@ -131,8 +167,7 @@ int record_plain(const Recording& recording, const Call& call, PyObject* tensor)
     slot(node, at.outputs) = Py_NewRef(slot(recording.recorder, configuration.recorder.outputs));
     slot(node, at.edges) = edges.release();
     slot(node, at.saved) = saved.release();
-    Py_XSETREF(slot(tensor, configuration.tensor.grad_fn), node);
-    return 0;
+    return connect(node, result);
 }
 
 bool read_edges(PyObject* places, std::vector<EdgePlace>& edges) {
@@ -164,11 +199,37 @@ bool read_saves(PyObject* saves, std::vector<Save>& to) {
             made.kind = Save::SCALAR;
         } else if (PyUnicode_CompareWithASCIIString(kind, "offset") == 0) {
             made.kind = Save::OFFSET;
+        } else if (PyUnicode_CompareWithASCIIString(kind, "result") == 0) {
+            made.kind = Save::RESULT;
         } else if (PyUnicode_CompareWithASCIIString(kind, "tensor") != 0) {
             return false;
         }
         to.push_back(made);
     }
+    return true;
+}
+
+bool has_array(PyObject* tensor) {
+    PyObject* array = tensor == Py_None ? nullptr : slot(tensor, configuration.tensor.array);
+    return array != nullptr && PyArray_CheckExact(array);
+}
+
+bool saves_results(const Recording& recording) {
+    for (const Save& one : recording.saves)
+        if (one.kind == Save::RESULT) return true;
+    return false;
+}
+
+// True when results are as many as the node has outputs, and have what it saves of them.
+bool is_made_for(const Recording& recording, PyObject* result) {
+    const bool checked = saves_results(recording);
+    if (recording.single || !PyTuple_CheckExact(result)) return recording.single && (!checked || has_array(result));
+    PyObject* outputs = slot(recording.recorder, configuration.recorder.outputs);
+    if (!PyTuple_CheckExact(outputs) || PyTuple_GET_SIZE(outputs) < PyTuple_GET_SIZE(result)) return false;
+    for (const Save& one : recording.saves)
+        if (one.kind == Save::RESULT &&
+            (one.place >= PyTuple_GET_SIZE(result) || !has_array(PyTuple_GET_ITEM(result, one.place))))
+            return false;
     return true;
 }
 
@@ -180,12 +241,13 @@ bool plan_recording(PyObject* record, Recording& to) {
     const auto& at = configuration.recorder;
     to.recorder = PyMethod_GET_SELF(record);
     to.cls = reinterpret_cast<PyTypeObject*>(slot(to.recorder, at.cls));
-    return slot(to.recorder, at.plain) == Py_True && slot(to.recorder, at.single) == Py_True &&
+    to.single = slot(to.recorder, at.single) == Py_True;
+    return slot(to.recorder, at.plain) == Py_True &&
            read_edges(slot(to.recorder, at.edges), to.edges) && read_saves(slot(to.recorder, at.saves), to.saves);
 }
 
 int record_call(const Program& program, Call& call, PyObject* result) {
-    if (program.records &&
+    if (program.records && is_made_for(program.recording, result) &&
         PyDict_GetItemWithError(configuration.anomaly, configuration.enabled_name) == Py_False)
         return record_plain(program.recording, call, result);
     if (call.flat() == nullptr) return -1;

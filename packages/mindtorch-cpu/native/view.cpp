@@ -5,13 +5,6 @@ namespace mindtorch {
 
 namespace {
 
-// The storage of a tensor, made where nobody asked for it before; null with an error set.
-PyObject* storage_of(PyObject* tensor) {
-    PyObject* storage = slot(tensor, configuration.tensor.storage);
-    if (storage != nullptr && storage != Py_None) return Py_NewRef(storage);
-    return PyObject_CallMethodNoArgs(tensor, configuration.materialize_name);
-}
-
 // Numbers of a tuple; false when there are too many or other ones.
 bool read_numbers(PyObject* from, npy_intp* to, int count) {
     if (from == nullptr || !PyTuple_Check(from) || PyTuple_GET_SIZE(from) != count) return false;
@@ -134,23 +127,13 @@ PyObject* make_view(const Program& program, PyObject* base, const Output& output
     if (PyErr_Occurred() || __builtin_add_overflow(whole, offset, &whole)) return nullptr;
     Ref storage(storage_of(base));
     if (!storage || Py_TYPE(storage.get()) != configuration.storage_type) return nullptr;
-    PyObject* buffer = slot(storage.get(), configuration.buffer);
+    PyObject* buffer = slot(storage.get(), configuration.storage.buffer);
     if (buffer == nullptr) return nullptr;
     Ref made(array_over(buffer, output, whole)), number(made ? PyLong_FromSsize_t(whole) : nullptr);
     if (!number) return nullptr;
-    Ref tensor(program.cls->tp_alloc(program.cls, 0));
+    Ref tensor(new_tensor(program.cls, {output.sig, made.get(), storage.get(), number.get(), counter}));
     if (!tensor) return nullptr;
-    PyObject* view = tensor.get();
-    slot(view, at.sig) = Py_NewRef(output.sig);
-    slot(view, at.array) = made.release();
-    slot(view, at.storage) = storage.release();
-    slot(view, at.offset) = number.release();
-    slot(view, at.counter) = Py_NewRef(counter);
-    slot(view, at.grad_fn) = Py_NewRef(Py_None);
-    slot(view, at.output_nr) = Py_NewRef(configuration.zero);
-    slot(view, at.view) = Py_NewRef(Py_None);
-    slot(view, at.meta) = Py_NewRef(Py_None);
-    if (program.creation != nullptr && relate(program, base, view) < 0) return nullptr;
+    if (program.creation != nullptr && relate(program, base, tensor.get()) < 0) return nullptr;
     return tensor.release();
 }
 

@@ -17,7 +17,7 @@ from .mutation import plan_watched
 from .node import AccumulateGrad, OpNode, sequence
 from .recorder import NOWHERE, Recorder, output_specs, requires
 from .reduction import fit
-from .saved import unpack
+from .saved import SavedResult, unpack
 from .views import gradient_edge
 
 
@@ -63,6 +63,7 @@ def install() -> None:
         "add_in_place": add_in_place,
         "fit": fit,
         "unpack": unpack,
+        "SavedResult": SavedResult,
         "install_loop": install_loop,
     }
     next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

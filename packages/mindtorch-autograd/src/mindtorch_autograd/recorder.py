@@ -52,7 +52,7 @@ class Recorder:
 
     `edges` has an entry per differentiable tensor input in schema order: the source in `flat`, a (source, index) pair
     inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps; `plain` says
-    that all are kept as they are. `environment` has the constants; a formula's parameters are places in it, the first two
+    that no hook looks at them and none is a list. `environment` has the constants; a formula's parameters are places in it, the first two
     the gradients. `native` is the twin's.
     """
 
@@ -97,7 +97,7 @@ class Recorder:
         self.needs_self_copy = wanted.written and ("tensor", wanted.sources[0]) in [save[:2] for save in self.saves]
         plain = not wanted.written and wanted.mode.saved_hooks is not True
         plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
-        self.plain = plain and kinds <= {"tensor", "scalar", "offset"}
+        self.plain = plain and kinds <= {"tensor", "scalar", "offset", "result"}
         self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain and kinds <= {"tensor"} else None
 
     check = staticmethod(check_inplace)

@@ -21,9 +21,11 @@ from mindtorch_dispatch.meta.rule import Start
 from mindtorch_dispatch.overlap import OverlapCheck
 from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
 from mindtorch_dispatch.twin import twin
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bfloat16
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.storage import UntypedStorage
+from mindtorch_storage.storage.memory import HostAllocation
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
 from .generator import default_generator
@@ -105,6 +107,7 @@ RUNS = (
 
 CLASSES = (
     AutogradMeta,
+    HostAllocation,
     Mode,
     OverlapCheck,
     plan.Plan,
@@ -178,6 +181,7 @@ def install(module: Any) -> None:
             "silent": quiet.SILENT,
             "tensor_class": plan.tensor_class,
             "bfloat16": bfloat16.np,
+            "cpu": Device("cpu"),
             "error_state": variable if isinstance(variable, ContextVar) else None,
             **hooks.parts,
         }

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.resources import files
+from inspect import Parameter, Signature
 from types import ModuleType
 from typing import Any
 
@@ -236,6 +237,8 @@ def out_schema(row: OpRow) -> Schema:
 class OpOverloadPacket:
     """`torch.ops.aten.add`: the packet's function form, with its overloads as attributes."""
 
+    __slots__ = ("__dict__", "__weakref__", "function")
+
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
         self.function: Callable[..., Any] = _calls["form"](packet, False)
@@ -243,9 +246,6 @@ class OpOverloadPacket:
             self.function = self._match
         self.__name__ = packet.name.rpartition("::")[2]
         self.__module__ = f"torch._ops.{self._qualified_op_name.partition('::')[0]}"
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
 
     def _match(self, *args: Any, **kwargs: Any) -> Any:
         return _calls["matching"](self.packet, args, kwargs)
@@ -309,6 +309,13 @@ class OpOverloadPacket:
 
     def __str__(self) -> str:
         return self._qualified_op_name.replace("::", ".")
+
+
+# A call is the function's, without a frame of Python in between.
+OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[attr-defined]
+OpOverloadPacket.__signature__ = Signature(  # type: ignore[attr-defined]
+    [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("kwargs", Parameter.VAR_KEYWORD)]
+)
 
 
 class OpNamespace(ModuleType):

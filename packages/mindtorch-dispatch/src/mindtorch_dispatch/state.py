@@ -42,7 +42,7 @@ class Mode:
     calls can be recorded, which in inference mode they never are, whatever the grad mode.
     """
 
-    __slots__ = (*_FIELDS, "overriding", "records")
+    __slots__ = (*_FIELDS, "_replaced", "overriding", "records")
 
     grad: bool
     inference: bool
@@ -63,9 +63,14 @@ class Mode:
             setattr(self, name, value)
         self.overriding = bool(self.function_modes or self.dispatch_modes)
         self.records = self.grad and not self.inference
+        self._replaced: dict[tuple[Any, ...], Mode] = {}
 
     def replace(self, **changes: Any) -> Mode:
         """Return the interned mode that differs in `changes`."""
+        key = tuple(changes.items())
+        return self._replaced.get(key) or self._replace(key, changes)
+
+    def _replace(self, key: tuple[Any, ...], changes: dict[str, Any]) -> Mode:
         values = tuple(changes[name] if name in changes else getattr(self, name) for name in _FIELDS)
         if values[_PYTHON_MODES] != ((), ()):
             return Mode(values)  # no plan is kept for it, and a program's objects must not be
@@ -74,6 +79,8 @@ class Mode:
             if len(_modes) >= MODE_LIMIT:
                 _modes.clear()
             mode = _modes.setdefault(values, Mode(values))
+        if len(self._replaced) < REPLACED_LIMIT:
+            self._replaced[key] = mode
         return mode
 
     def __repr__(self) -> str:
@@ -84,6 +91,9 @@ class Mode:
 
 
 _PYTHON_MODES = slice(_FIELDS.index("function_modes"), _FIELDS.index("dispatch_modes") + 1)
+
+REPLACED_LIMIT = 64
+"""How many modes that differ from it a mode remembers."""
 
 MODE_LIMIT = 4096
 """How many combinations stay interned; past it the table starts anew (a new plan each, never a wrong one)."""
