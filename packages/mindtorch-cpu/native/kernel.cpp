@@ -105,6 +105,8 @@ const NamedKernel* find_kernel(PyObject* name) {
              normalization_kernels,
              matmul_kernels,
              random_kernels,
+             copy_kernels,
+             join_kernels,
          })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;

@@ -10,6 +10,8 @@ extern const NamedKernel activation_kernels[];
 extern const NamedKernel normalization_kernels[];
 extern const NamedKernel matmul_kernels[];
 extern const NamedKernel random_kernels[];
+extern const NamedKernel copy_kernels[];
+extern const NamedKernel join_kernels[];
 
 // 0 for float32, 1 for float64, -1 for an array no loop takes.
 inline int kind_of(PyArrayObject* array) {

@@ -91,6 +91,22 @@ ROWS = {
     "randperm_of_generator": ("randperm.generator",),
     "exponential_": ("exponential_",),
     "multinomial": ("multinomial",),
+    "clone": ("clone", "_to_copy"),
+    "copy_": ("copy_",),
+    "zeros": ("zeros", "zeros_like", "new_zeros", "zero_"),
+    "ones": ("ones", "ones_like", "new_ones"),
+    "full": ("full", "full_like"),
+    "new_full": ("new_full",),
+    "fill_": ("fill_.Scalar", "fill_.Tensor"),
+    "cat": ("cat",),
+    "repeat": ("repeat",),
+    "flip": ("flip",),
+    "roll": ("roll",),
+    "tril": ("tril",),
+    "triu": ("triu",),
+    "select_backward": ("select_backward",),
+    "slice_backward": ("slice_backward",),
+    "constant_pad_nd": ("constant_pad_nd",),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 
