@@ -164,7 +164,8 @@ INLINE float widened(Half half) {
     // Scaled as a float with too small an exponent, so that subnormal numbers come right too.
     const uint32_t sign = static_cast<uint32_t>(half.bits & 0x8000) << 16, size = half.bits & 0x7fff;
     const uint32_t finite = to_bits(from_bits(size << 13) * 5.192296858534828e33f);  // 2**112
-    return from_bits(sign | (size >= 0x7c00 ? 0x7f800000 | (size << 13) : finite));
+    const uint32_t quiet = size > 0x7c00 ? 0x400000 : 0;  // as the instruction does
+    return from_bits(sign | quiet | (size >= 0x7c00 ? 0x7f800000 | (size << 13) : finite));
 }
 
 INLINE float widened(Brain brain) { return from_bits(static_cast<uint32_t>(brain.bits) << 16); }
