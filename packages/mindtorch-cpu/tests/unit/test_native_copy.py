@@ -13,7 +13,23 @@ BRAIN = np.dtype(ml_dtypes.bfloat16)
 TYPES = [
     np.dtype(name) for name in ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64", "complex64")
 ] + [BRAIN]
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-8, -6e-8, 5.96e-8, 3e-8, 65504, 65519, 65520, 1e30, 0.1, 1.00048828125]
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1e-8,
+    -6e-8,
+    5.96e-8,
+    3e-8,
+    65504,
+    65519,
+    65520,
+    1e30,
+    0.1,
+    1.00048828125,
+]
 
 
 def numbers(shape, dtype, seed=0):
@@ -115,8 +131,17 @@ def test_fills(dtype):
 
             same("zeros", make, shape)
             same("ones", make, shape)
-            for value in (0, 1, 3, True, 2.5, -1 if dtype.kind not in "u" else 7, 1e-8, np.nan if dtype.kind in "fc" else 4):
-                if dtype.kind not in "V" and dtype != BRAIN or value == value:
+            for value in (
+                0,
+                1,
+                3,
+                True,
+                2.5,
+                -1 if dtype.kind not in "u" else 7,
+                1e-8,
+                np.nan if dtype.kind in "fc" else 4,
+            ):
+                if (dtype.kind not in "V" and dtype != BRAIN) or value == value:
                     same("full", make, shape, value)
                     same("fill_.Scalar", make, None, value)
             same("fill_.Tensor", make, None, np.asarray(numbers((), dtype)))
@@ -166,7 +191,12 @@ def test_embedded_parts(layout):
         shape = [3, 5, 4]
         shape[dim] = extent
         same("slice_backward", lambda s=shape: np.ones(s, dtype), grad, shape, dim, start, end, step)
-    for pad, shape in [((1, 2), (3, 5, 7)), ((0, -1, 2, 0), (3, 7, 3)), ((1, 1, -2, -3, 0, 2), (5, 0, 6)), ((), (3, 5, 4))]:
+    for pad, shape in [
+        ((1, 2), (3, 5, 7)),
+        ((0, -1, 2, 0), (3, 7, 3)),
+        ((1, 1, -2, -3, 0, 2), (5, 0, 6)),
+        ((), (3, 5, 4)),
+    ]:
         for value in (0, 0.0, -1.5, 3):
             same("constant_pad_nd", lambda s=shape: np.ones(s, dtype), grad, pad, value)
 
