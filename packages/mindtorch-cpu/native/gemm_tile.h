@@ -193,17 +193,17 @@ void tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, siz
         finish_row(out, lanes[i], columns, finish, at);
 }
 
-// A block of packed rows times a block of packed columns.
+// A block of packed rows times a block of packed columns, of whose `right_depth` the first `depth` are taken.
 template <typename Real>
 void multiply_block(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows, size_t columns,
-                    size_t depth, const Finish<Real>& finish) {
+                    size_t depth, size_t right_depth, const Finish<Real>& finish) {
     constexpr size_t WIDE = Simd<Real>::TILE_COLUMNS;
     for (size_t column = 0; column < columns; column += WIDE) {
         const size_t columns_here = least(WIDE, columns - column);
         for (size_t row = 0; row < rows; row += TILE_ROWS) {
             const size_t rows_here = least(TILE_ROWS, rows - row);
             Real* to = out + static_cast<ptrdiff_t>(row) * out_row + column;
-            const Real *a = left + row * depth, *b = right + column * depth, *at = finish.addend.data;
+            const Real *a = left + row * depth, *b = right + column * right_depth, *at = finish.addend.data;
             if (at != nullptr)
                 at += static_cast<ptrdiff_t>(row) * finish.addend.row + static_cast<ptrdiff_t>(column) * finish.addend.column;
             if (rows_here <= (TILE_ROWS + 2) / 3)
@@ -246,7 +246,7 @@ void multiply(const Product<Real>& p, Real* scratch) {
                 Finish<Real> finish = {p.alpha, p.beta, p.addend, k > 0};
                 if (p.addend.data != nullptr) finish.addend.data += row_at * p.addend.row + column_at * p.addend.column;
                 multiply_block(p.out + row_at * p.out_row + column_at, p.out_row, rows_packed, columns_packed, rows, columns,
-                               depth, finish);
+                               depth, depth, finish);
             }
             k += BLOCK_DEPTH;
         } while (k < p.depth);

@@ -71,6 +71,8 @@ ROWS = {
     "layer_norm_backward": ("native_layer_norm_backward",),
     "matrix_product": ("mm", "bmm", "mv", "dot"),
     "scaled_product": ("addmm", "baddbmm", "addmv"),
+    "attention": ("_scaled_dot_product_flash_attention_for_cpu",),
+    "attention_backward": ("_scaled_dot_product_flash_attention_for_cpu_backward",),
     "uniform_": ("uniform_",),
     "normal_": ("normal_",),
     "normal_sized": ("normal.float_float",),
