@@ -69,7 +69,10 @@ def test_forward_and_backward(size: tuple[int, ...], causal: bool, threads: int)
     batch, heads, key_heads, rows, columns, width = size
     rng = np.random.default_rng(0)
     query, grad = heads_inside(rng, batch, heads, rows, width), heads_inside(rng, batch, heads, rows, width)
-    key, value = heads_inside(rng, batch, key_heads, columns, width), heads_inside(rng, batch, key_heads, columns, width)
+    key, value = (
+        heads_inside(rng, batch, key_heads, columns, width),
+        heads_inside(rng, batch, key_heads, columns, width),
+    )
     run = native.module.kernel("attention", refuse)
     run_backward = native.module.kernel("attention_backward", refuse)
     for mask, scale in zip(masks(rng, batch, heads, rows, columns), (None, 0.3, None, 0.3, None, None), strict=True):
