@@ -1,8 +1,9 @@
 """`python tests-integration/proxy/transformers_suite run|update|check|reasons|docs`: transformers' model tests here.
 
 With TRANSFORMERS_TESTS=DIR, DIR being the `tests` folder of a full checkout of transformers, the models' own tests run;
-without it, the common tests of the sdist with our own small testers. `update --recorded` takes what `run` found last
-instead of running again; `docs` writes docs/status/transformers.md from the scoreboard.
+without it, the common tests of the sdist with our own small testers. `update` runs both where it has both (`--source`
+chooses one), enters what it found into the scoreboard and writes docs/status/transformers.md, which `docs` writes from the
+scoreboard alone; `update --recorded` takes what `run` found last instead of running again.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ from sources import CACHE, MODELS, Tree, checkout_tree, sdist_tree
 RESULTS = CACHE / "results.json"
 
 
-def _tree(models: list[str] | None) -> Tree:
-    given = os.environ.get("TRANSFORMERS_TESTS")
-    return checkout_tree(Path(given), models or MODELS) if given else sdist_tree()
+def _sources(args: argparse.Namespace) -> list[str]:
+    """Return which sources there are, of those that `--source` allows; the one to run alone comes first."""
+    there = ["checkout", "sdist"] if os.environ.get("TRANSFORMERS_TESTS") else ["sdist"]
+    return [source for source in there if args.source in (None, source)]
 
 
-def _run(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
-    tree = _tree(args.model)
+def _tree(source: str, models: list[str] | None) -> Tree:
+    return (
+        sdist_tree() if source == "sdist" else checkout_tree(Path(os.environ["TRANSFORMERS_TESTS"]), models or MODELS)
+    )
+
+
+def _run(args: argparse.Namespace, source: str) -> tuple[str, dict[str, Outcomes]]:
+    tree = _tree(source, args.model)
     found: dict[str, Outcomes] = {}
     for model in args.model or tree.files:
         found[model] = run_model(
@@ -43,35 +51,36 @@ def _run(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
     return tree.source, found
 
 
-def _recorded(args: argparse.Namespace) -> tuple[str, dict[str, Outcomes]]:
-    source = "checkout" if os.environ.get("TRANSFORMERS_TESTS") else "sdist"
+def _recorded(args: argparse.Namespace, source: str) -> tuple[str, dict[str, Outcomes]]:
     held = scoreboard.load(RESULTS).get(source, {})
     return source, {model: held[model] for model in args.model or held}
 
 
 def _command_run(args: argparse.Namespace) -> int:
-    _, found = _run(args)
+    _, found = _run(args, _sources(args)[0])
     _print_reasons(found, args.limit)
     return 0
 
 
 def _command_check(args: argparse.Namespace) -> int:
-    source, found = _run(args)
+    source, found = _run(args, _sources(args)[0])
     lost = scoreboard.lost(scoreboard.load(), source, found)
     print(*(lost or ["everything that passed, passes"]), sep="\n")
     return 1 if lost else 0
 
 
 def _command_update(args: argparse.Namespace) -> int:
-    source, found = _recorded(args) if args.recorded else _run(args)
     board = scoreboard.load()
-    known = {model: outcomes for model, outcomes in found.items() if model in board.get(source, {})}
-    lost = scoreboard.lost(board, source, known)
-    if lost and not args.allow_regressions:
-        print("not written, these passed before (--allow-regressions lowers them):", *lost, sep="\n  ")
-        return 1
-    scoreboard.merge(board, source, found)
+    for chosen in _sources(args):
+        source, found = _recorded(args, chosen) if args.recorded else _run(args, chosen)
+        known = {model: outcomes for model, outcomes in found.items() if model in board.get(source, {})}
+        lost = [] if args.pytest else scoreboard.lost(board, source, known)  # what pytest was not asked for is absent
+        if lost and not args.allow_regressions:
+            print("not written, these passed before (--allow-regressions lowers them):", *lost, sep="\n  ")
+            return 1
+        scoreboard.merge(board, source, found)
     scoreboard.save(board)
+    scoreboard.PAGE.write_text(scoreboard.page(board))
     return 0
 
 
@@ -114,6 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="transformers_suite", description=__doc__)
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--model", action="append", help="all sixteen by default; of a checkout, any")
+    parser.add_argument("--source", choices=("checkout", "sdist"), help="one of the two")
     parser.add_argument("--without-proxy", action="store_true", help="on real torch, for a baseline")
     parser.add_argument("--pipeline", choices=("plain", "fuse"), default="", help="each test inside of a pipeline")
     parser.add_argument("--recorded", action="store_true", help="update: what `run` found last, without running")

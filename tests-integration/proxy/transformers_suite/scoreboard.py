@@ -60,10 +60,10 @@ def page(board: Board) -> str:
     lines = [
         "# transformers' own model tests, torch not installed",
         "",
-        "Written by `python tests-integration/proxy/transformers_suite docs` from the scoreboard, which",
-        "`TRANSFORMERS_TESTS=DIR python tests-integration/proxy/transformers_suite update` makes by running them.",
-        "`checkout`: the tests of a full checkout of transformers; `sdist`: the common tests of the release with our own",
-        "small testers. Subtests count with their test; skipped tests are not counted.",
+        "Written by `TRANSFORMERS_TESTS=DIR python tests-integration/proxy/transformers_suite update`, which runs them and",
+        "keeps the scoreboard. `checkout`: the tests of a full checkout of transformers; `sdist`: the common tests of the",
+        "release with our own small testers; `with accelerate`: in an environment with it, of what fails without. Subtests",
+        "count with their test; skipped tests are not counted.",
     ]
     for source, models in board.items():
         counts = {model: Counter(entry.partition(":")[0] for entry in held.values()) for model, held in models.items()}
@@ -79,4 +79,4 @@ def page(board: Board) -> str:
         lines += [f"| {model} | {count['pass']} | {count['fail']} |" for model, count in counts.items()]
         reasons = Counter(entry for held in models.values() for entry in held.values() if entry != "pass")
         lines += ["", *(f"- {number} × {reason}" for reason, number in reasons.most_common())]
-    return "\n".join(lines).rstrip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"

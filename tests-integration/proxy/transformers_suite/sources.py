@@ -44,6 +44,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CACHE = ROOT / ".hatch" / "transformers-tests"
 
+_ACCELERATED = " with accelerate" if importlib.util.find_spec("accelerate") else ""
+"""Where accelerate is installed other tests run: they are a source of their own."""
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -114,7 +117,7 @@ def sdist_tree() -> Tree:
         # Here they must not look like tests of this repository; there they must look like tests.
         shutil.copyfile(source, ours / (f"test_{source.name}" if source.stem in MODELS else source.name))
     _finish(root)
-    return Tree(root, "sdist", {model: ours / f"test_{model}.py" for model in MODELS})
+    return Tree(root, f"sdist{_ACCELERATED}", {model: ours / f"test_{model}.py" for model in MODELS})
 
 
 def checkout_tree(given: Path, models: Sequence[str] = MODELS) -> Tree:
@@ -143,4 +146,4 @@ def checkout_tree(given: Path, models: Sequence[str] = MODELS) -> Tree:
     missing = [model for model, path in files.items() if not path.exists()]
     if missing:
         raise FileNotFoundError(f"{given} has no tests of {', '.join(missing)}")
-    return Tree(root, "checkout", files)
+    return Tree(root, f"checkout{_ACCELERATED}", files)
