@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from features import BFLOAT16, tolerance
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "status" / "architectures.md"
@@ -35,6 +36,7 @@ class Row:
     zero: int
     computed: int
     ways: int
+    features: dict[str, float]
     unequal: tuple[str, ...]
 
     @property
@@ -62,7 +64,7 @@ def run(out: Path, names: tuple[str, ...] = (), *, ours: bool) -> dict[str, dict
 def _relative(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         return float("inf")
-    scale, distance = theirs.abs().max().item(), (ours - theirs).abs().max().item()
+    scale, distance = theirs.abs().max().item(), (ours.double() - theirs.double()).abs().max().item()
     return distance / scale if scale else distance
 
 
@@ -73,20 +75,34 @@ def _gradients(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -
     return [_relative(ours[key], value) for key, value in theirs.items() if key not in zero], len(zero)
 
 
+def _features(ours: dict[str, Any], theirs: dict[str, Any]) -> tuple[dict[str, float], list[str]]:
+    """Return the largest difference of each feature, and the names of what is farther apart than it may be."""
+    largest, far = {}, []
+    for feature, results in theirs.items():
+        found = {key: _relative(ours[feature][key], value) for key, value in results.items() if key in ours[feature]}
+        far += [f"{feature}: {key}" for key in results if found.get(key, float("inf")) > tolerance(key, GRADIENTS)]
+        if not torch.equal(ours[feature]["random state"], results["random state"]):
+            far.append(f"{feature}: random state")
+        largest[feature] = max(found.values())
+    return largest, far
+
+
 def difference(name: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Row:
     """Return how far one architecture's results are apart."""
-    parts = ("weights", "logits", "gradients", "tokens")
+    parts = ("weights", "logits", "gradients", "tokens", "features")
     unequal = [f"names of {part}" for part in parts if list(ours[part]) != list(theirs[part])]
     if unequal:
-        return Row(name, float("inf"), float("inf"), 0, 0, 0, 0, tuple(unequal))
+        return Row(name, float("inf"), float("inf"), 0, 0, 0, 0, {}, tuple(unequal))
     other = [key for key, value in theirs["weights"].items() if not torch.equal(ours["weights"][key], value)]
     unequal += [f"initial {key}" for key in other if _relative(ours["weights"][key], theirs["weights"][key]) > WEIGHTS]
     unequal += [key for key, value in theirs["tokens"].items() if not torch.equal(ours["tokens"][key], value)]
     logits = [_relative(ours["logits"][key], value) for key, value in theirs["logits"].items()]
     logits.append(_relative(ours["loss"], theirs["loss"]))
     gradients, zero = _gradients(ours["gradients"], theirs["gradients"])
+    features, far = _features(ours["features"], theirs["features"])
+    unequal += far
     ways = sum("random state" not in key for key in theirs["tokens"])
-    return Row(name, max(logits), max(gradients), len(gradients), zero, len(other), ways, tuple(unequal))
+    return Row(name, max(logits), max(gradients), len(gradients), zero, len(other), ways, features, tuple(unequal))
 
 
 def compare(names: tuple[str, ...] = ()) -> list[Row]:
@@ -117,4 +133,24 @@ def page(rows: list[Row]) -> str:
             f"| {row.name} | {row.logits:.1e} | {row.gradients:.1e} | {row.count}, {row.zero} | {row.computed} "
             f"| {row.ways or 'does not generate'} | {', '.join(row.unequal[:6]) or 'nothing'} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_feature_lines(rows)]) + "\n"
+
+
+def _feature_lines(rows: list[Row]) -> list[str]:
+    """Return the table of features; no lines where no architecture has any."""
+    featured = [row for row in rows if row.features]
+    if not featured:
+        return []
+    names = [row.name for row in featured]
+    lines = [
+        "",
+        "What some of them can do besides: logits, gradients and weights after each, the largest relative difference",
+        f"(<= {GRADIENTS:.0e}; in bfloat16 <= {BFLOAT16:.0e}). Eager attention equals sdpa's, checkpointed gradients equal the",
+        "others with dropout on, tied weights are one tensor after loading, and the random state afterwards is torch's.",
+        "",
+        f"| feature | {' | '.join(names)} |",
+        f"| --- |{' --- |' * len(names)}",
+    ]
+    for feature in featured[0].features:
+        lines.append(f"| {feature} | {' | '.join(f'{row.features[feature]:.1e}' for row in featured)} |")
+    return lines

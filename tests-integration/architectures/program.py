@@ -1,4 +1,4 @@
-"""A program that says only `import torch`: one step of each architecture and its generated tokens, saved to a file.
+"""A program that says only `import torch`: a step of each architecture, its tokens and features, saved to a file.
 
 `python program.py OUT [ARCHITECTURE...]`
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import torch
+from features import FEATURED, features
 from models import ARCHITECTURES, BATCH, Architecture
 
 NEW_TOKENS = 8
@@ -73,7 +74,12 @@ def main(out: str, names: list[str]) -> None:
     """Save what each architecture computes to ``out``."""
     results = {}
     for name in names or ARCHITECTURES:
-        results[name] = {**step(ARCHITECTURES[name]), "tokens": tokens(name, ARCHITECTURES[name])}
+        one = ARCHITECTURES[name]
+        results[name] = {
+            **step(one),
+            "tokens": tokens(name, one),
+            "features": features(one) if name in FEATURED else {},
+        }
     torch.save(results, out)
 
 

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("transformers")
 
+FEATURES = ("attention", "gradient checkpointing", "bfloat16", "loading without memory", "tied weights", "resized")
 COMMAND = Path(__file__).parents[1] / "architectures"
 
 
@@ -17,3 +18,4 @@ def test_every_architecture_equals_torch():
     done = subprocess.run([sys.executable, str(COMMAND)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert done.stdout.count("| nothing |") == 16
+    assert all(feature in done.stdout for feature in FEATURES)

@@ -60,13 +60,14 @@ def try_neighbour(name: str, torch: Path | None, folder: Path | None = None) -> 
     named = wanted["without_dependencies"] or wanted["requires"]
     packages, tolerance = ", ".join(one.replace("==", " ") for one in named), float(wanted["tolerance"])
     sources = [str(path) for path in sorted((ROOT / "packages").glob("*/src"))]
-    ours = _run([str(python), "-m", "mindtorch", "run", str(program)], sources)
+    more = wanted.get("environment", {})
+    ours = _run([str(python), "-m", "mindtorch", "run", str(program)], sources, more)
     if isinstance(ours, str):
         return Row(name, packages, False, None, tolerance, ours)
     if torch is None:
         return Row(name, packages, True, None, tolerance)
     libraries = [str(path) for path in (python.parents[1] / "lib").glob("python*/site-packages")]
-    theirs = _run(_on_torch(torch, program, wanted.get("before_torch", "")), libraries)
+    theirs = _run(_on_torch(torch, program, wanted.get("before_torch", "")), libraries, more)
     if isinstance(theirs, str):
         return Row(name, packages, False, None, tolerance, f"on torch: {theirs}")
     far = distance(ours, theirs)
@@ -81,9 +82,9 @@ def _on_torch(torch: Path, program: Path, before: str) -> list[str]:
     return [str(torch), "-c", f"{start}runpy.run_path({str(program)!r}, run_name='__main__')"]
 
 
-def _run(command: list[str], path: list[str]) -> Any:
+def _run(command: list[str], path: list[str], more: dict[str, str]) -> Any:
     """Return what the program printed last, read as JSON; a text with the reason when it failed."""
-    settings = {"PYTHONPATH": os.pathsep.join(path), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    settings = {"PYTHONPATH": os.pathsep.join(path), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **more}
     kept = {key: value for key, value in os.environ.items() if key not in ("MINDTORCH", "PYTHONPATH")}
     done = subprocess.run(command, capture_output=True, text=True, env={**kept, **settings}, cwd=HERE)
     if done.returncode:
