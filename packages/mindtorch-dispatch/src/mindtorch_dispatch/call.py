@@ -19,7 +19,7 @@ import numpy as np
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import overrides
+from . import host, overrides
 from .autograd_interface import hooks
 from .binding import bind_overload, bind_packet
 from .overloads import install_calls, namespace
@@ -380,4 +380,5 @@ def _copy(target: Any, value: Any) -> Any:
 
 
 install_copy(_copy)
+host.install(call_overload, lambda tensor, device: aten._to_copy(tensor, device=device), _copy)
 install_calls(call_overload, make_form, call_matching)

@@ -20,7 +20,7 @@ from mindtorch_storage.sparse import SparseSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import executor, writing
+from . import executor, host, writing
 from .arrays import array_types, resolve
 from .autograd_interface import PlanRequest, hooks
 from .batching_interface import BATCHED_MASK
@@ -143,6 +143,8 @@ def _plan(bound: Bound) -> Plan:
     kernel = kernels[_kernel_device(row, tensors, device)].get((row.base or row).name)
     if row.composite is not None and kernel is None:
         return _composite(bound, tensors, mode)
+    if kernel is None and host.takes(row, device, bound.values):
+        return _composite(bound, tensors, mode, host.function(row, device))
     if row.meta is None:
         raise missing_registration(row, tensors, device)
     answer = row.meta(*to_specs(bound.values))
@@ -322,13 +324,17 @@ def _inplace_view(bound: Bound, answer: Outputs, wanted: PlanRequest | None) -> 
     return plan
 
 
-def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
+def _composite(
+    bound: Bound, tensors: Sequence[TensorBase], mode: Mode, function: Callable[..., Any] | None = None
+) -> Plan:
+    """Plan of a call that is made of others: by what the row is composed of, or by `function`."""
     row = bound.row
+    composed = row.composite if function is None else function
     plan = Plan(row, executor.run_composite)
     fill_plan(plan, bound, Outputs(None), None)
-    plan.kernel = _packed(bound, row.composite)
+    plan.kernel = _packed(bound, composed)
     if row.kind == "inplace":
-        functional = row.composite
+        functional = composed
         plan.kernel = lambda self, *rest: writing.copy_into(self, functional(self, *rest))
         return plan
     wanted = PlanRequest(row, bound.values, bound.sources, None, False, mode) if tensors else None
@@ -337,7 +343,7 @@ def _composite(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
         plan.run = executor.run_composite_opaque
         plan.record = recorder.after if recorder is not None else None
     if bound.out is not None:
-        source, functional = bound.out_source, row.composite
+        source, functional = bound.out_source, composed
         listed = row.schema.returns[0].type.is_list
         pack = row.pack.for_out() if row.pack is not None and not bound.overload else None
 
