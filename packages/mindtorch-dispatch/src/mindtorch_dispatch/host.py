@@ -49,7 +49,9 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
     used = row.base or row
     if row.aten_name not in _warned:
         _warned.add(row.aten_name)
-        text = f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the host, with copies there and back "
+        text = (
+            f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the host, with copies there and back "
+        )
         warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
 
     def run(*values: Any) -> Any:
