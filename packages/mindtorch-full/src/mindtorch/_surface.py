@@ -16,6 +16,7 @@ HOMES: dict[str, str] = {
         "serialization": "save load",
         "serialization._records": "PyTorchFileReader",
         "functions.interop": "from_numpy frombuffer asarray as_tensor from_dlpack from_file",
+        "utils.dlpack": "to_dlpack",
         "functions.checks": "_check _check_with _check_index _check_value _check_type _check_not_implemented "
         "_check_tensor_all _check_tensor_all_with _check_is_size is_floating_point is_complex is_nonzero is_neg is_conj "
         "is_same_size is_distributed is_inference is_signed _is_all_true _assert typename "

@@ -148,3 +148,41 @@ def test_the_way_safetensors_reads_a_file(tmp_path: Any) -> None:
     tensor = raw.view(dtype=mt.float32).reshape([2, 3])
     assert tensor.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert tensor[slice(0, 1), slice(1, 3)].tolist() == [[1, 2]]
+
+
+EXCHANGED = (
+    "bfloat16 complex32 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2 "
+    "float16 bool complex64 uint16 uint64"
+).split()
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_every_type_goes_through_capsules_both_ways(name: str, versioned: bool) -> None:
+    raw = bytes([0, 1] * 32)
+    options = {"max_version": (1, 0)} if versioned else {}
+
+    def made(side: Any) -> Any:
+        return side.frombuffer(bytearray(raw), dtype=getattr(side, name))
+
+    for maker, taker in ((mt, torch), (torch, mt), (mt, mt)):
+        source = made(maker)
+        for taken in (taker.from_dlpack(source), taker.from_dlpack(source.__dlpack__(**options))):
+            assert str(taken.dtype) == f"torch.{name}"
+            assert taken.data_ptr() == source.data_ptr()
+            assert bytes(taken.view(taker.uint8).numpy()) == raw
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_version": "a"}, {"max_version": (1,)}, {"max_version": (0, 8)}, {"dl_device": 3}, {"dl_device": (99, 0)},
+        {"dl_device": (1, 0)}, {"dl_device": (2, 0), "copy": False}, {"stream": 1}, {"stream": "x"}, {"copy": True},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_of_the_export(options: dict[str, Any]) -> None:
+    def kind(side: Any) -> str:
+        return repr(side.arange(3.0).__dlpack__(**options)).partition(" at ")[0]
+
+    assert_same_outcome(lambda: kind(mt), lambda: kind(torch))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import mindtorch
+from mindtorch.tensor.capsules import made_plain
 from mindtorch.tensor.construction import from_data
 from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
@@ -68,15 +69,19 @@ def _check_array(array: np.ndarray[Any, Any]) -> None:
         )
 
 
-def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any) -> Any:
-    """A tensor over an array's memory; the array may have any layout that tensors have."""
+def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any, stride: tuple[int, ...] | None = None) -> Any:
+    """A tensor over an array's memory; the array may have any layout that tensors have.
+
+    `stride` is needed for empty arrays, for which numpy may have another one than the tensor.
+    """
     plain = array.view(np.ndarray)
     itemsize = dtype.itemsize
-    stride = tuple(step // itemsize for step in plain.strides)
+    stride = tuple(step // itemsize for step in plain.strides) if stride is None else stride
     spec = Spec.of(dtype, _CPU, plain.shape, stride)
     span = memory_span(spec.shape, stride)
     # The storage is what lies between the first and the last element, gaps included.
-    flat = np.lib.stride_tricks.as_strided(plain, (span,), (itemsize,), writeable=plain.flags.writeable)
+    numbers = plain if dtype in NUMPY_TYPES else plain.view(f"u{itemsize}")  # not every other type can be strided anew
+    flat = np.lib.stride_tricks.as_strided(numbers, (span,), (itemsize,), writeable=plain.flags.writeable)
     storage = UntypedStorage._from_buffer(flat.view(np.uint8), resizable=False)
     return make_tensor(mindtorch.Tensor, fresh_signature(spec), plain, storage, 0, [0])
 
@@ -159,6 +164,19 @@ def from_file(
     return tensor if device is None else tensor.to(device)
 
 
+def _taken(source: Any) -> Any:
+    """A tensor over the memory that `source.__dlpack__` offers."""
+    try:
+        capsule = source.__dlpack__(max_version=(1, 0))
+    except TypeError:  # it speaks the standard of before 1.0
+        capsule = source.__dlpack__()
+    dtype = made_plain(capsule)
+    array = np.from_dlpack(_Capsule(capsule))
+    if dtype is None:
+        return tensor_of_array(array, types.from_numpy(array.dtype))
+    return tensor_of_array(array.view(dtype.np), dtype)
+
+
 class _Capsule:
     """Gives a bare capsule the method that numpy asks for."""
 
@@ -186,17 +204,18 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     _check_dlpack_devices(ext_tensor, device, copy)
     if isinstance(ext_tensor, TensorBase):
         array = ext_tensor._host_array()
-        tensor = tensor_of_array(array, ext_tensor.dtype) if array is not None else None
+        spec = ext_tensor._sig.spec
+        tensor = tensor_of_array(array, spec.dtype, spec.stride) if array is not None else None
         if tensor is None or ext_tensor._sig.requires_grad:
             ext_tensor.__dlpack__()  # type: ignore[attr-defined]  # raises what forbids the export
     elif isinstance(ext_tensor, np.ndarray):
-        if not ext_tensor.flags.writeable or ext_tensor.dtype.kind not in "biufc" or not ext_tensor.dtype.isnative:
+        plain = ext_tensor.dtype.kind in "biufc" and ext_tensor.dtype.char not in "gG" and ext_tensor.dtype.isnative
+        if not ext_tensor.flags.writeable or not plain:
             options: dict[str, Any] = {} if ext_tensor.flags.writeable else {"max_version": (1, 0)}
             ext_tensor.__dlpack__(**options)
         tensor = tensor_of_array(ext_tensor, types.from_numpy(ext_tensor.dtype))
     else:
-        array = np.from_dlpack(ext_tensor)
-        tensor = tensor_of_array(array, types.from_numpy(array.dtype))
+        tensor = _taken(ext_tensor)
     if device is not None and Device(device).type != "cpu":
         return tensor.to(device)
     return tensor.clone() if copy else tensor

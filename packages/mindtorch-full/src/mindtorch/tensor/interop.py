@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 import mindtorch
+from mindtorch.tensor.capsules import capsule_of, is_exchanged
 from mindtorch_dispatch.call import array_taker
 from mindtorch_dispatch.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as types
-from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.tensor_base import TensorBase
 
 # Types that numpy itself has; the rest of a tensor's types come from ml_dtypes, which torch does not hand out.
@@ -26,6 +27,8 @@ NUMPY_TYPES = frozenset(
 
 class DLDeviceType(enum.IntEnum):
     """Device codes of the DLPack standard."""
+
+    __module__ = "torch.utils.dlpack"
 
     kDLCPU = 1
     kDLCUDA = 2
@@ -42,6 +45,23 @@ class DLDeviceType(enum.IntEnum):
     kDLWebGPU = 15
     kDLHexagon = 16
     kDLMAIA = 17
+
+
+def _check_target(device: Any, target: Any, copy: bool | None) -> None:
+    """Refuse a DLPack device other than the CPU: where it is unknown, or memory would have to be copied there."""
+    if target is None:
+        return
+    if not isinstance(target, tuple | list):
+        raise TypeError(f"_to_dlpack(): argument 'dl_device' must be tuple of ints, not {type(target).__name__}")
+    kind, index = target
+    if kind == DLDeviceType.kDLCPU:
+        return
+    name = {2: "cuda", 10: "cuda", 14: "xpu", 17: "maia"}.get(kind)
+    if name is None:
+        raise BufferError(f"Unsupported device_type: {int(kind)}")
+    if copy is False:
+        raise ValueError(f"cannot move (i.e. copy=False) tensor from {device} to {name}:{index} without copying.")
+    raise BufferError(f"Cannot pack a tensor of {device} for the DLPack device {(int(kind), index)}")
 
 
 class InteropMixin(TensorBase):
@@ -111,26 +131,27 @@ class InteropMixin(TensorBase):
         spec = self._sig.spec
         if self._sig.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if self.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
+        if spec.layout is not strided:
+            raise BufferError("Can't export tensors with layout other than torch.strided")
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if spec.device.type != "cpu":
             raise BufferError(f"Cannot pack tensors on {spec.device}")
         if stream not in (None, -1):
             raise AssertionError("stream should be None on cpu.")
-        if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):
-            raise BufferError(f"Cannot pack a tensor of {spec.device} for the DLPack device {tuple(dl_device)}")
-        if spec.dtype not in NUMPY_TYPES:
-            raise BufferError(
-                f"DLPack export of {spec.dtype} is not supported: numpy, which makes the capsule, lacks it"
-            )
+        _check_target(spec.device, dl_device, copy)
+        if spec.dtype not in NUMPY_TYPES and not is_exchanged(spec.dtype):
+            raise BufferError(f"{spec.dtype} types are not supported by dlpack")
         array = self._host_array()
         if copy:
             array = array.copy()
         else:
             self._materialized_storage()._lend()
-        if max_version is None:
-            return array.__dlpack__()
-        return array.__dlpack__(max_version=max_version)
+        if max_version is None or max_version[0] < 1:
+            return capsule_of(array, spec.dtype)
+        return capsule_of(array, spec.dtype, max_version=(1, 0))
 
     def __dlpack_device__(self) -> tuple[DLDeviceType, int]:
         """The DLPack device of this tensor."""

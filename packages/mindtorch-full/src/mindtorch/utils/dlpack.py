@@ -6,9 +6,10 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.functions.interop import from_dlpack
+from mindtorch.tensor.interop import DLDeviceType
 from mindtorch_storage.tensor_base import TensorBase
 
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Any) -> Any:

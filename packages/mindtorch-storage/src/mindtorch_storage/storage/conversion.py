@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any, ClassVar
 
+import numpy as np
+
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import accelerator
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage import memory
+from mindtorch_storage.storage.elements import class_name
 
 NO_PINNED_MEMORY = (
     "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this "
@@ -20,6 +23,22 @@ class Classes:
     """The storage classes that names such as `torch.FloatStorage` mean."""
 
     named: ClassVar[dict[str, Any]] = {}
+
+
+def check_device_argument(function: str, device: Any) -> None:
+    """Refuse what names no device, with the text of `function`'s first argument: TypeError, RuntimeError."""
+    if isinstance(device, bytes):
+        device = device.decode()
+    if isinstance(device, str):
+        Device(device)
+    elif isinstance(device, int | np.integer) and not isinstance(device, bool):
+        if device < 0:
+            raise RuntimeError("Device index must not be negative")
+        if accelerator() is None:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+    elif device is not None and not isinstance(device, Device):
+        kind = class_name(device)
+        raise TypeError(f"{function}(): argument 'device' (position 1) must be torch.device, not {kind}")
 
 
 def check_pinning_device(device: Any) -> None:
@@ -49,6 +68,7 @@ class ConversionMethods:
 
     def pin_memory(self: Any, device: Any = None) -> Any:
         """This storage when it is page locked, else a copy that is; RuntimeError without an accelerator."""
+        check_device_argument("pin_memory", device)
         check_pinning_device(device)
         if self.device.type != "cpu":
             raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")

@@ -11,6 +11,7 @@ import numpy as np
 from mindtorch_storage import dtype as types
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage.elements import checked_element
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _INIT_TEXT = (
@@ -110,9 +111,11 @@ class TypedStorage:
         return cls._over(UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype)
 
     @classmethod
-    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
-        """Map the first `size` elements of a file."""
-        dtype = getattr(cls, "_element", types.float32)
+    def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
+        """Map the first `size` elements of a file; RuntimeError unless the class has an element type."""
+        dtype = getattr(cls, "_element", None)
+        if dtype is None:
+            raise RuntimeError("from_file can only be called on derived classes")
         return cls._over(UntypedStorage.from_file(filename, shared, size * dtype.itemsize), dtype)
 
     def _array(self) -> np.ndarray[Any, Any]:
@@ -200,32 +203,28 @@ class TypedStorage:
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
         return index % len(self)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, bool):
+            raise TypeError(f"can't index a {type(self)} with {type(idx)}")
+        if isinstance(idx, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        return self._array()[self._element_at(index)].item()
+        return self._array()[self._element_at(idx)].item()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._check_number(value)
-        if not isinstance(index, slice):
-            if not isinstance(index, int):
-                raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-            if not -len(self) <= index < len(self):
-                raise IndexError(f"index {index} is out of bounds for dimension 0 with size {len(self)}")
-        self._array()[index] = value
-
-    def _check_number(self, value: Any) -> None:
-        if isinstance(value, str | bytes):
-            name = self._pickle_storage_type().replace("Storage", "Tensor")
-            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{name}")
+    def __setitem__(self, idx: Any, value: Any) -> None:
+        content = checked_element(value, self.dtype)
+        if not isinstance(idx, slice):
+            if not isinstance(idx, int):
+                raise RuntimeError(f"can't index a {type(self)} with {type(idx)}")
+            if not -len(self) <= idx < len(self):
+                raise IndexError(f"index {idx} is out of bounds for dimension 0 with size {len(self)}")
+        self._array()[idx] = content
 
     def __iter__(self) -> Iterator[Any]:
         return (self[position] for position in range(self.size()))
 
     def fill_(self, value: Any) -> TypedStorage:
         """Set every element."""
-        self._check_number(value)
-        self._array()[:] = value
+        self._array()[:] = checked_element(value, self.dtype)
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
@@ -262,6 +261,8 @@ class TypedStorage:
         return self._over(self._untyped_storage.to(device=device), self.dtype)
 
     def _to(self, dtype: Dtype) -> TypedStorage:
+        if not isinstance(dtype, Dtype):
+            raise TypeError(f"Argument 'dtype' must be dtype, not {type(dtype)}")
         new = self._over(UntypedStorage(self.size() * dtype.itemsize, device=self.device), dtype)
         new._array()[:] = self._array()
         return new
@@ -308,13 +309,13 @@ def _restored(untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
     return TypedStorage._over(untyped, dtype)
 
 
-def _conversion(name: str, dtype: Dtype) -> Any:
+def _conversion(owner: str, name: str, dtype: Dtype) -> Any:
     def convert(self: TypedStorage | UntypedStorage) -> TypedStorage:
         typed = self if isinstance(self, TypedStorage) else TypedStorage._over(self, types.uint8)
         return typed._to(dtype)
 
     convert.__name__ = name
-    convert.__qualname__ = f"TypedStorage.{name}"
+    convert.__qualname__ = f"{owner}.{name}"
     convert.__doc__ = f"A copy converted to {dtype}."
     return convert
 
@@ -337,8 +338,8 @@ for _name, _dtype in {
     "float8_e5m2fnuz": types.float8_e5m2fnuz,
     "float8_e4m3fnuz": types.float8_e4m3fnuz,
 }.items():
-    setattr(TypedStorage, _name, _conversion(_name, _dtype))
-    setattr(UntypedStorage, _name, _conversion(_name, _dtype))
+    setattr(TypedStorage, _name, _conversion("TypedStorage", _name, _dtype))
+    setattr(UntypedStorage, _name, _conversion("_StorageBase", _name, _dtype))
 
 
 LEGACY_TYPES = {

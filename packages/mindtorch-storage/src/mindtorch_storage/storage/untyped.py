@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +15,8 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
-from mindtorch_storage.storage.conversion import ConversionMethods
+from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
+from mindtorch_storage.storage.elements import class_name
 from mindtorch_storage.storage.sharing import SharingMethods
 
 _CPU = intern_device("cpu")
@@ -117,7 +120,8 @@ class UntypedStorage(SharingMethods, ConversionMethods):
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """Map the first `nbytes` of a file. Unless `shared`, writes stay in this process."""
         if not isinstance(filename, str):
-            raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
+            kind = "None" if filename is None else type(filename).__name__
+            raise TypeError(f"argument 1 must be str, not {kind}")
         return cls._from_allocation(memory.map_file(filename, bool(shared), int(nbytes)))
 
     @classmethod
@@ -125,13 +129,22 @@ class UntypedStorage(SharingMethods, ConversionMethods):
         cls, buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, *, dtype: Dtype | None = None
     ) -> UntypedStorage:
         """Copy `count` elements of `buffer` from byte `offset` on, swapping bytes of the other byte order."""
+        if byte_order is not None and not isinstance(byte_order, str):
+            raise TypeError(f"argument 2 must be str, not {type(byte_order).__name__}")
         if dtype is None:
             raise RuntimeError("argument 'dtype' cannot be None")
-        raw, itemsize = np.frombuffer(memoryview(buffer), np.uint8), dtype.itemsize
-        if byte_order is None and itemsize > 1:
+        if not isinstance(dtype, Dtype):
+            raise RuntimeError("argument 'dtype' must be of type torch.dtype")
+        count, offset, itemsize = operator.index(count), operator.index(offset), dtype.itemsize
+        if itemsize > 1 and byte_order is None:
             raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
-        if byte_order not in (None, "big", "little", "native"):
+        if itemsize > 1 and byte_order not in ("big", "little", "native"):
             raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        try:
+            view = memoryview(buffer)
+        except TypeError:
+            raise TypeError(f"a bytes-like object is required, not '{class_name(buffer)}'") from None
+        raw = np.frombuffer(view, np.uint8)
         if not 0 <= offset <= raw.nbytes:
             raise ValueError(
                 f"offset must be non-negative and no greater than buffer length ({offset}) , but got {raw.nbytes}"
@@ -181,8 +194,11 @@ class UntypedStorage(SharingMethods, ConversionMethods):
         """The length in bytes."""
         return self._allocation.nbytes
 
-    size = nbytes
     __len__ = nbytes
+
+    def size(self) -> int:
+        """The length in bytes."""
+        return self._allocation.nbytes
 
     def element_size(self) -> int:
         """1: an untyped storage counts bytes."""
@@ -226,6 +242,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def is_pinned(self, device: Any = "cuda") -> bool:
         """Whether the memory is page locked."""
+        check_device_argument("is_pinned", device)
         return self._allocation.pinned
 
     def resizable(self) -> bool:
@@ -235,7 +252,9 @@ class UntypedStorage(SharingMethods, ConversionMethods):
     def resize_(self, size: int) -> UntypedStorage:
         """Change the length, keeping the leading bytes; tensors over this storage follow."""
         if not _is_int(size):
-            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+            raise RuntimeError(f"resize_ expects an int, but got {class_name(size)}")
+        if not -(1 << 63) <= size < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         if not self.resizable():
             raise RuntimeError("Trying to resize storage that is not resizable")
         settle()
@@ -250,22 +269,26 @@ class UntypedStorage(SharingMethods, ConversionMethods):
             # The slice is a storage of its own over the same bytes and must not move away from them.
             return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
         if not _is_int(index):
-            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+            raise TypeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
         return int(self._readable()[self._position(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, int | np.integer):
-            raise RuntimeError(f"can only set storage content with a int types, but got {type(value).__name__} instead")
+            raise RuntimeError(f"can only set storage content with a int types, but got {class_name(value)} instead")
         if isinstance(index, slice):
             start, stop = self._bounds(index)
             self._readable()[start:stop] = int(value) & 0xFF
         elif _is_int(index):
-            self._readable()[self._position(index)] = int(value) & 0xFF
+            if not 0 <= index < self.nbytes():  # negative ones too, unlike in reading
+                raise RuntimeError("out of bounds")
+            self._readable()[index] = int(value) & 0xFF
         else:
-            raise RuntimeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
 
     def _position(self, index: int) -> int:
         size = self.nbytes()
+        if not -(1 << 63) <= index < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         position = index + size if index < 0 else index
         if not 0 <= position < size:
             shown = position if index < 0 else index
@@ -283,8 +306,8 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def fill_(self, value: int) -> UntypedStorage:
         """Set every byte."""
-        if not isinstance(value, int | np.integer):
-            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+        if not isinstance(value, int):
+            raise RuntimeError(f"fill_ expects int, but got {class_name(value)}")
         if self.buffer is not None:
             settle()
             self.buffer[:] = int(value) & 0xFF
@@ -292,9 +315,9 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
         """Overwrite the bytes with those of another storage of the same length."""
-        other = source.untyped() if hasattr(source, "untyped") else source
+        other = source.untyped() if hasattr(source, "untyped") and not isinstance(source, type) else source
         if not isinstance(other, UntypedStorage):
-            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type(source).__name__}")
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {class_name(source)}")
         if self.nbytes() != other.nbytes():
             raise RuntimeError(
                 f"size does not match, self was {self.nbytes()} bytes but src was {other.nbytes()} bytes"
@@ -331,6 +354,8 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def byteswap(self, dtype: Dtype) -> None:
         """Reverse the bytes of every element, as when data of the other byte order was read."""
+        if not isinstance(dtype, Dtype):
+            raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
         width = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
         if self.nbytes() % width:
             raise RuntimeError(f"the length of data is not a multiple of {width}")
@@ -360,6 +385,19 @@ class UntypedStorage(SharingMethods, ConversionMethods):
     def __reduce__(self) -> tuple[Any, ...]:
         content = None if self.device.type == "meta" else self.host_bytes().tobytes()
         return _restore, (content, self.nbytes(), self.device)
+
+
+def _name_as_torch(*classes: type) -> None:
+    # Errors of calls with wrong arguments name the class that defines the method, and torch's has another name.
+    for kind in classes:
+        for name, value in vars(kind).items():
+            if isinstance(value, FunctionType) and name != "__getitem__":
+                value.__qualname__ = f"_StorageBase.{name}"
+            elif isinstance(value, FunctionType):
+                value.__qualname__ = f"UntypedStorage.{name}"
+
+
+_name_as_torch(SharingMethods, ConversionMethods, UntypedStorage)
 
 
 def _restore(content: bytes | None, nbytes: int, device: Device) -> UntypedStorage:

@@ -1,0 +1,81 @@
+"""What may be written to an element of a typed storage, with torch's refusals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage import dtype as types
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+
+_READ_AS = {
+    types.quint8: types.uint8,
+    types.quint4x2: types.uint8,
+    types.quint2x4: types.uint8,
+    types.qint8: types.int8,
+    types.qint32: types.int32,
+}
+_TENSOR_NAMES = {
+    types.float64: "Double",
+    types.float32: "Float",
+    types.float16: "Half",
+    types.bfloat16: "BFloat16",
+    types.int64: "Long",
+    types.int32: "Int",
+    types.int16: "Short",
+    types.int8: "Char",
+    types.uint8: "Byte",
+    types.bool: "Bool",
+    types.complex128: "ComplexDouble",
+    types.complex64: "ComplexFloat",
+}
+
+
+def class_name(value: Any) -> str:
+    """The name that error texts give the class of a value."""
+    kind = type(value)
+    if kind.__module__ == "numpy" or isinstance(value, Dtype | Device):
+        return f"{'numpy' if kind.__module__ == 'numpy' else 'torch'}.{kind.__name__}"
+    return kind.__name__
+
+
+def _refuse_overflow(value: Any, dtype: Dtype) -> None:
+    if dtype.is_complex or dtype is types.bool:
+        return
+    fits = not isinstance(value, complex)
+    if fits and not dtype.is_floating_point:
+        limits = np.iinfo(dtype.np)
+        # An unsigned type takes negative numbers too, as many as it has values.
+        lowest = limits.min if limits.min else -limits.max
+        fits = math.isfinite(value) and lowest <= int(value) <= limits.max
+    if not fits:
+        name = f"{dtype.np.name}_t"
+        if dtype.is_floating_point:
+            name = "float" if dtype is types.float32 else "double"
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def checked_element(value: Any, dtype: Dtype) -> Any:
+    """Return what numpy is to write for `value`: a number, or the values of a tensor.
+
+    Raises TypeError for what is no number, ValueError for an int beyond 64 bits, RuntimeError where `dtype` has no such
+    number and for storages.
+    """
+    if hasattr(value, "untyped"):
+        raise RuntimeError(f"cannot set item with value type {type(value)}")
+    if hasattr(value, "untyped_storage"):
+        return np.asarray(value)
+    dtype = _READ_AS.get(dtype, dtype)
+    if not isinstance(value, int | float | complex | np.integer | np.bool_):
+        raise TypeError(f"can't assign a {class_name(value)} to a torch.{_TENSOR_NAMES.get(dtype, '')}Tensor")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    _refuse_overflow(value, dtype)
+    if dtype is types.bool:
+        return bool(value)
+    if dtype.is_complex or dtype.is_floating_point:
+        return value
+    return int(value) & 0xFF if dtype is types.uint8 else int(value)
