@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.dtype import bfloat16, float16, float32
+from mindtorch_storage.dtype import bfloat16, complex32, complex64, float16, float32
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
@@ -17,8 +17,8 @@ from .meta.rule import Outputs
 from .plan import Plan
 from .table import Kernel, OpRow
 
-REDUCED = (float16, bfloat16)
-"""Dtypes whose arithmetic is done in float32 and rounded once."""
+WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
+"""The types that kernels compute in another one, whose results are rounded once."""
 
 
 class Bound:
@@ -123,8 +123,8 @@ def _varies(argument: Any, value: Any, row: OpRow) -> bool:
 def _cast_of(cast: Any, index: int, dtype: Dtype, kernel: Kernel | None) -> Any:
     wanted = cast.get(index) if isinstance(cast, dict) else cast
     target = dtype if wanted is None else wanted
-    if kernel is not None and kernel.upcast and target in REDUCED:
-        target = float32
+    if kernel is not None and kernel.upcast and target in WIDER:
+        target = WIDER[target]
     return None if target is dtype else target.np
 
 
@@ -153,9 +153,11 @@ def _preparation(
         for index, np_dtype in casts:
             value = values[index]
             if type(value) is list:
-                values[index] = [None if item is None else item.astype(np_dtype, copy=False) for item in value]
-            else:
+                values[index] = [None if item is None else _converted(item, np_dtype) for item in value]
+            elif value.dtype.names is None:
                 values[index] = value.astype(np_dtype)
+            else:
+                values[index] = _converted(value, np_dtype)
 
     return prepare
 
@@ -185,31 +187,51 @@ def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplem
     )
 
 
+def _converted(value: Any, np_dtype: Any) -> Any:
+    """Return the array in another type; complex32 is a pair of halves to numpy, which cannot convert it."""
+    if value.dtype.names is None or value.dtype == np_dtype:
+        return value.astype(np_dtype, copy=False)
+    pairs = np.empty(value.shape, np.complex64)
+    pairs.real, pairs.imag = value["real"], value["imag"]
+    return pairs.astype(np_dtype, copy=False)
+
+
+def _round_into(out: Any, wide: Any) -> None:
+    if out.dtype.names is None:
+        out[...] = wide
+    else:
+        out["real"][...], out["imag"][...] = wide.real, wide.imag
+
+
 def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
-    """Return the kernel's function, wrapped so that float16/bfloat16 outputs are computed in float32 and rounded."""
-    reduced = [spec is not None and spec.dtype in REDUCED for spec in outputs]
-    if not kernel.upcast or not any(reduced):
+    """Return the kernel's function, wrapped so that outputs of the types in `WIDER` are computed wider and rounded."""
+    wider = [None if spec is None or spec.dtype not in WIDER else WIDER[spec.dtype].np for spec in outputs]
+    if not kernel.upcast or not any(wider):
         return kernel.fn
     fn = kernel.fn
     if len(outputs) == 1:
+        only = wider[0]
+        assign = _round_into if outputs[0].dtype is complex32 else _assign
 
         def rounded(out: Any, *values: Any) -> None:
-            wide = np.empty(out.shape, np.float32)
+            wide = np.empty(out.shape, only)
             fn(wide, *values)
-            out[...] = wide
+            assign(out, wide)
 
         return rounded
 
     def rounded_each(outs: tuple[Any, ...], *values: Any) -> None:
-        wide = tuple(
-            np.empty(out.shape, np.float32) if narrow else out for out, narrow in zip(outs, reduced, strict=True)
-        )
+        wide = tuple(out if kind is None else np.empty(out.shape, kind) for out, kind in zip(outs, wider, strict=True))
         fn(wide, *values)
-        for out, value, narrow in zip(outs, wide, reduced, strict=True):
-            if narrow:
-                out[...] = value
+        for out, value, kind in zip(outs, wide, wider, strict=True):
+            if kind is not None:
+                _round_into(out, value)
 
     return rounded_each
+
+
+def _assign(out: Any, wide: Any) -> None:
+    out[...] = wide
 
 
 def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:

@@ -14,26 +14,20 @@ from ..register import kernel
 def _convert_pairs(out: Any, source: Any) -> None:
     """Convert from or to complex32, which numpy knows as a pair of halves only."""
     if source.dtype.names:
-        source = source["real"].astype(np.float32) + np.complex64(1j) * source["imag"].astype(np.float32)
+        numbers = np.empty(source.shape, np.complex64)  # parts that are infinite or no number stay apart
+        numbers.real, numbers.imag = source["real"], source["imag"]
+        source = numbers
     if not out.dtype.names:
         convert(out, source)
         return
     convert(out["real"], source.real if source.dtype.kind == "c" else source)
-    if source.dtype.kind == "c":
-        convert(out["imag"], source.imag)
-    else:
-        out["imag"][...] = 0
+    convert(out["imag"], source.imag if source.dtype.kind == "c" else np.zeros((), np.float32))
 
 
 def convert(out: Any, source: Any) -> None:
     """Write `source` into `out`, converting as C casts do: floats truncate, complex loses its imaginary part."""
     if out.dtype == source.dtype:
         out[...] = source
-    elif source.dtype.names is not None:
-        convert(out, source["real"] + source["imag"] * np.complex64(1j))
-    elif out.dtype.names is not None:
-        convert(out["real"], source.real)
-        convert(out["imag"], source.imag if source.dtype.kind == "c" else np.zeros((), np.float32))
     elif out.dtype.names or source.dtype.names:
         _convert_pairs(out, source)
     elif source.dtype.kind == "c" and out.dtype.kind != "c":

@@ -83,7 +83,12 @@ def frac(out: Any, self: Any) -> None:
 @kernel("abs")
 def abs_(out: Any, self: Any) -> None:
     """Magnitude."""
-    np.abs(self, out) if self.dtype.kind != "b" else np.copyto(out, self)
+    if self.dtype.kind == "c":
+        np.hypot(self.real, self.imag, out)  # rounds once, as torch; numpy's own magnitude does not
+    elif self.dtype.kind == "b":
+        np.copyto(out, self)
+    else:
+        np.abs(self, out)
 
 
 @kernel("sign")

@@ -1,0 +1,46 @@
+"""complex32, which numpy knows as a pair of halves only: computed in complex64 and rounded once, as torch does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindtorch as mt
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "itself": lambda m, x, y: x,
+    "multiply": lambda m, x, y: x * y,
+    "multiply first": lambda m, x, y: x[0] * y[0],
+    "multiply in place": lambda m, x, y: x.clone().mul_(y),
+    "add": lambda m, x, y: x + y,
+    "add a number": lambda m, x, y: x + 1.5,
+    "subtract": lambda m, x, y: x - y,
+    "negative": lambda m, x, y: -x,
+    "by a number": lambda m, x, y: x * 2.5,
+    "by a complex number": lambda m, x, y: x * (1 + 2j),
+    "absolute": lambda m, x, y: x.abs(),
+    "conjugate": lambda m, x, y: x.conj().resolve_conj(),
+    "equal": lambda m, x, y: x == y,
+    "joined": lambda m, x, y: m.cat([x, y]),
+    "to complex64": lambda m, x, y: x.to(m.complex64),
+    "and back": lambda m, x, y: (x.to(m.complex64) * 3).to(m.complex32),
+    "imaginary part": lambda m, x, y: x.imag * 2,
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_same_values_as_torch(name: str) -> None:
+    random = np.random.default_rng(7)
+    for turn in range(60):
+        pairs = [(random.standard_normal((3, 2)) * 10.0 ** random.integers(-3, 4)).astype(np.float16) for _ in range(2)]
+        pairs[0][turn % 3, turn % 2] = (np.inf, np.nan, -0.0, 0.0)[turn % 4]
+        shown = []
+        for side in (mt, torch):
+            values = [side.frombuffer(bytearray(pair.tobytes()), dtype=side.complex32) for pair in pairs]
+            shown.append(repr(OPERATIONS[name](side, *values)))
+        assert shown[0] == shown[1], pairs
