@@ -172,6 +172,9 @@ struct Configuration {
 
 extern Configuration configuration;
 
+PyObject* chain(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* chain_operations();
+
 PyObject* install(PyObject* module, PyObject* settings);
 PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);

@@ -7,7 +7,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 6;
+constexpr long INTERFACE = 7;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -36,6 +36,9 @@ static PyMethodDef methods[] = {
     {"shortcut", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(shortcut)), METH_FASTCALL,
      "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
      "planned for an argument of the type, and fallback(self, argument) elsewhere."},
+    {"chain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(chain)), METH_FASTCALL,
+     "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with nothing done,\n"
+     "where they are not dense floats of one dtype and, in an item, one geometry."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -51,6 +54,8 @@ static PyObject* make_module() {
         PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0 ||
         PyModule_AddStringConstant(module.get(), "INSTRUCTIONS", instruction_set_name()) < 0)
         return nullptr;
+    Ref operations(chain_operations());
+    if (!operations || PyModule_AddObjectRef(module.get(), "CHAIN_OPERATIONS", operations.get()) < 0) return nullptr;
     return module.release();
 }
 

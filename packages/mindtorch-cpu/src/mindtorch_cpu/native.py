@@ -28,11 +28,12 @@ from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
+from . import lists
 from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 6
+INTERFACE = 7
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -209,6 +210,7 @@ def install(module: Any) -> None:
         for row in rows:
             entry = table.kernels["cpu"][row]
             table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
+    lists.install(module)
     threads.use_pool(module)
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)

@@ -16,6 +16,8 @@ adam_steps: dict[str, Callable[..., None]] = {}
 list_kernels: dict[str, Callable[..., bool]] = {}
 """An op over lists in one launch: `run(name, outs, lists, number)` fills `outs`; False where there is no such kernel."""
 
+chains: dict[str, Callable[..., bool]] = {}
+"""A chain of pointwise steps in one pass: `run(chain, lists, numbers)`; False where its arrays are not for that."""
 
 stream_records: dict[str, Callable[[Any, Any], None]] = {}
 """Remember that a stream uses a storage: `record(storage, stream)`."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
 from ._per_parameter import PerParameterOptimizer
 from ._values import (
@@ -96,9 +97,24 @@ class Adagrad(PerParameterOptimizer):
         _update_adagrad(param, ascent(grad, group), state, group)
 
 
+_IN_ONE_PASS = Chain(
+    "param grad sum",
+    ("addcmul", "sum", "sum", "grad", "grad"),
+    ("sqrt", "root", "sum"),
+    ("add_number", "root", "root"),
+    ("addcdiv", "param", "param", "grad", "root"),
+)
+"""The steps of `_update_adagrad` without weight decay."""
+
+
 def _update_adagrad(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
     state["step"] += 1
     step = get_value(state["step"])
+    lr, eps = group["lr"], group["eps"]
+    if group["weight_decay"] == 0 and not group["differentiable"] and are_numbers(lr, eps, step, group["lr_decay"]):
+        step_size = lr / (1 + (step - 1) * group["lr_decay"])
+        if _IN_ONE_PASS.run(([param], [grad], [state["sum"]]), (1.0, eps, -step_size)):
+            return
     if group["weight_decay"] != 0:
         if grad.is_sparse:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 from mindtorch_dispatch.devices import adam_steps
 
 from ._per_parameter import PerParameterOptimizer, zeros_like_param
@@ -100,7 +102,9 @@ class Adam(PerParameterOptimizer):
         if in_one_piece is not None and not grad.is_complex():
             _fused_step(in_one_piece, param, grad, state, group)
             return
-        _update_adam(self._count, param, ascent(grad, group), state, group)
+        if group["fused"] and _fused_pass(param, grad, state, group):
+            return
+        _update_adam(self._count, param, grad, state, group)
 
 
 def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -121,6 +125,37 @@ def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: 
     state["step"] += 1
 
 
+@cache
+def _fused_chain(amsgrad: bool) -> Chain:
+    largest = "largest" if amsgrad else "param"
+    slots = "param grad exp_avg exp_avg_sq" + " largest" * amsgrad
+    return Chain(slots, ("adam", "param", "grad", "exp_avg", "exp_avg_sq", largest))
+
+
+def _fused_pass(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+    """Make the fused step where the device has it as a chain; False, with nothing done, where it has not.
+
+    The learning rate and the betas may be tensors here: a fused step is not differentiated through.
+    """
+    if grad.is_complex() or not are_numbers(group["weight_decay"], group["eps"]):
+        return False
+    lr = float(to_scalar(group["lr"]))
+    beta1, beta2 = (float(to_scalar(beta)) for beta in group["betas"])
+    step, decay = float(state["step"]) + 1, group["weight_decay"]
+    entering, kept = (0.0, 1 - lr * decay) if group["decoupled_weight_decay"] else (decay, 1.0)
+    step_size, root_correction = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
+    tensors = [param, grad, state["exp_avg"], state["exp_avg_sq"]]
+    if group["amsgrad"]:
+        tensors.append(state["max_exp_avg_sq"])
+    sign = -1.0 if group["maximize"] else 1.0
+    averages = (1 - beta1, beta2, 1 - beta2)
+    numbers = (sign, entering, kept, *averages, step_size, root_correction, group["eps"])
+    if not _fused_chain(bool(group["amsgrad"])).run(tuple([one] for one in tensors), numbers):
+        return False
+    state["step"] += 1
+    return True
+
+
 def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable: bool) -> None:
     if is_tensor(betas[0]) != is_tensor(betas[1]):
         raise ValueError("betas must be either both floats or both Tensors")
@@ -133,9 +168,54 @@ def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable
             raise ValueError(f"Tensor betas[{index}] must be 1-element")
 
 
+@cache
+def _in_one_pass(maximize: bool, decoupled: bool, decays: bool, amsgrad: bool) -> Chain:
+    """The steps of `_update_adam` and `_move`, in their order."""
+    grad, second = "grad", "exp_avg_sq"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays and decoupled:
+        steps.append(("mul_number", "param", "param"))
+    elif decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    steps.append(("lerp", "exp_avg", "exp_avg", grad))
+    steps.append(("mul_number", "exp_avg_sq", "exp_avg_sq"))
+    steps.append(("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad))
+    if amsgrad:
+        steps.append(("maximum", "largest", "largest", "exp_avg_sq"))
+        second = "largest"
+    steps.append(("sqrt", "denominator", second))
+    steps.append(("div_number", "denominator", "denominator"))
+    steps.append(("add_number", "denominator", "denominator"))
+    steps.append(("addcdiv", "param", "param", "exp_avg", "denominator"))
+    return Chain("param grad exp_avg exp_avg_sq" + " largest" * amsgrad, *steps)
+
+
+def _passed(param: Any, grad: Any, step: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory where the device has one; False, with nothing done, where it has not."""
+    lr, (beta1, beta2), decay, eps = group["lr"], group["betas"], group["weight_decay"], group["eps"]
+    if not are_numbers(lr, beta1, beta2, decay, eps, step):
+        return False
+    decoupled = group["decoupled_weight_decay"]
+    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
+    chain = _in_one_pass(bool(group["maximize"]), bool(decoupled), decay != 0, bool(group["amsgrad"]))
+    tensors = [param, grad, state["exp_avg"], state["exp_avg_sq"]]
+    if group["amsgrad"]:
+        tensors.append(state["max_exp_avg_sq"])
+    root_correction, step_size = (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
+    averages = (1 - beta1, beta2, 1 - beta2)
+    return chain.run(tuple([one] for one in tensors), (*shrinking, *averages, root_correction, eps, -step_size))
+
+
 def _update_adam(count: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
     """One Adam step; counting, decay and averages first, then the step along the corrected mean."""
     step = count(state, group)
+    if _passed(param, grad, step, state, group):
+        return
+    grad = ascent(grad, group)
     lr, eps = to_scalar(group["lr"]), group["eps"]
     beta1, beta2 = (to_scalar(beta) for beta in group["betas"])
     if group["weight_decay"] != 0:
@@ -261,7 +341,7 @@ def adam(
         if amsgrad:
             state["max_exp_avg_sq"] = max_exp_avg_sqs[index]
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
-        _update_adam(PerParameterOptimizer._count, param, ascent(grads[index], group), state, group)
+        _update_adam(PerParameterOptimizer._count, param, grads[index], state, group)
 
 
 adopt(globals())

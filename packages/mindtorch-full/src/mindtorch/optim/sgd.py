@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
 from ._per_parameter import PerParameterOptimizer
 from ._values import ascent, check_fused, check_lr, is_tensor, to_scalar
@@ -71,13 +73,51 @@ class SGD(PerParameterOptimizer):
         """Refuse nothing: torch's SGD leaves ``differentiable`` with ``foreach`` to autograd's own errors."""
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        buffer = _update_sgd(param, ascent(grad, group), state.get("momentum_buffer"), group)
+        buffer = _update_sgd(param, grad, state.get("momentum_buffer"), group)
         if group["momentum"] != 0:
             state["momentum_buffer"] = buffer
 
 
+@cache
+def _in_one_pass(maximize: bool, decays: bool, momentum: bool, nesterov: bool) -> Chain:
+    """The steps of `_update_sgd`, in their order."""
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    if momentum:
+        steps.append(("mul_number", "buffer", "buffer"))
+        steps.append(("add_scaled", "buffer", "buffer", grad))
+        if nesterov:
+            steps.append(("add_scaled", "ahead", grad, "buffer"))
+        grad = "ahead" if nesterov else "buffer"
+    steps.append(("add_scaled", "param", "param", grad))
+    return Chain("param grad" + " buffer" * momentum, *steps)
+
+
+def _passed(param: Any, grad: Any, buffer: Any, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory where the device has one; False, with nothing done, where it has not."""
+    lr, momentum, decay = group["lr"], group["momentum"], group["weight_decay"]
+    if not are_numbers(lr, momentum, decay, group["dampening"]) or (momentum != 0 and buffer is None):
+        return False
+    numbers = [decay] if decay != 0 else []
+    tensors = [param, grad]
+    if momentum != 0:
+        numbers += [momentum, 1 - group["dampening"]] + [momentum] * bool(group["nesterov"])
+        tensors.append(buffer)
+    chain = _in_one_pass(bool(group["maximize"]), decay != 0, momentum != 0, bool(group["nesterov"]))
+    return chain.run(tuple([one] for one in tensors), (*numbers, -lr))
+
+
 def _update_sgd(param: Any, grad: Any, buffer: Any, group: dict[str, Any]) -> Any:
     """One step; returns the momentum buffer, which the first step creates."""
+    if _passed(param, grad, buffer, group):
+        return buffer
+    grad = ascent(grad, group)
     lr, momentum, weight_decay = to_scalar(group["lr"]), group["momentum"], group["weight_decay"]
     if weight_decay != 0:
         if is_tensor(weight_decay) and weight_decay.requires_grad:
@@ -126,7 +166,7 @@ def sgd(
         "maximize": maximize,
     }
     for index, param in enumerate(params):
-        buffer = _update_sgd(param, ascent(d_p_list[index], group), momentum_buffer_list[index], group)
+        buffer = _update_sgd(param, d_p_list[index], momentum_buffer_list[index], group)
         momentum_buffer_list[index] = buffer
 
 
