@@ -10,6 +10,7 @@ namespace mindtorch {
 namespace {
 
 constexpr size_t BLOCK = 1024;  // elements that are computed at a time where operands must be made dense
+constexpr size_t FEW = 1024;
 constexpr size_t SHORT = 32;    // rows shorter than this are made dense several at a time
 
 constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
@@ -401,7 +402,38 @@ int Elementwise::run(Map map, const double* numbers) {
     return 1;
 }
 
+// A few elements that are dense, of one kind and one shape in all operands: what most calls on tiny tensors are.
+// False when the driver has to look closer; nothing is done then.
+static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+    if (!PyArray_CheckExact(out)) return false;
+    auto* to = reinterpret_cast<PyArrayObject*>(out);
+    const Kind kind = kind_of_elements(to);
+    if (kind == KINDS || by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) || PyArray_TYPE(to) == configuration.bfloat16)
+        return false;
+    const int ndim = PyArray_NDIM(to);
+    size_t total = 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        total *= static_cast<size_t>(PyArray_DIM(to, dim));
+        if (total > FEW) return false;
+    }
+    const size_t bytes = total * item_size(kind);
+    const void* in[MOST_SOURCES];
+    for (int each = 0; each < count; each++) {
+        if (!PyArray_CheckExact(values[each])) return false;
+        auto* from = reinterpret_cast<PyArrayObject*>(values[each]);
+        if (PyArray_TYPE(from) != PyArray_TYPE(to) || PyArray_NDIM(from) != ndim || !PyArray_ISCARRAY_RO(from)) return false;
+        for (int dim = 0; dim < ndim; dim++)
+            if (PyArray_DIM(from, dim) != PyArray_DIM(to, dim)) return false;
+        const char* data = PyArray_BYTES(from);
+        if (data != PyArray_BYTES(to) && data < PyArray_BYTES(to) + bytes && PyArray_BYTES(to) < data + bytes) return false;
+        in[each] = data;
+    }
+    if (total > 0) by_kind[kind](PyArray_DATA(to), in, total, numbers);
+    return true;
+}
+
 int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+    if (run_few(by_kind, out, values, count, numbers)) return 1;
     Elementwise operation;
     if (!operation.output(out)) return 0;
     for (int each = 0; each < count; each++)
