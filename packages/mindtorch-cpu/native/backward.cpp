@@ -289,10 +289,9 @@ int Pass::evaluate(Pending& of, Refs& answers) {
         Py_XSETREF(slot(task_, configuration.task.node), Py_NewRef(of.node));
         if (!leaf) return run_node(of, grads, answers);
         PyObject* grad = grads.size() == 1 ? grads[0] : nullptr;
-        if (grad != nullptr && accumulate(of.node, grad) == 1) {
-            grads.take(0);
-            return 0;
-        }
+        const int done = grad == nullptr ? 0 : accumulate(of.node, grad);
+        if (done == 1) grads.take(0);
+        if (done != 0) return done < 0 ? -1 : 0;
     }
     return evaluate_in_python(of.node, grads, answers);
 }

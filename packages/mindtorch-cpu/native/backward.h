@@ -80,7 +80,8 @@ PyObject* output_spec(PyObject* node, NodeSort sort, Py_ssize_t number);
 // The sum of two gradients, the first of which is given back: added in place where nothing else sees its memory.
 PyObject* add_gradients(PyObject* have, PyObject* grad);
 
-// Make `grad` the gradient of the leaf behind `node` where nothing else can see it: 1 done (and taken), 0 Python's to do.
+// Make `grad` the gradient of the leaf behind `node` where nothing else can see it. 1: done, and the reference is taken;
+// 0: Python's to do; -1 with an error set.
 int accumulate(PyObject* node, PyObject* grad);
 
 }  // namespace mindtorch

@@ -187,13 +187,32 @@ bool is_whole(PyObject* tensor, PyObject* array) {
            slot(tensor, configuration.tensor.view) == Py_None && slot(tensor, configuration.tensor.storage) == Py_None;
 }
 
-// True when nothing but the one reference to it sees the memory of a tensor without history.
-bool is_unshared(PyObject* tensor) {
+// True for a tensor without history to which there is one reference.
+bool is_single(PyObject* tensor) {
     if (!is_results_class(tensor) || Py_REFCNT(tensor) != 1) return false;
     PyObject* sig = slot(tensor, configuration.tensor.sig);
     return sig != nullptr && slot(sig, configuration.signature.requires_grad) == Py_False &&
-           slot(tensor, configuration.tensor.grad_fn) == Py_None &&
-           is_whole(tensor, slot(tensor, configuration.tensor.array));
+           slot(tensor, configuration.tensor.grad_fn) == Py_None;
+}
+
+// True when nothing but the one reference to it sees the memory of a tensor without history.
+bool is_unshared(PyObject* tensor) {
+    return is_single(tensor) && is_whole(tensor, slot(tensor, configuration.tensor.array));
+}
+
+// True for a view of a tensor that nothing else sees, either.
+bool is_unshared_view(PyObject* tensor) {
+    if (!is_single(tensor)) return false;
+    PyObject *view = slot(tensor, configuration.tensor.view), *storage = slot(tensor, configuration.tensor.storage);
+    PyObject* array = slot(tensor, configuration.tensor.array);
+    if (view == Py_None || storage == nullptr || storage == Py_None || array == nullptr) return false;
+    PyObject* base = slot(view, configuration.view.base);
+    PyObject* whole = slot(base, configuration.tensor.array);
+    if (!PyArray_CheckExact(array) || whole == nullptr || !PyArray_CheckExact(whole)) return false;
+    // The storage is the view's and its base's; the base's array is what the storage's bytes refer to, and maybe the view's.
+    const Py_ssize_t known = 2 + (PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) == whole);
+    return Py_REFCNT(array) == 1 && Py_REFCNT(base) == 1 && Py_REFCNT(whole) == known && Py_REFCNT(storage) == 2 &&
+           slot(base, configuration.tensor.storage) == storage;
 }
 
 bool is_empty(PyObject* hooks) {
@@ -267,10 +286,20 @@ int accumulate(PyObject* node, PyObject* grad) {
     const bool plain = slot(meta, at.grad) == Py_None && is_empty(slot(meta, at.hooks)) &&
                        is_empty(slot(meta, at.post_hooks)) && !holds(mode, configuration.mode.grad) && !handles(mode) &&
                        slot(sig, configuration.signature.requires_grad) == Py_True;
-    if (!plain || !is_unshared(grad)) return 0;
     const Py_ssize_t spec = configuration.signature.spec;
-    if (slot(slot(grad, configuration.tensor.sig), spec) != slot(sig, spec)) return 0;
-    Py_SETREF(slot(meta, at.grad), grad);
+    if (!plain || !is_results_class(grad)) return 0;
+    PyObject* have = slot(grad, configuration.tensor.sig);
+    if (have == nullptr || slot(have, spec) != slot(sig, spec)) return 0;
+    PyObject* taken = nullptr;
+    if (is_unshared(grad)) {
+        taken = Py_NewRef(grad);
+    } else if (is_unshared_view(grad)) {
+        taken = alias_of(grad);
+        if (taken == nullptr) return PyErr_Occurred() ? -1 : 0;
+    }
+    if (taken == nullptr) return 0;
+    Py_SETREF(slot(meta, at.grad), taken);
+    Py_DECREF(grad);
     return 1;
 }
 

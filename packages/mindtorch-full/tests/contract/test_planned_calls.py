@@ -208,6 +208,31 @@ def test_a_gradient_that_others_see_is_copied():
     assert (given.tolist(), y.grad.tolist()) == ([1, 1], [1, 1])
 
 
+def test_a_gradient_that_is_a_view_is_copied_where_its_base_is_seen():
+    x = mindtorch.zeros(2, 3, requires_grad=True)
+    given = mindtorch.ones(3, 2)
+    x.t().backward(given)
+    x.grad.add_(1)
+    assert given.tolist() == [[1, 1]] * 3
+    layer = mindtorch.nn.Linear(3, 2)
+    kept = []
+    layer.weight.register_hook(kept.append)
+    layer(mindtorch.ones(4, 3)).sum().backward()
+    layer.weight.grad.add_(1)
+    assert kept[0].tolist() == [[4, 4, 4]] * 2
+
+
+def test_a_gradient_that_is_a_view_of_what_is_gone_is_taken():
+    layer = mindtorch.nn.Linear(3, 2)
+    layer(mindtorch.ones(4, 3)).sum().backward()
+    assert layer.weight.grad._base is None
+    assert layer.weight.grad.stride() == (3, 1)
+    assert layer.weight.grad.tolist() == [[4, 4, 4]] * 2
+    layer.zero_grad(set_to_none=False)
+    layer(mindtorch.ones(4, 3)).sum().backward()
+    assert layer.weight.grad.tolist() == [[4, 4, 4]] * 2
+
+
 def test_nodes_of_every_sort_in_one_pass():
     class Double(mindtorch.autograd.Function):
         @staticmethod
