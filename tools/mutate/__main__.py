@@ -65,9 +65,9 @@ def load() -> list[Mutation]:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return an environment in which the copy's packages are imported."""
+    """Return an environment in which the copy's packages are imported, and Python, which is mutated, does the work."""
     sources = os.pathsep.join(str(path) for path in sorted(root.glob("packages/*/src")))
-    return {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, "PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1", "MINDTORCH_NATIVE": "0"}
 
 
 def run_tests(root: Path, tests: list[str]) -> tuple[bool, str]:

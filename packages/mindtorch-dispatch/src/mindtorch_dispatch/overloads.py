@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from inspect import Parameter, Signature
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments.overload import bind_overload
 from .autograd_interface import hooks
@@ -247,6 +247,10 @@ class OpOverloadPacket:
         self.__name__ = packet.name.rpartition("::")[2]
         self.__module__ = f"torch._ops.{self._qualified_op_name.partition('::')[0]}"
 
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
     def _match(self, *args: Any, **kwargs: Any) -> Any:
         return _calls["matching"](self.packet, args, kwargs)
 
@@ -312,7 +316,7 @@ class OpOverloadPacket:
 
 
 # A call is the function's, without a frame of Python in between.
-OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[attr-defined]
+OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[method-assign]
 OpOverloadPacket.__signature__ = Signature(  # type: ignore[attr-defined]
     [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("kwargs", Parameter.VAR_KEYWORD)]
 )

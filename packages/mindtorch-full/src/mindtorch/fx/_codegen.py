@@ -75,7 +75,7 @@ class Writer:
         origin = getattr(kind, "__origin__", None)
         if origin is None:
             return self.add_global(_type_repr(kind), kind)
-        if isinstance(kind, typing._GenericAlias):  # type: ignore[attr-defined] (`List[int]`, not `list[int]`)
+        if isinstance(kind, typing._GenericAlias):  # type: ignore[attr-defined]  # `List[int]`, not `list[int]`
             origin = _CAPITAL.get(origin, origin)
         name = self.add_global(_type_repr(origin), origin)
         inner = getattr(kind, "__args__", None)

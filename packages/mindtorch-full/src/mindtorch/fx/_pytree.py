@@ -74,7 +74,7 @@ def _same_length(value: Any, spec: TreeSpec) -> bool:
 register_pytree_flatten_spec(dict, _by_key, _same_keys)
 register_pytree_flatten_spec(list, _by_place, _same_length)
 register_pytree_flatten_spec(tuple, _by_place, _same_length)
-register_pytree_flatten_spec(namedtuple, _by_place, _same_length)  # type: ignore[arg-type] (how a TreeSpec names them)
+register_pytree_flatten_spec(namedtuple, _by_place, _same_length)  # type: ignore[arg-type]  # a TreeSpec's name
 
 __all__ = [
     "SUPPORTED_NODES",

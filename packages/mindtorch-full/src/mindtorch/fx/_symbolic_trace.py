@@ -245,7 +245,7 @@ class Tracer(TracerBase):
             return root_fn, args
         self.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(names[:total], in_spec, None))
 
-        def flatten_fn(*leaves):  # type: ignore[no-untyped-def] (its annotation would become the graph's)
+        def flatten_fn(*leaves):  # type: ignore[no-untyped-def]  # its annotation would be the graph's
             tree = pytree.tree_unflatten(list(leaves), in_spec)
             out, out_spec = pytree.tree_flatten(root_fn(*tree))
             codegen = self.graph._codegen
@@ -363,7 +363,7 @@ class Tracer(TracerBase):
             _patching.patch_listed(patcher, vars(module), self._autowrap_function_ids)
 
 
-def _all_positional(fn: types.FunctionType, count: int) -> types.FunctionType:
+def _all_positional(fn: Any, count: int) -> types.FunctionType:
     """Return `fn` with `count` positional parameters, its keyword-only and variable ones among them: one value is passed
     for each, and the variable ones are proxies like any other."""
     code = fn.__code__

@@ -217,7 +217,7 @@ class GraphModule(Module):
         additional_meta: list[str] | None = None,
     ) -> str:
         """Return the verbose code of this module and of those below it as classes, and print it."""
-        look = {
+        look: dict[str, Any] = {
             "include_stride": include_stride,
             "include_device": include_device,
             "colored": colored,

@@ -81,7 +81,7 @@ def create_type_hint(x: Any) -> Any:
         if not issubclass(base, one):
             return whole
         base = one
-    return list[base] if isinstance(x, list) else tuple[base, ...]
+    return list[base] if isinstance(x, list) else tuple[base, ...]  # type: ignore[valid-type]
 
 
 def _bound(

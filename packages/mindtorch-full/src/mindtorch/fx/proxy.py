@@ -234,7 +234,7 @@ class Proxy:
         caller = frame.f_back
         for step in dis.get_instructions(caller.f_code):
             if step.offset == caller.f_lasti and step.opname == "UNPACK_SEQUENCE":
-                return (self[index] for index in range(step.argval))
+                return (operator.getitem(self, index) for index in range(step.argval))
         return self.tracer.iter(self)
 
     def __abs__(self) -> Proxy:

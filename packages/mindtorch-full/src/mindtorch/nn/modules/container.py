@@ -115,7 +115,7 @@ class Sequential(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def forward(self, input):  # type: ignore[no-untyped-def] (torch.fx writes what is annotated into its graphs)
+    def forward(self, input):  # type: ignore[no-untyped-def]  # torch.fx writes what is annotated into its graphs
         """Return the output of the last module."""
         for module in self:
             input = module(input)

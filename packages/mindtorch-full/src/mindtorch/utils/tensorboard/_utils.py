@@ -32,7 +32,7 @@ def _prepare_video(V: Array) -> Array:
     """Return videos (count, time, channels, height, width) beside each other, as (time, height, width, channels)."""
     count, time, channels, height, width = V.shape
     if V.dtype == np.uint8:
-        V = np.float32(V) / 255.0
+        V = V.astype(np.float32) / 255.0
     wanted = 1 << (count - 1).bit_length()
     if wanted > count:
         V = np.concatenate((V, np.zeros((wanted - count, time, channels, height, width))), 0)
