@@ -74,6 +74,8 @@ ROWS = {
     "scaled_product": ("addmm", "baddbmm", "addmv"),
     "attention": ("_scaled_dot_product_flash_attention_for_cpu",),
     "attention_backward": ("_scaled_dot_product_flash_attention_for_cpu_backward",),
+    "convolution": ("convolution",),
+    "convolution_backward": ("convolution_backward",),
     "uniform_": ("uniform_",),
     "normal_": ("normal_",),
     "normal_sized": ("normal.float_float",),

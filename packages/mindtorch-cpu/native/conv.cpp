@@ -1,0 +1,218 @@
+// Convolutions of dense float32 lines and planes, not transposed, and their gradients; everything else is numpy's.
+#include "conv.h"
+
+#include <initializer_list>
+
+#include "operand.h"
+#include "parallel.h"
+#include "scratch.h"
+
+namespace mindtorch {
+
+namespace {
+
+constexpr double WORTH_A_THREAD = 4e5;  // multiplications
+
+double work_of(const Convolution& c) {
+    return static_cast<double>(c.batch * c.groups * c.features * c.channels) *
+           static_cast<double>(c.out_height * c.out_width) * static_cast<double>(c.kernel[0] * c.kernel[1]);
+}
+
+size_t workers_for(size_t count, double work) {
+    const size_t threads = static_cast<size_t>(thread_count());
+    return work < WORTH_A_THREAD ? 1 : count < threads ? count : threads;
+}
+
+// Run body(index, memory) for each of `count` parts; each thread has `each` floats of what begins at `memory`.
+template <typename Body>
+void share(size_t count, double work, float* memory, size_t each, const Body& body) {
+    const size_t workers = workers_for(count, work);
+    parallel(count, work < WORTH_A_THREAD ? count : 0, [&](size_t from, size_t to) {
+        float* own = memory + (from * workers + count - 1) / count * each;
+        for (size_t at = from; at < to; at++) body(at, own);
+    });
+}
+
+// One or two whole numbers; the first of two is `before` where there is one.
+bool pair(PyObject* values, int dims, ptrdiff_t before, ptrdiff_t least, ptrdiff_t* to) {
+    PyObject* const* items;
+    if (PyTuple_CheckExact(values) && PyTuple_GET_SIZE(values) == dims)
+        items = &PyTuple_GET_ITEM(values, 0);
+    else if (PyList_CheckExact(values) && PyList_GET_SIZE(values) == dims)
+        items = &PyList_GET_ITEM(values, 0);
+    else
+        return false;
+    to[0] = before;
+    for (int at = 0; at < dims; at++) {
+        if (!PyLong_CheckExact(items[at])) return false;
+        const Py_ssize_t value = PyLong_AsSsize_t(items[at]);
+        if (value == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return false;
+        }
+        if (value < least) return false;
+        to[2 - dims + at] = value;
+    }
+    return true;
+}
+
+struct Options {
+    PyObject *stride, *padding, *dilation, *transposed, *groups;
+};
+
+bool describe(PyObject* input, PyObject* weight, PyObject* result, const Options& o, Convolution& c) {
+    for (PyObject* value : {input, weight, result})
+        if (!PyArray_CheckExact(value) || kind_of(reinterpret_cast<PyArrayObject*>(value)) != 0) return false;
+    auto *in = reinterpret_cast<PyArrayObject*>(input), *kernel = reinterpret_cast<PyArrayObject*>(weight);
+    auto* out = reinterpret_cast<PyArrayObject*>(result);
+    const int dims = PyArray_NDIM(in) - 2;
+    if ((dims != 1 && dims != 2) || PyArray_NDIM(kernel) != dims + 2 || PyArray_NDIM(out) != dims + 2) return false;
+    if (o.transposed != Py_False || !PyLong_CheckExact(o.groups)) return false;
+    const long groups = PyLong_AsLong(o.groups);
+    if (groups < 1 || PyArray_SIZE(in) == 0 || PyArray_SIZE(out) == 0 || PyArray_SIZE(kernel) == 0) {
+        PyErr_Clear();
+        return false;
+    }
+    if (!pair(o.stride, dims, 1, 1, c.stride) || !pair(o.padding, dims, 0, 0, c.padding) ||
+        !pair(o.dilation, dims, 1, 1, c.dilation))
+        return false;
+    c.batch = static_cast<size_t>(PyArray_DIM(in, 0));
+    c.groups = static_cast<size_t>(groups);
+    c.channels = static_cast<size_t>(PyArray_DIM(kernel, 1));
+    c.features = static_cast<size_t>(PyArray_DIM(kernel, 0)) / c.groups;
+    c.height = dims == 2 ? PyArray_DIM(in, 2) : 1;
+    c.width = PyArray_DIM(in, dims + 1);
+    c.out_height = dims == 2 ? PyArray_DIM(out, 2) : 1;
+    c.out_width = PyArray_DIM(out, dims + 1);
+    c.kernel[0] = dims == 2 ? PyArray_DIM(kernel, 2) : 1;
+    c.kernel[1] = PyArray_DIM(kernel, dims + 1);
+    return static_cast<size_t>(PyArray_DIM(in, 1)) == c.groups * c.channels &&
+           static_cast<size_t>(PyArray_DIM(out, 1)) == c.groups * c.features &&
+           PyArray_DIM(out, 0) == PyArray_DIM(in, 0);
+}
+
+const float* data_of(PyObject* array) { return static_cast<const float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))); }
+
+bool overlaps(PyObject* out, PyObject* value) {
+    auto *to = reinterpret_cast<PyArrayObject*>(out), *from = reinterpret_cast<PyArrayObject*>(value);
+    return PyArray_BYTES(to) < PyArray_BYTES(from) + PyArray_NBYTES(from) &&
+           PyArray_BYTES(from) < PyArray_BYTES(to) + PyArray_NBYTES(to);
+}
+
+// A result from an input, by weights as they are; false without memory. `before` floats of the memory are the caller's.
+bool correlate(const Convolution& c, float* out, const float* in, const float* weight, const float* bias) {
+    const ConvLoops& loops = conv_loops();
+    const double work = work_of(c);
+    if (c.channels == 1 && c.features == 1 && c.groups > 1) {
+        share(c.batch * c.groups, work, nullptr, 0,
+              [&](size_t at, float*) { loops.depthwise(c, out, in, weight, bias, at); });
+        return true;
+    }
+    const size_t places = static_cast<size_t>(c.out_height * c.out_width), part = loops.positions(c);
+    const size_t parts = (places + part - 1) / part, count = c.batch * c.groups * parts;
+    const size_t packed = (loops.packed(c) + 15) / 16 * 16, each = (loops.scratch(c) + 15) / 16 * 16;
+    auto* memory = static_cast<float*>(scratch((packed + workers_for(count, work) * each) * sizeof(float)));
+    if (memory == nullptr) return false;
+    loops.pack(c, memory, weight);
+    share(count, work, memory + packed, each, [&](size_t at, float* own) {
+        const size_t image = at / parts / c.groups, group = at / parts % c.groups;
+        loops.forward(c, out, in, memory, bias, image, group, at % parts * part, own);
+    });
+    return true;
+}
+
+// Values are (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups).
+int convolution(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    Convolution c;
+    if (count != 9 || output(given) == nullptr ||
+        !describe(values[0], values[1], given, {values[3], values[4], values[5], values[6], values[8]}, c))
+        return 0;
+    const float* bias = nullptr;
+    if (values[2] != Py_None) {
+        bias = floats(values[2], static_cast<npy_intp>(c.groups * c.features), nullptr);
+        if (bias == nullptr || overlaps(given, values[2])) return 0;
+    }
+    if (overlaps(given, values[0]) || overlaps(given, values[1])) return 0;
+    auto* out = static_cast<float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(given)));
+    return correlate(c, out, data_of(values[0]), data_of(values[1]), bias) ? 1 : 0;
+}
+
+// The convolution of a result's gradient that gives the input's, where the stride is 1.
+Convolution turned(const Convolution& c) {
+    Convolution t = c;
+    t.channels = c.features;
+    t.features = c.channels;
+    t.height = c.out_height;
+    t.width = c.out_width;
+    t.out_height = c.height;
+    t.out_width = c.width;
+    for (int at = 0; at < 2; at++) t.padding[at] = c.dilation[at] * (c.kernel[at] - 1) - c.padding[at];
+    return t;
+}
+
+bool input_gradient(const Convolution& c, float* to, const float* grad, const float* weight) {
+    const ConvLoops& loops = conv_loops();
+    if (c.stride[0] == 1 && c.stride[1] == 1) {
+        const size_t size = c.groups * c.features * c.channels * static_cast<size_t>(c.kernel[0] * c.kernel[1]);
+        auto* weights = static_cast<float*>(PyMem_Malloc(size * sizeof(float)));
+        if (weights == nullptr) return false;
+        loops.turn(c, weights, weight);
+        const bool done = correlate(turned(c), to, grad, weights, nullptr);
+        PyMem_Free(weights);
+        return done;
+    }
+    const size_t count = c.batch * c.groups, each = loops.spread_scratch(c);
+    auto* memory = static_cast<float*>(scratch(workers_for(count, work_of(c)) * each * sizeof(float)));
+    if (memory == nullptr) return false;
+    share(count, work_of(c), memory, each,
+          [&](size_t at, float* own) { loops.spread(c, to, grad, weight, at / c.groups, at % c.groups, own); });
+    return true;
+}
+
+bool weight_gradient(const Convolution& c, float* to, const float* grad, const float* in) {
+    const ConvLoops& loops = conv_loops();
+    const size_t threads = static_cast<size_t>(thread_count());
+    const size_t pieces = c.groups < threads && c.features >= 2 * threads ? threads : 1;
+    const size_t rows = (c.features + pieces - 1) / pieces, count = c.groups * pieces, each = loops.weight_scratch(c);
+    auto* memory = static_cast<float*>(scratch(workers_for(count, work_of(c)) * each * sizeof(float)));
+    if (memory == nullptr) return false;
+    share(count, work_of(c), memory, each, [&](size_t at, float* own) {
+        const size_t from = at % pieces * rows, end = from + rows < c.features ? from + rows : c.features;
+        if (from < end) loops.weight_gradient(c, to, grad, in, at / pieces, from, end, own);
+    });
+    return true;
+}
+
+// Outputs are the gradients of (input, weight, bias), None where none is asked for; values (grad, input, weight,
+// bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask).
+int convolution_backward(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
+    Convolution c;
+    if (count != 11 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 3 ||
+        !describe(values[1], values[2], values[0], {values[4], values[5], values[6], values[7], values[9]}, c))
+        return 0;
+    float* to[3] = {nullptr, nullptr, nullptr};
+    const npy_intp sizes[] = {PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[1])),
+                              PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[2])),
+                              static_cast<npy_intp>(c.groups * c.features)};
+    for (int at = 0; at < 3; at++) {
+        PyObject* one = PyTuple_GET_ITEM(outs, at);
+        if (one != Py_None && (to[at] = output_floats(one, sizes[at])) == nullptr) return 0;
+    }
+    const float *grad = data_of(values[0]), *in = data_of(values[1]), *weight = data_of(values[2]);
+    if (to[0] != nullptr && !input_gradient(c, to[0], grad, weight)) return 0;
+    if (to[1] != nullptr && !weight_gradient(c, to[1], grad, in)) return 0;
+    if (to[2] != nullptr)
+        share(c.groups * c.features, work_of(c), nullptr, 0,
+              [&](size_t at, float*) { conv_loops().bias_gradient(c, to[2], grad, at, at + 1); });
+    return 1;
+}
+
+}  // namespace
+
+const NamedKernel conv_kernels[] = {
+    {"convolution", convolution},
+    {"convolution_backward", convolution_backward},
+    {nullptr, nullptr},
+};
+
+}  // namespace mindtorch

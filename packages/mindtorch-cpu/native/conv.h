@@ -1,0 +1,44 @@
+// Convolutions and poolings of float32 planes.
+#pragma once
+
+#include <stddef.h>
+
+#include "instructions.h"
+
+namespace mindtorch {
+
+// One convolution of images (batch, channels, height, width), dense; a line of one row is a plane too.
+struct Convolution {
+    size_t batch, groups, channels, features;  // channels and features of one group
+    ptrdiff_t height, width, out_height, out_width;
+    ptrdiff_t kernel[2], stride[2], padding[2], dilation[2];
+};
+
+struct ConvLoops {
+    // How many positions of a result one part has; what a part and the packed weights need, in elements.
+    size_t (*positions)(const Convolution& c);
+    size_t (*scratch)(const Convolution& c);
+    size_t (*packed)(const Convolution& c);
+    // Weights (features, channels * kernel) of each group, packed for `forward`.
+    void (*pack)(const Convolution& c, float* to, const float* weight);
+    // A part of the result of one image and group, from `packed`; the bias may be null.
+    void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
+                    size_t group, size_t from, float* scratch);
+    // A whole plane of a depthwise convolution: image and feature are one index.
+    void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane);
+    // The weights that turn a result's gradient into the input's where the stride is 1.
+    void (*turn)(const Convolution& c, float* to, const float* weight);
+    // The gradient of one image and group's input at any stride.
+    size_t (*spread_scratch)(const Convolution& c);
+    void (*spread)(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image, size_t group,
+                   float* scratch);
+    // The gradient of a group's weights, some of its features' from `from` to `to`, over all images.
+    size_t (*weight_scratch)(const Convolution& c);
+    void (*weight_gradient)(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group,
+                            size_t from, size_t to, float* scratch);
+    void (*bias_gradient)(const Convolution& c, float* bias_grad, const float* grad, size_t from, size_t to);
+};
+
+MINDTORCH_DECLARE_LOOPS(ConvLoops, conv_loops)
+
+}  // namespace mindtorch

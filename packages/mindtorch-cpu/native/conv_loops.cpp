@@ -1,0 +1,254 @@
+// Convolution as a product with the windows of an image, which are packed as they are read: there are no columns in
+// memory.
+#include "conv.h"
+#include "gemm_tile.h"
+
+namespace mindtorch {
+
+namespace {
+
+constexpr size_t WIDE = Simd<float>::TILE_COLUMNS;
+constexpr size_t PART = 512;  // positions
+
+size_t places(const Convolution& c) { return static_cast<size_t>(c.out_height * c.out_width); }
+size_t area(const Convolution& c) { return static_cast<size_t>(c.height * c.width); }
+size_t window(const Convolution& c) { return static_cast<size_t>(c.kernel[0] * c.kernel[1]); }
+size_t depth_of(const Convolution& c) { return c.channels * window(c); }
+
+bool pointwise(const Convolution& c) {
+    return window(c) == 1 && c.stride[0] == 1 && c.stride[1] == 1 && c.padding[0] == 0 && c.padding[1] == 0;
+}
+
+// `count` values of one row of an image, `step` apart, from column `x` on; zeros outside of it.
+MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptrdiff_t x, ptrdiff_t step, ptrdiff_t count) {
+    if (step == 1 && x >= 0 && x + count <= width) {
+        for (ptrdiff_t i = 0; i < count; i++) to[i] = row[x + i];
+        return;
+    }
+    for (ptrdiff_t i = 0; i < count; i++, x += step) to[i] = x >= 0 && x < width ? row[x] : 0.0f;
+}
+
+// What an element of the window has at `positions` positions from `from` on.
+MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const float* image, size_t element, size_t from,
+                                   size_t positions) {
+    const size_t kernel_width = static_cast<size_t>(c.kernel[1]), size = window(c);
+    const float* plane = image + element / size * area(c);
+    const ptrdiff_t down = static_cast<ptrdiff_t>(element % size / kernel_width) * c.dilation[0] - c.padding[0];
+    const ptrdiff_t across = static_cast<ptrdiff_t>(element % kernel_width) * c.dilation[1] - c.padding[1];
+    ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
+    size_t done = 0;
+    while (done < positions) {
+        const size_t rest = static_cast<size_t>(c.out_width - column), count = least(rest, positions - done);
+        const ptrdiff_t y = row * c.stride[0] + down;
+        if (y >= 0 && y < c.height)
+            copy_row(to + done, plane + y * c.width, c.width, column * c.stride[1] + across, c.stride[1],
+                     static_cast<ptrdiff_t>(count));
+        else
+            for (size_t i = 0; i < count; i++) to[done + i] = 0.0f;
+        done += count;
+        column = 0;
+        row++;
+    }
+}
+
+// Pack what the window has at its elements `k`.. at up to WIDE positions from `from` on.
+void pack_panel(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k, size_t depth) {
+    for (size_t at = k; at < k + depth; at++, to += WIDE) {
+        read_element(c, to, image, at, from, positions);
+        for (size_t i = positions; i < WIDE; i++) to[i] = 0.0f;
+    }
+}
+
+void pack_windows(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k, size_t depth) {
+    if (pointwise(c))
+        return pack<WIDE>(to, image + k * area(c) + from, 1, static_cast<ptrdiff_t>(area(c)), positions, depth);
+    for (size_t at = 0; at < positions; at += WIDE, to += WIDE * depth)
+        pack_panel(c, to, image, from + at, least(WIDE, positions - at), k, depth);
+}
+
+size_t positions_of(const Convolution& c) { return least(PART, round_up(places(c), WIDE)); }
+size_t scratch_for(const Convolution& c) { return positions_of(c) * least(depth_of(c), BLOCK_DEPTH); }
+size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, TILE_ROWS) * depth_of(c); }
+
+void pack_weights(const Convolution& c, float* to, const float* weight) {
+    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS);
+    for (size_t group = 0; group < c.groups; group++, weight += c.features * all)
+        for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
+            const size_t depth = least(BLOCK_DEPTH, all - k);
+            pack<TILE_ROWS>(to, weight + k, static_cast<ptrdiff_t>(all), 1, c.features, depth);
+            to += lines * depth;
+        }
+}
+
+void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
+             size_t group, size_t from, float* scratch) {
+    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), positions = least(PART, places(c) - from);
+    const size_t index = image * c.groups + group;
+    packed += group * lines * all;
+    in += index * c.channels * area(c);
+    out += index * c.features * places(c) + from;
+    const Matrix<float> addend = {bias == nullptr ? nullptr : bias + group * c.features, 1, 0};
+    for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
+        const size_t depth = least(BLOCK_DEPTH, all - k);
+        pack_windows(c, scratch, in, from, positions, k, depth);
+        multiply_block(out, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features, positions, depth, depth,
+                       Finish<float>{1.0f, 1.0f, addend, k > 0});
+    }
+}
+
+// The columns of a result that see the image at one offset of the window.
+struct Span {
+    ptrdiff_t from, to;
+};
+
+MINDTORCH_INLINE Span span(ptrdiff_t offset, ptrdiff_t stride, ptrdiff_t extent, ptrdiff_t count) {
+    Span s;
+    s.from = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    const ptrdiff_t last = extent - 1 - offset;
+    s.to = last < 0 ? 0 : last / stride + 1;
+    if (s.to > count) s.to = count;
+    return s;
+}
+
+void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane) {
+    const size_t feature = plane % (c.groups * c.features), image = plane / (c.groups * c.features);
+    in += (image * c.groups + feature / c.features) * area(c);
+    weight += feature * window(c);
+    out += plane * places(c);
+    for (ptrdiff_t y = 0; y < c.out_height; y++, out += c.out_width) {
+        for (ptrdiff_t x = 0; x < c.out_width; x++) out[x] = bias != nullptr ? bias[feature] : 0.0f;
+        for (ptrdiff_t down = 0; down < c.kernel[0]; down++) {
+            const ptrdiff_t row = y * c.stride[0] + down * c.dilation[0] - c.padding[0];
+            if (row < 0 || row >= c.height) continue;
+            for (ptrdiff_t across = 0; across < c.kernel[1]; across++) {
+                const ptrdiff_t offset = across * c.dilation[1] - c.padding[1], step = c.stride[1];
+                const Span s = span(offset, step, c.width, c.out_width);
+                const float factor = weight[down * c.kernel[1] + across];
+                const float* from = in + row * c.width + offset;
+                if (step == 1)
+                    for (ptrdiff_t x = s.from; x < s.to; x++) out[x] += from[x] * factor;
+                else
+                    for (ptrdiff_t x = s.from; x < s.to; x++) out[x] += from[x * step] * factor;
+            }
+        }
+    }
+}
+
+void turn(const Convolution& c, float* to, const float* weight) {
+    const size_t size = window(c);
+    for (size_t group = 0; group < c.groups; group++)
+        for (size_t channel = 0; channel < c.channels; channel++)
+            for (size_t feature = 0; feature < c.features; feature++) {
+                const float* from = weight + ((group * c.features + feature) * c.channels + channel) * size;
+                for (size_t k = 0; k < size; k++) *to++ = from[size - 1 - k];
+            }
+}
+
+// Rows of spread values that are made at a time: whole channels.
+size_t spread_channels(const Convolution& c) {
+    const size_t wanted = 96 / window(c);
+    return least(wanted < 1 ? 1 : wanted, c.channels);
+}
+
+size_t product_scratch(size_t rows, size_t columns, size_t depth) { return round_up(scratch_size<float>(rows, columns, depth), 16); }
+
+size_t spread_scratch(const Convolution& c) {
+    const size_t rows = spread_channels(c) * window(c);
+    return round_up(rows * places(c), 16) + product_scratch(rows, places(c), c.features);
+}
+
+// Add the values of one offset of the window to where they came from.
+void spread_plane(const Convolution& c, float* plane, const float* values, ptrdiff_t down, ptrdiff_t across) {
+    const ptrdiff_t offset = across * c.dilation[1] - c.padding[1], step = c.stride[1];
+    const Span s = span(offset, step, c.width, c.out_width);
+    for (ptrdiff_t y = 0; y < c.out_height; y++, values += c.out_width) {
+        const ptrdiff_t row = y * c.stride[0] + down * c.dilation[0] - c.padding[0];
+        if (row < 0 || row >= c.height) continue;
+        float* to = plane + row * c.width + offset;
+        if (step == 1)
+            for (ptrdiff_t x = s.from; x < s.to; x++) to[x] += values[x];
+        else
+            for (ptrdiff_t x = s.from; x < s.to; x++) to[x * step] += values[x];
+    }
+}
+
+void spread(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image, size_t group,
+            float* scratch) {
+    const size_t index = image * c.groups + group, size = window(c), count = places(c), together = spread_channels(c);
+    in_grad += index * c.channels * area(c);
+    grad += index * c.features * count;
+    weight += group * c.features * depth_of(c);
+    float* memory = scratch + round_up(together * size * count, 16);
+    memset(in_grad, 0, c.channels * area(c) * sizeof(float));
+    for (size_t channel = 0; channel < c.channels; channel += together) {
+        const size_t channels = least(together, c.channels - channel);
+        multiply<float>({channels * size, count, c.features, {weight + channel * size, 1, static_cast<ptrdiff_t>(depth_of(c))},
+                         {grad, static_cast<ptrdiff_t>(count), 1}, scratch, static_cast<ptrdiff_t>(count), 1, 1.0f, 0.0f,
+                         {nullptr, 0, 0}},
+                        memory);
+        for (size_t k = 0; k < channels * size; k++)
+            spread_plane(c, in_grad + (channel + k / size) * area(c), scratch + k * count,
+                         static_cast<ptrdiff_t>(k % size) / c.kernel[1], static_cast<ptrdiff_t>(k % size) % c.kernel[1]);
+    }
+}
+
+constexpr size_t TOGETHER = BLOCK_DEPTH;  // positions summed up at a time
+
+size_t weight_scratch(const Convolution& c) {
+    return round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16) + (round_up(depth_of(c), WIDE) + WIDE) * TOGETHER;
+}
+
+// Pack the window's elements as columns, positions being the depth; `rows` holds a panel's elements first.
+void pack_elements(const Convolution& c, float* to, float* rows, const float* image, size_t from, size_t positions) {
+    const size_t all = depth_of(c);
+    for (size_t first = 0; first < all; first += WIDE, to += WIDE * positions) {
+        const size_t elements = least(WIDE, all - first);
+        for (size_t i = 0; i < elements; i++) read_element(c, rows + i * TOGETHER, image, first + i, from, positions);
+        pack<WIDE>(to, rows, TOGETHER, 1, elements, positions);
+    }
+}
+
+void weight_gradient(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group, size_t from,
+                     size_t to, float* scratch) {
+    const size_t count = places(c), all = depth_of(c);
+    float *lines = scratch, *columns = scratch + round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16);
+    bool again = false;
+    for (size_t image = 0; image < c.batch; image++) {
+        const size_t index = image * c.groups + group;
+        const float *own = grad + (index * c.features + from) * count, *picture = in + index * c.channels * area(c);
+        for (size_t at = 0; at < count; at += TOGETHER, again = true) {
+            const size_t positions = least(TOGETHER, count - at);
+            pack<TILE_ROWS>(lines, own + at, static_cast<ptrdiff_t>(count), 1, to - from, positions);
+            if (pointwise(c))
+                pack<WIDE>(columns, picture + at, static_cast<ptrdiff_t>(area(c)), 1, all, positions);
+            else
+                pack_elements(c, columns, columns + round_up(all, WIDE) * TOGETHER, picture, at, positions);
+            multiply_block(weight_grad + (group * c.features + from) * all, static_cast<ptrdiff_t>(all), lines, columns,
+                           to - from, all, positions, positions, Finish<float>{1.0f, 0.0f, {nullptr, 0, 0}, again});
+        }
+    }
+}
+
+void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, size_t from, size_t to) {
+    const size_t features = c.groups * c.features, count = places(c);
+    for (size_t feature = from; feature < to; feature++) {
+        double sum = 0;
+        for (size_t image = 0; image < c.batch; image++) {
+            const float* own = grad + (image * features + feature) * count;
+            typename Simd<float>::Vector chains = {};
+            size_t i = 0;
+            for (; i + Simd<float>::WIDTH <= count; i += Simd<float>::WIDTH) chains += read(own + i);
+            for (size_t lane = 0; lane < Simd<float>::WIDTH; lane++) sum += static_cast<double>(chains[lane]);
+            for (; i < count; i++) sum += static_cast<double>(own[i]);
+        }
+        bias_grad[feature] = static_cast<float>(sum);
+    }
+}
+
+}  // namespace
+
+extern const ConvLoops MINDTORCH_LOOPS(conv_loops) = {
+    positions_of, scratch_for, packed_for, pack_weights, forward, depthwise, turn, spread_scratch, spread, weight_scratch,
+    weight_gradient, bias_gradient};
+
+}  // namespace mindtorch

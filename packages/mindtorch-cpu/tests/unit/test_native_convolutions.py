@@ -1,0 +1,102 @@
+"""Native convolutions and their gradients against the numpy kernels in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindtorch_cpu import native
+from mindtorch_cpu.ops import conv as numpy_kernels
+
+pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
+
+
+def refuse(*_values: object) -> None:
+    raise AssertionError("the native kernel left this to numpy's")
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = native.module.thread_count()
+    native.module.set_thread_count(request.param)
+    yield request.param
+    native.module.set_thread_count(before)
+
+
+# batch, input channels, features, groups, extents, kernel, stride, padding, dilation
+CASES = [
+    (2, 3, 5, 1, (7, 9), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (1, 4, 6, 2, (12, 11), (3, 2), (2, 1), (0, 1), (1, 2)),
+    (2, 8, 16, 1, (9, 9), (1, 1), (1, 1), (0, 0), (1, 1)),
+    (1, 8, 4, 4, (5, 40), (1, 1), (2, 3), (0, 0), (1, 1)),
+    (2, 6, 6, 6, (10, 21), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (1, 5, 5, 5, (13, 12), (5, 3), (2, 2), (2, 3), (1, 2)),
+    (1, 4, 8, 4, (8, 8), (3, 3), (1, 1), (3, 4), (1, 1)),
+    (2, 3, 7, 1, (32, 32), (16, 16), (16, 16), (0, 0), (1, 1)),
+    (1, 60, 30, 1, (24, 25), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (3, 5, 4, 1, (50,), (4,), (1,), (2,), (1,)),
+    (1, 4, 13, 1, (33,), (3,), (2,), (0,), (3,)),
+    (2, 2, 2, 2, (1,), (1,), (1,), (3,), (1,)),
+]
+
+
+def extents(case: Any) -> tuple[int, ...]:
+    *_, spatial, kernel, stride, padding, dilation = case
+    return tuple(
+        (e + 2 * p - d * (k - 1) - 1) // s + 1
+        for e, k, s, p, d in zip(spatial, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def operands(case: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    batch, channels, features, groups, spatial, kernel = case[:6]
+    rng = np.random.default_rng(0)
+    shapes = (
+        (batch, channels, *spatial), (features, channels // groups, *kernel), (features,), (batch, features, *extents(case)),
+    )  # fmt: skip
+    x, weight, bias, grad = (rng.standard_normal(shape).astype("f4") for shape in shapes)
+    return x, weight, bias, grad
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_forward(case: Any, threads: int) -> None:
+    x, weight, bias, grad = operands(case)
+    groups, stride, padding, dilation = case[3], *case[6:]
+    run = native.module.kernel("convolution", refuse)
+    for added in (None, bias):
+        want, out = np.empty(grad.shape), np.full_like(grad, np.nan)
+        wide = None if added is None else added.astype("f8")
+        how = (stride, padding, dilation, False, (0,) * len(stride), groups)
+        numpy_kernels.convolution(want, x.astype("f8"), weight.astype("f8"), wide, *how)
+        run(out, x, weight, added, *(list(o) if isinstance(o, tuple) else o for o in how))
+        np.testing.assert_allclose(out, want, rtol=1e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "wanted", [(True, True, True), (True, False, False), (False, True, False), (False, False, True)]
+)
+def test_backward(case: Any, wanted: tuple[bool, bool, bool], threads: int) -> None:
+    x, weight, bias, grad = operands(case)
+    groups, stride, padding, dilation = case[3], *case[6:]
+    how = (list(bias.shape), stride, padding, dilation, False, (0,) * len(stride), groups, list(wanted))
+    want = tuple(np.empty(a.shape) if w else None for a, w in zip((x, weight, bias), wanted, strict=True))
+    outs = tuple(np.full_like(a, np.nan) if w else None for a, w in zip((x, weight, bias), wanted, strict=True))
+    numpy_kernels.convolution_backward(want, grad.astype("f8"), x.astype("f8"), weight.astype("f8"), *how)
+    native.module.kernel("convolution_backward", refuse)(outs, grad, x, weight, *how)
+    for one, other in zip(outs, want, strict=True):
+        if one is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_left_to_numpy() -> None:
+    taken: list[str] = []
+    run = native.module.kernel("convolution", lambda out, *values: taken.append("numpy"))
+    x, weight, bias, grad = operands(CASES[0])
+    run(grad, x, weight, bias, (1, 1), (1, 1), (1, 1), True, (0, 0), 1)
+    run(grad, x.transpose(0, 1, 3, 2), weight, bias, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    run(grad.astype("f8"), x.astype("f8"), weight.astype("f8"), None, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    assert taken == ["numpy"] * 3
