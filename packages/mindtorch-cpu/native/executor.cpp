@@ -123,7 +123,11 @@ PyObject* allocate(const Output& output) {
     const int ndim = static_cast<int>(output.extents.size());
     auto* extents = const_cast<npy_intp*>(output.extents.data());
     auto* dtype = reinterpret_cast<PyArray_Descr*>(Py_NewRef(output.dtype));
-    if (output.small_bytes == 0) return PyArray_Empty(ndim, extents, dtype, 0);
+    if (output.small_bytes == 0) {
+        if (use_host_cache() == 0) return PyArray_Empty(ndim, extents, dtype, 0);
+        Py_DECREF(dtype);
+        return nullptr;
+    }
     // numpy frees what has no memory handler by free(): of an array this small the handler is a good part of the cost.
     void* data = malloc(output.small_bytes);
     if (data == nullptr) {

@@ -175,6 +175,11 @@ extern Configuration configuration;
 PyObject* chain(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* chain_operations();
 
+int use_host_cache();
+PyObject* limit_host_cache(PyObject* module, PyObject* bytes);
+PyObject* empty_host_cache(PyObject* module, PyObject* nothing);
+PyObject* host_cache(PyObject* module, PyObject* nothing);
+
 PyObject* install(PyObject* module, PyObject* settings);
 PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);

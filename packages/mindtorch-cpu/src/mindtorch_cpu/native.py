@@ -28,12 +28,12 @@ from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
-from . import lists
+from . import host_memory, lists
 from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 7
+INTERFACE = 8
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -213,6 +213,7 @@ def install(module: Any) -> None:
             entry = table.kernels["cpu"][row]
             table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
     lists.install(module)
+    host_memory.install(module)
     threads.use_pool(module)
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)
