@@ -61,15 +61,20 @@ inline PyObject* referent(PyObject* weak) {
 // then, and the numpy kernel runs); -1 with an error set.
 using KernelFunction = int (*)(PyObject* out, PyObject* const* values, Py_ssize_t count);
 
+// As above, of an op whose shapes depend on values: the new array, or null without an error when numpy must make it.
+using MakingFunction = PyObject* (*)(PyObject* const* values, Py_ssize_t count);
+
 struct NamedKernel {
     const char* name;
     KernelFunction function;
+    MakingFunction make = nullptr;  // in `function`'s place
 };
 
 struct Kernel {
     PyObject_HEAD
     vectorcallfunc call;
     KernelFunction function;
+    MakingFunction make;
     PyObject* numpy;  // what runs where `function` returns 0
     PyObject* name;
 };

@@ -51,12 +51,16 @@ PyObject* run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_
 
 // 1 when the native function did it, 0 when numpy's must, -1 with an error set.
 int run_native(Kernel* kernel, PyObject* const* arguments, Py_ssize_t count) {
-    return kernel->function(arguments[0], arguments + 1, count - 1);
+    return kernel->function == nullptr ? 0 : kernel->function(arguments[0], arguments + 1, count - 1);
 }
 
 PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {
     auto* kernel = reinterpret_cast<Kernel*>(object);
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (kernel->make != nullptr && names == nullptr) {
+        PyObject* made = kernel->make(arguments, count);
+        if (made != nullptr || PyErr_Occurred()) return made;
+    }
     if (names == nullptr && count > 0) {
         const int done = run_native(kernel, arguments, count);
         if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
@@ -92,6 +96,7 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
     if (made == nullptr) return nullptr;
     made->call = kernel_vectorcall;
     made->function = named.function;
+    made->make = named.make;
     made->numpy = Py_NewRef(numpy);
     made->name = text.release();
     PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
@@ -107,6 +112,10 @@ const NamedKernel* find_kernel(PyObject* name) {
              random_kernels,
              copy_kernels,
              join_kernels,
+             index_kernels,
+             scatter_kernels,
+             embedding_kernels,
+             selection_kernels,
          })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;

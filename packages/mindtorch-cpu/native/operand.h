@@ -14,6 +14,10 @@ extern const NamedKernel conv_kernels[];
 extern const NamedKernel random_kernels[];
 extern const NamedKernel copy_kernels[];
 extern const NamedKernel join_kernels[];
+extern const NamedKernel index_kernels[];
+extern const NamedKernel scatter_kernels[];
+extern const NamedKernel embedding_kernels[];
+extern const NamedKernel selection_kernels[];
 
 // 0 for float32, 1 for float64, -1 for an array no loop takes.
 inline int kind_of(PyArrayObject* array) {

@@ -112,6 +112,20 @@ ROWS = {
     "select_backward": ("select_backward",),
     "slice_backward": ("slice_backward",),
     "constant_pad_nd": ("constant_pad_nd",),
+    "index_select": ("index_select",),
+    "index": ("_index_integer",),
+    "index_masked": ("_index_masked",),
+    "index_put": ("index_put",),
+    "index_add": ("index_add",),
+    "take": ("take",),
+    "gather": ("gather",),
+    "scatter": ("scatter.src", "scatter.value"),
+    "scatter_add": ("scatter_add",),
+    "embedding": ("embedding",),
+    "embedding_backward": ("embedding_dense_backward",),
+    "nonzero": ("nonzero",),
+    "masked_select": ("masked_select",),
+    "topk": ("topk",),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 
