@@ -99,7 +99,7 @@ def test_masks(dtype):
             ]:
                 kernel = kernels["cpu"][row].fn
                 ours, expected = kernel(*values), kernel.numpy(*values)
-                assert ours.dtype == expected.dtype and ours.shape == expected.shape
+                assert (ours.dtype, ours.shape) == (expected.dtype, expected.shape)
                 assert ours.strides == expected.strides or not ours.size
                 assert ours.tolist() == expected.tolist()
 
@@ -177,7 +177,8 @@ SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, 1.0, -1.0,
 def test_best(extent, largest):
     tables = [
         random.standard_normal((4, extent)).astype(np.float32), numbers((4, extent)), random.choice(SPECIAL, (4, extent)),
-        np.arange(4 * extent, dtype=np.float32).reshape(4, extent), -np.arange(4.0 * extent).astype(np.float32).reshape(4, extent),
+        np.arange(4 * extent, dtype=np.float32).reshape(4, extent),
+        -np.arange(4 * extent, dtype=np.float32).reshape(4, extent),
     ]  # fmt: skip
     for table in tables:
         for many in {1, min(5, extent), min(200, extent), extent}:
