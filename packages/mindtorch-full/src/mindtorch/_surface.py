@@ -5,7 +5,8 @@ SUBMODULES = frozenset(
     "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
-    "ao _library _prims_common _custom_ops __future__ _vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
+    "ao _library _prims_common _custom_ops __future__ __config__ "
+    "_vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
 )
 """Submodules; those without a file are absent and say so."""
 
@@ -30,7 +31,12 @@ HOMES: dict[str, str] = {
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
         "functions.removed": "eig lstsq matrix_rank solve symeig",
+        "functions.devices": "get_device_module get_device detach_ sym_sqrt has_lapack has_mkl has_openmp has_spectral",
         "_lowrank": "svd_lowrank pca_lowrank",
+        "_lobpcg": "lobpcg",
+        "_streams": "Event Stream",
+        "_higher_order_ops": "cond",
+        "amp.grad_scaler": "GradScaler",
         "_errors": "AcceleratorError OutOfMemoryError",
         "compiler": "compile",
         "_pipeline": "pipeline",

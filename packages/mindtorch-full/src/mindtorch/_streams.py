@@ -1,0 +1,119 @@
+"""`torch.Stream` and `torch.Event`: of the CPU, which has one stream and is done when a call returns.
+
+Streams of Ascend devices are `torch.npu.Stream`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from mindtorch._naming import adopt
+from mindtorch_storage.device import device as Device
+
+__all__ = ["Event", "Stream"]
+
+
+def _device(given: Any) -> Device:
+    found = Device("cpu") if given is None else Device(given)
+    if found.type not in ("cpu", "meta"):
+        raise RuntimeError(f"PyTorch is not linked with support for {found.type} devices")
+    return found
+
+
+class Stream:
+    """The stream of a device that has one.
+
+    Raises:
+        RuntimeError: a device that has streams of its own, or that is not there.
+    """
+
+    def __init__(self, device: Any = None, *, priority: int = 0) -> None:
+        self.device = _device(device)
+        self.device_index = -1
+        self.stream_id = 0
+
+    def query(self) -> bool:
+        """Return whether all work is done: True."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def wait_stream(self, stream: Stream) -> NoReturn:
+        """Wait for another stream; raises, as the CPU has no events."""
+        raise RuntimeError(f"{self.device.type} backend doesn't support events.")
+
+    def wait_event(self, event: Event) -> None:
+        """Wait for an event, which is done."""
+
+    def record_event(self, event: Event | None = None) -> NoReturn:
+        """Record an event; raises, as the CPU has none."""
+        raise RuntimeError(f"{self.device.type} backend doesn't support events.")
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.device == other.device
+
+    def __hash__(self) -> int:
+        return hash((self.device.type, self.stream_id))
+
+    def __repr__(self) -> str:
+        return (
+            f"torch.Stream device_type={self.device.type}, device_index={self.device_index}, stream_id={self.stream_id}"
+        )
+
+
+class Event:
+    """A point in a stream's work.
+
+    Raises:
+        RuntimeError: as for `Stream`.
+    """
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        self.device = _device(device)
+        self.event_id = 0
+        self._timing = enable_timing
+
+    def query(self) -> bool:
+        """Return whether the work before the event is done: True."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Let a stream wait for the event, which is done."""
+
+    def record(self, stream: Stream | None = None) -> NoReturn:
+        """Record the event; raises, as the CPU has none."""
+        raise RuntimeError(f"{self.device.type} backend doesn't support events.")
+
+    def elapsed_time(self, end_event: Event) -> NoReturn:
+        """Return the time between two events; raises.
+
+        Raises:
+            ValueError: the events take no time.
+            RuntimeError: the CPU has no events.
+        """
+        if not (self._timing and end_event._timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        raise RuntimeError(f"{self.device.type} backend doesn't support events.")
+
+    def __repr__(self) -> str:
+        return (
+            f"torch.Event device_type={self.device.type}, device_index=-1, event_flag={int(self._timing)}, "
+            f"event_id={self.event_id}"
+        )
+
+
+adopt(globals())
+for _kind in (Stream, Event):
+    _kind.__module__ = "torch"

@@ -1,0 +1,55 @@
+"""Functions of `torch` about devices and builds."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import types
+from typing import Any
+
+from mindtorch_storage.device import device as Device
+
+from ..tensor.tensor import Tensor
+
+has_lapack = has_mkl = has_openmp = has_spectral = True
+"""What builds of torch may lack; what it stands for is here, whatever computes it."""
+
+
+def get_device_module(device: Any = None) -> types.ModuleType:
+    """Return the module of a device's type, `torch.cuda`; of the current accelerator or else the CPU without one.
+
+    Raises:
+        RuntimeError: no device, or one that no module is for.
+    """
+    if isinstance(device, Device):
+        name = device.type
+    elif isinstance(device, str):
+        name = Device(device).type
+    elif device is None:
+        found = importlib.import_module("mindtorch.accelerator").current_accelerator()
+        name = found.type if found is not None else "cpu"
+    else:
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    if importlib.util.find_spec(f"mindtorch.{name}") is None:
+        raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
+    return importlib.import_module(f"mindtorch.{name}")
+
+
+def get_device(input: Tensor) -> int:
+    """Return the index of a tensor's device, -1 for the CPU."""
+    return input.get_device()
+
+
+def detach_(input: Tensor) -> Tensor:
+    """Take a tensor out of the graph, in place, and return it."""
+    return input.detach_()
+
+
+def sym_sqrt(a: Any) -> Any:
+    """Return the square root of a number."""
+    return a.__sym_sqrt__() if hasattr(a, "__sym_sqrt__") else math.sqrt(a)
+
+
+for _function in (get_device_module, get_device, detach_, sym_sqrt):
+    _function.__module__ = "torch"

@@ -1,0 +1,33 @@
+"""`torch.utils.benchmark`: timing snippets with care, and comparing them."""
+
+from mindtorch._naming import adopt
+from mindtorch.utils.benchmark.utils import common, compare, timer
+from mindtorch.utils.benchmark.utils.common import (
+    Measurement,
+    TaskSpec,
+    ordered_unique,
+    select_unit,
+    set_torch_threads,
+    trim_sigfig,
+    unit_to_english,
+)
+from mindtorch.utils.benchmark.utils.compare import Compare
+from mindtorch.utils.benchmark.utils.timer import Language, Timer
+
+__all__ = [
+    "Compare",
+    "Language",
+    "Measurement",
+    "TaskSpec",
+    "Timer",
+    "common",
+    "compare",
+    "ordered_unique",
+    "select_unit",
+    "set_torch_threads",
+    "timer",
+    "trim_sigfig",
+    "unit_to_english",
+]
+
+adopt(globals())
