@@ -99,11 +99,15 @@ bool overlaps(PyObject* out, PyObject* value) {
            PyArray_BYTES(from) < PyArray_BYTES(to) + PyArray_NBYTES(to);
 }
 
-// A result from an input, by weights as they are; false without memory. `before` floats of the memory are the caller's.
+bool depthwise(const Convolution& c) {
+    return c.channels == 1 && c.features == 1 && static_cast<size_t>(c.kernel[0] * c.kernel[1]) <= conv_loops().most_taps;
+}
+
+// A result from an input, by weights as they are; false without memory.
 bool correlate(const Convolution& c, float* out, const float* in, const float* weight, const float* bias) {
     const ConvLoops& loops = conv_loops();
     const double work = work_of(c);
-    if (c.channels == 1 && c.features == 1 && c.groups > 1) {
+    if (depthwise(c)) {
         share(c.batch * c.groups, work, nullptr, 0,
               [&](size_t at, float*) { loops.depthwise(c, out, in, weight, bias, at); });
         return true;
@@ -171,6 +175,10 @@ bool input_gradient(const Convolution& c, float* to, const float* grad, const fl
 
 bool weight_gradient(const Convolution& c, float* to, const float* grad, const float* in) {
     const ConvLoops& loops = conv_loops();
+    if (depthwise(c)) {
+        share(c.groups, work_of(c), nullptr, 0, [&](size_t at, float*) { loops.depthwise_weight(c, to, grad, in, at); });
+        return true;
+    }
     const size_t threads = static_cast<size_t>(thread_count());
     const size_t pieces = c.groups < threads && c.features >= 2 * threads ? threads : 1;
     const size_t rows = (c.features + pieces - 1) / pieces, count = c.groups * pieces, each = loops.weight_scratch(c);

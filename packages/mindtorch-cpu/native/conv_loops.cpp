@@ -19,42 +19,81 @@ bool pointwise(const Convolution& c) {
     return window(c) == 1 && c.stride[0] == 1 && c.stride[1] == 1 && c.padding[0] == 0 && c.padding[1] == 0;
 }
 
-// `count` values of one row of an image, `step` apart, from column `x` on; zeros outside of it.
-MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptrdiff_t x, ptrdiff_t step, ptrdiff_t count) {
-    if (step == 1 && x >= 0 && x + count <= width) {
-        for (ptrdiff_t i = 0; i < count; i++) to[i] = row[x + i];
-        return;
-    }
-    for (ptrdiff_t i = 0; i < count; i++, x += step) to[i] = x >= 0 && x < width ? row[x] : 0.0f;
+// The columns of a result that see the image at one offset of the window.
+struct Span {
+    ptrdiff_t from, to;
+};
+
+MINDTORCH_INLINE Span span(ptrdiff_t offset, ptrdiff_t stride, ptrdiff_t extent, ptrdiff_t count) {
+    Span s;
+    s.from = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    const ptrdiff_t last = extent - 1 - offset;
+    s.to = last < 0 ? 0 : last / stride + 1;
+    if (s.to > count) s.to = count;
+    return s;
 }
 
-// What an element of the window has at `positions` positions from `from` on.
-MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const float* image, size_t element, size_t from,
-                                   size_t positions) {
+// `count` values of one row of an image, `step` apart, from column `x` on; zeros outside of it.
+MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptrdiff_t x, ptrdiff_t step, ptrdiff_t count) {
+    Span s = {0, count};
+    if (x < 0 || x + (count - 1) * step >= width) s = span(x, step, width, count);  // which divides
+    if (s.from >= s.to) {
+        for (ptrdiff_t i = 0; i < count; i++) to[i] = 0.0f;
+        return;
+    }
+    for (ptrdiff_t i = 0; i < s.from; i++) to[i] = 0.0f;
+    const float* from = row + x;
+    if (step == 1)
+        for (ptrdiff_t i = s.from; i < s.to; i++) to[i] = from[i];
+    else if (step == 2)
+        for (ptrdiff_t i = s.from; i < s.to; i++) to[i] = from[2 * i];
+    else
+        for (ptrdiff_t i = s.from; i < s.to; i++) to[i] = from[i * step];
+    for (ptrdiff_t i = s.to; i < count; i++) to[i] = 0.0f;
+}
+
+// An element of the window: its channel's plane, and how far from a position's corner it lies.
+struct Element {
+    const float* plane;
+    ptrdiff_t down, across;
+};
+
+Element element_at(const Convolution& c, const float* image, size_t at) {
     const size_t kernel_width = static_cast<size_t>(c.kernel[1]), size = window(c);
-    const float* plane = image + element / size * area(c);
-    const ptrdiff_t down = static_cast<ptrdiff_t>(element % size / kernel_width) * c.dilation[0] - c.padding[0];
-    const ptrdiff_t across = static_cast<ptrdiff_t>(element % kernel_width) * c.dilation[1] - c.padding[1];
-    ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
-    size_t done = 0;
-    while (done < positions) {
+    return {image + at / size * area(c), static_cast<ptrdiff_t>(at % size / kernel_width),
+            static_cast<ptrdiff_t>(at % kernel_width)};
+}
+
+MINDTORCH_INLINE void advance(const Convolution& c, Element& e) {
+    if (++e.across < c.kernel[1]) return;
+    e.across = 0;
+    if (++e.down < c.kernel[0]) return;
+    e.down = 0;
+    e.plane += area(c);
+}
+
+// What an element of the window has at `positions` positions from (row, column) on.
+MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const Element& e, ptrdiff_t row, ptrdiff_t column,
+                                   size_t positions) {
+    const ptrdiff_t down = e.down * c.dilation[0] - c.padding[0], across = e.across * c.dilation[1] - c.padding[1];
+    for (size_t done = 0; done < positions; row++, column = 0) {
         const size_t rest = static_cast<size_t>(c.out_width - column), count = least(rest, positions - done);
         const ptrdiff_t y = row * c.stride[0] + down;
         if (y >= 0 && y < c.height)
-            copy_row(to + done, plane + y * c.width, c.width, column * c.stride[1] + across, c.stride[1],
+            copy_row(to + done, e.plane + y * c.width, c.width, column * c.stride[1] + across, c.stride[1],
                      static_cast<ptrdiff_t>(count));
         else
             for (size_t i = 0; i < count; i++) to[done + i] = 0.0f;
         done += count;
-        column = 0;
-        row++;
     }
 }
 
 // Pack what the window has at its elements `k`.. at up to WIDE positions from `from` on.
 void pack_panel(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k, size_t depth) {
-    for (size_t at = k; at < k + depth; at++, to += WIDE) {
-        read_element(c, to, image, at, from, positions);
+    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
+    Element e = element_at(c, image, k);
+    for (size_t at = 0; at < depth; at++, to += WIDE, advance(c, e)) {
+        read_element(c, to, e, row, column, positions);
         for (size_t i = positions; i < WIDE; i++) to[i] = 0.0f;
     }
 }
@@ -96,41 +135,111 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     }
 }
 
-// The columns of a result that see the image at one offset of the window.
-struct Span {
-    ptrdiff_t from, to;
+// Where one element of the window reads for a row of the result.
+struct Tap {
+    const float* from;
+    float factor;
+    Span seen;
 };
 
-MINDTORCH_INLINE Span span(ptrdiff_t offset, ptrdiff_t stride, ptrdiff_t extent, ptrdiff_t count) {
-    Span s;
-    s.from = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
-    const ptrdiff_t last = extent - 1 - offset;
-    s.to = last < 0 ? 0 : last / stride + 1;
-    if (s.to > count) s.to = count;
-    return s;
+constexpr size_t MOST_TAPS = 128;
+
+// The elements of the window that lie on the image for row `y` of the result; returns how many.
+size_t taps_of(const Convolution& c, Tap* taps, const float* in, const float* weight, ptrdiff_t y) {
+    size_t count = 0;
+    for (ptrdiff_t down = 0; down < c.kernel[0]; down++) {
+        const ptrdiff_t row = y * c.stride[0] + down * c.dilation[0] - c.padding[0];
+        if (row < 0 || row >= c.height) continue;
+        for (ptrdiff_t across = 0; across < c.kernel[1]; across++) {
+            const ptrdiff_t offset = across * c.dilation[1] - c.padding[1];
+            taps[count++] = {in + row * c.width + offset, weight[down * c.kernel[1] + across],
+                             span(offset, c.stride[1], c.width, c.out_width)};
+        }
+    }
+    return count;
+}
+
+MINDTORCH_INLINE float one_place(const Tap* taps, size_t count, ptrdiff_t x, ptrdiff_t step, float value) {
+    for (size_t k = 0; k < count; k++)
+        if (x >= taps[k].seen.from && x < taps[k].seen.to) value += taps[k].from[x * step] * taps[k].factor;
+    return value;
+}
+
+void depthwise_row(float* out, const Tap* taps, size_t count, ptrdiff_t width, ptrdiff_t step, float bias) {
+    constexpr ptrdiff_t LANE_COUNT = Simd<float>::WIDTH;
+    ptrdiff_t from = 0, to = width;
+    for (size_t k = 0; k < count; k++) {
+        from = taps[k].seen.from > from ? taps[k].seen.from : from;
+        to = taps[k].seen.to < to ? taps[k].seen.to : to;
+    }
+    if (step != 1 || from >= to) to = from = width;
+    ptrdiff_t x = 0;
+    for (; x < from; x++) out[x] = one_place(taps, count, x, step, bias);
+    for (; x + 2 * LANE_COUNT <= to; x += 2 * LANE_COUNT) {
+        typename Simd<float>::Vector first = {}, second = {};
+        first += bias;
+        second += bias;
+        for (size_t k = 0; k < count; k++) {
+            first += read(taps[k].from + x) * taps[k].factor;
+            second += read(taps[k].from + x + LANE_COUNT) * taps[k].factor;
+        }
+        write(out + x, first);
+        write(out + x + LANE_COUNT, second);
+    }
+    while (x < to && to - from >= LANE_COUNT) {
+        x = x + LANE_COUNT <= to ? x : to - LANE_COUNT;  // the last vector may do some again
+        typename Simd<float>::Vector value = {};
+        value += bias;
+        for (size_t k = 0; k < count; k++) value += read(taps[k].from + x) * taps[k].factor;
+        write(out + x, value);
+        x += LANE_COUNT;
+    }
+    for (; x < width; x++) out[x] = one_place(taps, count, x, step, bias);
 }
 
 void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane) {
-    const size_t feature = plane % (c.groups * c.features), image = plane / (c.groups * c.features);
-    in += (image * c.groups + feature / c.features) * area(c);
+    Tap taps[MOST_TAPS];
+    const size_t feature = plane % c.groups;
+    in += plane * area(c);
     weight += feature * window(c);
     out += plane * places(c);
     for (ptrdiff_t y = 0; y < c.out_height; y++, out += c.out_width) {
-        for (ptrdiff_t x = 0; x < c.out_width; x++) out[x] = bias != nullptr ? bias[feature] : 0.0f;
-        for (ptrdiff_t down = 0; down < c.kernel[0]; down++) {
-            const ptrdiff_t row = y * c.stride[0] + down * c.dilation[0] - c.padding[0];
-            if (row < 0 || row >= c.height) continue;
-            for (ptrdiff_t across = 0; across < c.kernel[1]; across++) {
-                const ptrdiff_t offset = across * c.dilation[1] - c.padding[1], step = c.stride[1];
-                const Span s = span(offset, step, c.width, c.out_width);
-                const float factor = weight[down * c.kernel[1] + across];
-                const float* from = in + row * c.width + offset;
-                if (step == 1)
-                    for (ptrdiff_t x = s.from; x < s.to; x++) out[x] += from[x] * factor;
-                else
-                    for (ptrdiff_t x = s.from; x < s.to; x++) out[x] += from[x * step] * factor;
+        const size_t count = taps_of(c, taps, in, weight, y);
+        depthwise_row(out, taps, count, c.out_width, c.stride[1], bias != nullptr ? bias[feature] : 0.0f);
+    }
+}
+
+// The weights' gradient of one feature of a depthwise convolution.
+void depthwise_weight(const Convolution& c, float* to, const float* grad, const float* in, size_t feature) {
+    using Vector = typename Simd<float>::Vector;
+    constexpr ptrdiff_t LANE_COUNT = Simd<float>::WIDTH;
+    Vector sums[MOST_TAPS] = {};
+    const float none[MOST_TAPS] = {};
+    double rests[MOST_TAPS] = {};
+    for (size_t image = 0; image < c.batch; image++) {
+        const float *slope = grad + (image * c.groups + feature) * places(c), *plane = in + (image * c.groups + feature) * area(c);
+        for (ptrdiff_t y = 0; y < c.out_height; y++, slope += c.out_width) {
+            Tap taps[MOST_TAPS];
+            const size_t count = taps_of(c, taps, plane, none, y);
+            // The window's rows that lie on the image are next to each other.
+            ptrdiff_t down = 0;
+            while (y * c.stride[0] + down * c.dilation[0] - c.padding[0] < 0) down++;
+            for (size_t k = 0; k < count; k++) {
+                const size_t at = k + static_cast<size_t>(down * c.kernel[1]);
+                const Tap& tap = taps[k];
+                ptrdiff_t x = tap.seen.from;
+                if (c.stride[1] == 1)
+                    for (; x + LANE_COUNT <= tap.seen.to; x += LANE_COUNT) sums[at] += read(slope + x) * read(tap.from + x);
+                float rest = 0.0f;
+                for (; x < tap.seen.to; x++) rest += slope[x] * tap.from[x * c.stride[1]];
+                rests[at] += static_cast<double>(rest);
             }
         }
+    }
+    for (size_t k = 0; k < window(c); k++) {
+        double sum = rests[k];
+        for (ptrdiff_t lane = 0; lane < LANE_COUNT; lane++) sum += static_cast<double>(sums[k][lane]);
+        to[feature * window(c) + k] = static_cast<float>(sum);
     }
 }
 
@@ -158,7 +267,7 @@ size_t spread_scratch(const Convolution& c) {
 }
 
 // Add the values of one offset of the window to where they came from.
-void spread_plane(const Convolution& c, float* plane, const float* values, ptrdiff_t down, ptrdiff_t across) {
+void spread_plane(const Convolution& c, float* plane, const float* values, float factor, ptrdiff_t down, ptrdiff_t across) {
     const ptrdiff_t offset = across * c.dilation[1] - c.padding[1], step = c.stride[1];
     const Span s = span(offset, step, c.width, c.out_width);
     for (ptrdiff_t y = 0; y < c.out_height; y++, values += c.out_width) {
@@ -166,9 +275,9 @@ void spread_plane(const Convolution& c, float* plane, const float* values, ptrdi
         if (row < 0 || row >= c.height) continue;
         float* to = plane + row * c.width + offset;
         if (step == 1)
-            for (ptrdiff_t x = s.from; x < s.to; x++) to[x] += values[x];
+            for (ptrdiff_t x = s.from; x < s.to; x++) to[x] += values[x] * factor;
         else
-            for (ptrdiff_t x = s.from; x < s.to; x++) to[x * step] += values[x];
+            for (ptrdiff_t x = s.from; x < s.to; x++) to[x * step] += values[x] * factor;
     }
 }
 
@@ -180,6 +289,12 @@ void spread(const Convolution& c, float* in_grad, const float* grad, const float
     weight += group * c.features * depth_of(c);
     float* memory = scratch + round_up(together * size * count, 16);
     memset(in_grad, 0, c.channels * area(c) * sizeof(float));
+    if (c.channels == 1 && c.features == 1) {
+        for (size_t k = 0; k < size; k++)
+            spread_plane(c, in_grad, grad, weight[k], static_cast<ptrdiff_t>(k) / c.kernel[1],
+                         static_cast<ptrdiff_t>(k) % c.kernel[1]);
+        return;
+    }
     for (size_t channel = 0; channel < c.channels; channel += together) {
         const size_t channels = least(together, c.channels - channel);
         multiply<float>({channels * size, count, c.features, {weight + channel * size, 1, static_cast<ptrdiff_t>(depth_of(c))},
@@ -187,7 +302,7 @@ void spread(const Convolution& c, float* in_grad, const float* grad, const float
                          {nullptr, 0, 0}},
                         memory);
         for (size_t k = 0; k < channels * size; k++)
-            spread_plane(c, in_grad + (channel + k / size) * area(c), scratch + k * count,
+            spread_plane(c, in_grad + (channel + k / size) * area(c), scratch + k * count, 1.0f,
                          static_cast<ptrdiff_t>(k % size) / c.kernel[1], static_cast<ptrdiff_t>(k % size) % c.kernel[1]);
     }
 }
@@ -201,9 +316,11 @@ size_t weight_scratch(const Convolution& c) {
 // Pack the window's elements as columns, positions being the depth; `rows` holds a panel's elements first.
 void pack_elements(const Convolution& c, float* to, float* rows, const float* image, size_t from, size_t positions) {
     const size_t all = depth_of(c);
+    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
+    Element e = element_at(c, image, 0);
     for (size_t first = 0; first < all; first += WIDE, to += WIDE * positions) {
         const size_t elements = least(WIDE, all - first);
-        for (size_t i = 0; i < elements; i++) read_element(c, rows + i * TOGETHER, image, first + i, from, positions);
+        for (size_t i = 0; i < elements; i++, advance(c, e)) read_element(c, rows + i * TOGETHER, e, row, column, positions);
         pack<WIDE>(to, rows, TOGETHER, 1, elements, positions);
     }
 }
@@ -248,7 +365,8 @@ void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, si
 }  // namespace
 
 extern const ConvLoops MINDTORCH_LOOPS(conv_loops) = {
-    positions_of, scratch_for, packed_for, pack_weights, forward, depthwise, turn, spread_scratch, spread, weight_scratch,
+    positions_of, scratch_for, packed_for, pack_weights, forward,
+    MOST_TAPS, depthwise, depthwise_weight, turn, spread_scratch, spread, weight_scratch,
     weight_gradient, bias_gradient};
 
 }  // namespace mindtorch

@@ -108,7 +108,7 @@ const NamedKernel* find_kernel(PyObject* name) {
              pointwise_kernels,
              activation_kernels,
              normalization_kernels,
-             matmul_kernels, attention_kernels, conv_kernels,
+             matmul_kernels, attention_kernels, conv_kernels, pool_kernels,
              random_kernels,
              copy_kernels,
              join_kernels,

@@ -76,6 +76,8 @@ ROWS = {
     "attention_backward": ("_scaled_dot_product_flash_attention_for_cpu_backward",),
     "convolution": ("convolution",),
     "convolution_backward": ("convolution_backward",),
+    "largest_of_windows": ("max_pool2d_with_indices",),
+    "largest_of_windows_backward": ("max_pool2d_with_indices_backward",),
     "uniform_": ("uniform_",),
     "normal_": ("normal_",),
     "normal_sized": ("normal.float_float",),

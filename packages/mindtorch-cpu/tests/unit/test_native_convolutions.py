@@ -10,6 +10,7 @@ import pytest
 
 from mindtorch_cpu import native
 from mindtorch_cpu.ops import conv as numpy_kernels
+from mindtorch_cpu.ops import pool
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
 
@@ -100,3 +101,33 @@ def test_what_is_left_to_numpy() -> None:
     run(grad, x.transpose(0, 1, 3, 2), weight, bias, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
     run(grad.astype("f8"), x.astype("f8"), weight.astype("f8"), None, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
     assert taken == ["numpy"] * 3
+
+
+@pytest.mark.parametrize(
+    ("extents", "kernel", "stride", "padding", "dilation"),
+    [
+        ((9, 12), (2, 2), (2, 2), (0, 0), (1, 1)),
+        ((11, 10), (3, 3), (2, 1), (1, 1), (1, 1)),
+        ((8, 13), (3, 2), (1, 3), (1, 1), (2, 3)),
+        ((3, 3), (3, 3), (3, 3), (1, 1), (1, 1)),
+    ],
+)
+def test_largest_of_windows(extents: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, threads: int) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.integers(-5, 5, (2, 3, *extents)).astype("f4")
+    x[0, 0, 1], x[1, 1, 2, 1], x[1, 1, 2, 2], x[1, 2] = -np.inf, np.nan, np.nan, -np.inf
+    size = [
+        (e + 2 * p - d * (k - 1) - 1) // s + 1
+        for e, k, s, p, d in zip(extents, kernel, stride, padding, dilation, strict=True)
+    ]
+    how = (list(kernel), list(stride), list(padding), list(dilation), False)
+    want, got = ((np.zeros((2, 3, *size), "f4"), np.zeros((2, 3, *size), "i8")) for _ in range(2))
+    pool.max_pool(want, x, *how)
+    native.module.kernel("largest_of_windows", refuse)(got, x, *how)
+    np.testing.assert_array_equal(got[0], want[0])
+    np.testing.assert_array_equal(got[1], want[1])
+    grad = rng.standard_normal(got[0].shape).astype("f4")
+    out, other = np.full_like(x, np.nan), np.empty_like(x)
+    native.module.kernel("largest_of_windows_backward", refuse)(out, grad, x, *how, got[1])
+    pool.max_pool_backward(other, grad, x, *how, got[1])
+    np.testing.assert_allclose(out, other, rtol=1e-6, atol=1e-6)
