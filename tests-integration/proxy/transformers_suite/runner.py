@@ -31,7 +31,7 @@ def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str], pipe
         command = [sys.executable, "-m", "pytest", "-q", "-p", "recorder", "-p", "no:cacheprovider", "-W", "ignore"]
         if proxy:
             command += ["-p", "mindtorch_proxy.pytest_plugin", "--mindtorch=1"]
-        command += ["--timeout", "180", str(tree.files[model]), "-k", "ModelTest", *arguments]
+        command += ["--timeout", "600", str(tree.files[model]), "-k", "ModelTest", *arguments]
         done = subprocess.run(command, cwd=tree.root, env=environment, capture_output=True, text=True)
         lines = [json.loads(line) for line in record.read_text().splitlines()]
     if not lines:

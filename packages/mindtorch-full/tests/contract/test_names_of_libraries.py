@@ -231,3 +231,64 @@ print(repr(shown.getvalue()))
         for home in ("mindtorch._progress", "torch.hub")
     ]
     assert told[0] == told[1]
+
+
+def _streams(T):
+    stream, event = T.Stream("cpu"), T.Event("cpu", enable_timing=True)
+    makes = [
+        *(partial(T.Stream, one) for one in (None, "cpu", "cpu:0", "meta", "cuda", "xpu:1", 3)),
+        *(partial(T.Event, one) for one in (None, "cpu", "cuda")),
+        partial(T.Event, enable_timing=True),
+    ]
+    asks = [
+        stream.query,
+        stream.synchronize,
+        stream.record_event,
+        partial(stream.wait_event, event),
+        partial(stream.wait_stream, T.Stream()),
+        event.query,
+        event.synchronize,
+        event.record,
+        event.wait,
+        partial(event.elapsed_time, T.Event(enable_timing=True)),
+        partial(event.elapsed_time, T.Event()),
+    ]
+    with stream as inside:
+        same = inside == stream == T.Stream("cpu")
+    attributes = [str(stream.device), stream.device_index, stream.device_type, stream.stream_id, event.event_id, same]
+    names = [T.Stream.__module__, T.Event.__qualname__, T.Stream("meta").device_type]
+    return [repr(caught(make)) for make in makes], [caught(ask) for ask in asks], attributes, names
+
+
+def test_streams_of_the_cpu():
+    equal(_streams)
+
+
+def _module_of(T, device):
+    found = caught(lambda: T.get_device_module(device))
+    return found if isinstance(found, tuple) else found.__name__.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("device", [None, "cpu", "cuda", "cuda:1", "meta", 3, "xpu", "mps"])
+def test_the_module_of_a_device(device):
+    equal(lambda T: _module_of(T, device))
+
+
+def _configured(T):
+    config = __import__(T.__name__ + ".__config__", fromlist=["x"])
+    shown, threads = config.show(), config.parallel_info()
+    assert str(T.get_num_threads()) in threads
+    assert f"TORCH_VERSION={T.__version__.partition('+')[0]}" in shown
+    wanted = ("USE_CUDA=0", "USE_ROCM=OFF", "USE_NCCL=OFF", "BLAS_INFO=")
+    return shown.splitlines()[0], threads.splitlines()[0], [one in shown for one in wanted], shown[-1], threads[-1]
+
+
+def test_what_computes_here():
+    equal(_configured)
+
+
+def test_arrangements_of_devices_are_named_only():
+    mesh = mt.distributed.device_mesh
+    for make in (mesh.DeviceMesh, mesh.init_device_mesh):
+        with pytest.raises(NotImplementedError, match="not available"):
+            make("cpu", (1,))

@@ -1,9 +1,13 @@
 """`torch.distributed` of a torch built without it: not available, and without the names that need it.
 
 `is_available()` is what programs ask first; when it is False torch offers nothing else here, and neither do we: every
-other name raises torch's `AttributeError`, every submodule `ModuleNotFoundError`. But `torch.distributed.tensor` is
-there: training loops ask whether a parameter is a `DTensor` without asking for availability first.
+other name raises torch's `AttributeError`, every submodule `ModuleNotFoundError`. But `torch.distributed.tensor`
+and `device_mesh` are there: training loops ask whether a parameter is a `DTensor`, and libraries annotate with
+`DeviceMesh`, without asking for availability first.
 """
+
+import importlib
+from typing import Any
 
 from mindtorch._naming import adopt
 
@@ -20,6 +24,12 @@ ProcessGroup = _ProcessGroupStub
 def is_available() -> bool:
     """Return whether processes can work together: False."""
     return False
+
+
+def __getattr__(name: str) -> Any:
+    if name == "device_mesh":
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.distributed' has no attribute '{name}'")
 
 
 adopt(globals())
