@@ -13,11 +13,17 @@ from mindtorch_storage.device import device as Device
 __all__ = ["Event", "Stream"]
 
 
+_NUMBERS = {"cpu": 0, "meta": 14}
+"""Type of device to torch's number of it."""
+
+
 def _device(given: Any) -> Device:
+    if isinstance(given, int):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
     found = Device("cpu") if given is None else Device(given)
-    if found.type not in ("cpu", "meta"):
+    if found.type not in _NUMBERS:
         raise RuntimeError(f"PyTorch is not linked with support for {found.type} devices")
-    return found
+    return Device(found.type)  # it has one stream, whatever the index
 
 
 class Stream:
@@ -29,6 +35,7 @@ class Stream:
 
     def __init__(self, device: Any = None, *, priority: int = 0) -> None:
         self.device = _device(device)
+        self.device_type = _NUMBERS[self.device.type]
         self.device_index = -1
         self.stream_id = 0
 

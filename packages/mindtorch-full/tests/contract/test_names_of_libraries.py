@@ -274,19 +274,6 @@ def test_the_module_of_a_device(device):
     equal(lambda T: _module_of(T, device))
 
 
-def _configured(T):
-    config = __import__(T.__name__ + ".__config__", fromlist=["x"])
-    shown, threads = config.show(), config.parallel_info()
-    assert str(T.get_num_threads()) in threads
-    assert f"TORCH_VERSION={T.__version__.partition('+')[0]}" in shown
-    wanted = ("USE_CUDA=0", "USE_ROCM=OFF", "USE_NCCL=OFF", "BLAS_INFO=")
-    return shown.splitlines()[0], threads.splitlines()[0], [one in shown for one in wanted], shown[-1], threads[-1]
-
-
-def test_what_computes_here():
-    equal(_configured)
-
-
 def test_arrangements_of_devices_are_named_only():
     mesh = mt.distributed.device_mesh
     for make in (mesh.DeviceMesh, mesh.init_device_mesh):
