@@ -9,6 +9,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch.profiler.record import record_function
 
+from . import _pipes
 from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from ._utils.pin_memory import pin_memory
 
@@ -42,6 +43,8 @@ class _BaseDataLoaderIter:
         self._persistent_workers = loader.persistent_workers
         self._pin_memory = _pins(loader)
         self._sampler_iter = iter(self._index_sampler)
+        self._shared_seed = _pipes.draw_seed(self._dataset, loader.generator)
+        _pipes.seed_pipes(self._dataset, self._shared_seed)
         # One draw per pass, with or without workers: the stream does not depend on their number.
         self._base_seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
         self._num_yielded = 0
@@ -55,6 +58,8 @@ class _BaseDataLoaderIter:
         self._sampler_iter = iter(self._index_sampler)
         self._num_yielded = 0
         self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._shared_seed = _pipes.draw_seed(self._dataset, loader.generator)
+        _pipes.seed_pipes(self._dataset, self._shared_seed)
 
     def _next_index(self) -> Any:
         return next(self._sampler_iter)
@@ -120,6 +125,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         super().__init__(loader)
         if self._timeout != 0:
             raise AssertionError("Timeout is not supported for single process dataloader")
+        _pipes.divide(self._dataset, 1, 0)
         self._dataset_fetcher = _DatasetKind.create_fetcher(
             self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
         )

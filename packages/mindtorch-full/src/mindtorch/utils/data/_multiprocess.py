@@ -16,6 +16,7 @@ from mindtorch._utils import ExceptionWrapper
 from mindtorch.multiprocessing._parcel import Parcel, receive
 from mindtorch_storage.storage import sharing
 
+from . import _pipes
 from ._iterators import _BaseDataLoaderIter, _DatasetKind
 from ._utils.pin_memory import pin_memory
 from ._utils.worker import Job, _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
@@ -54,6 +55,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             collate_fn=self._collate_fn,
             drop_last=self._drop_last,
             base_seed=self._base_seed,
+            shared_seed=self._shared_seed,
             init_fn=self._worker_init_fn,
             worker_id=worker_id,
             num_workers=self._num_workers,
@@ -76,7 +78,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         """Begin a pass: all workers are at work again, and requests are sent ahead."""
-        if not first_iter:
+        if first_iter:
+            # Drawn once more, as torch does: the numbers of the passes to come depend on it.
+            self._shared_seed = _pipes.draw_seed(self._dataset, loader.generator)
+        else:
             super()._reset(loader, first_iter)
         self._send_idx = 0
         self._rcvd_idx = 0
@@ -88,7 +93,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._next_worker = 0
         if not first_iter:
             for requests in self._index_queues:
-                requests.put(_ResumeIteration())
+                requests.put(_ResumeIteration(self._shared_seed))
             resumed = 0
             while resumed < self._num_workers:
                 # Answers left over from a pass that was not finished come first.

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from mindtorch._naming import adopt
 
+from . import _pipes
 from ._iterators import _BaseDataLoaderIter, _DatasetKind, _SingleProcessDataLoaderIter
 from ._multiprocess import _MultiProcessingDataLoaderIter
 from ._utils.collate import default_collate, default_convert
@@ -69,6 +70,7 @@ class DataLoader(Generic[_T_co]):
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        dataset = _pipes.wrapped(dataset, shuffle)
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
@@ -81,7 +83,8 @@ class DataLoader(Generic[_T_co]):
         self.in_order = in_order
         if isinstance(dataset, IterableDataset):
             self._dataset_kind = _DatasetKind.Iterable
-            _check_stream(shuffle, sampler, batch_sampler)
+            # Pipes shuffle themselves, as they were just told.
+            _check_stream(None if _pipes.is_stream(dataset) else shuffle, sampler, batch_sampler)
         else:
             self._dataset_kind = _DatasetKind.Map
             shuffle = bool(shuffle)

@@ -14,6 +14,7 @@ import mindtorch as torch
 from mindtorch._utils import ExceptionWrapper
 from mindtorch.multiprocessing._parcel import Message, Parcel
 
+from .. import _pipes
 from .fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 
 _CHECK_INTERVAL = 5.0
@@ -80,6 +81,7 @@ class Job(NamedTuple):
     collate_fn: Any
     drop_last: bool
     base_seed: int
+    shared_seed: int | None
     init_fn: Any
     worker_id: int
     num_workers: int
@@ -106,6 +108,8 @@ def _start(job: Job) -> Any:
     np.random.seed(_generate_state(job.base_seed, job.worker_id))
     _current[0] = WorkerInfo(id=job.worker_id, num_workers=job.num_workers, seed=seed, dataset=job.dataset)
     try:
+        _pipes.seed_pipes(job.dataset, job.shared_seed)
+        _pipes.divide(job.dataset, job.num_workers, job.worker_id)
         if job.init_fn is not None:
             job.init_fn(job.worker_id)
         return job.make_fetcher()
@@ -154,6 +158,7 @@ def _worker_loop(load: Parcel, index_queue: Any, answers: Any, done_event: Any) 
         if isinstance(request, _ResumeIteration):
             Message((request, None)).send(answers)
             ended = False
+            _pipes.seed_pipes(job.dataset, request.seed)
             opened = job.make_fetcher()
             continue
         if ended:

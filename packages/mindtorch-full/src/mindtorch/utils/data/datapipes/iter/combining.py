@@ -1,0 +1,89 @@
+"""Pipes with several inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from typing import Any
+
+from mindtorch._naming import adopt
+
+from .._decorator import functional_datapipe
+from ..datapipe import IterDataPipe
+from ._splitting import DemultiplexerIterDataPipe, ForkerIterDataPipe, _ChildDataPipe
+
+__all__ = [
+    "ConcaterIterDataPipe",
+    "DemultiplexerIterDataPipe",
+    "ForkerIterDataPipe",
+    "MultiplexerIterDataPipe",
+    "ZipperIterDataPipe",
+    "_ChildDataPipe",
+]
+
+
+class _Combined(IterDataPipe[Any]):
+    """Pipes read together."""
+
+    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+        self.datapipes = datapipes
+
+    def _lengths(self) -> list[int]:
+        if not all(isinstance(pipe, Sized) for pipe in self.datapipes):
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        sized: Any = self.datapipes
+        return [len(pipe) for pipe in sized]
+
+
+@functional_datapipe("concat")
+class ConcaterIterDataPipe(_Combined):
+    """Yields the samples of one pipe after those of the other."""
+
+    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+        if not datapipes:
+            raise ValueError("Expected at least one DataPipe, but got nothing")
+        if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
+            raise TypeError("Expected all inputs to be `IterDataPipe`")
+        super().__init__(*datapipes)
+
+    def __iter__(self) -> Iterator[Any]:
+        for pipe in self.datapipes:
+            yield from pipe
+
+    def __len__(self) -> int:
+        return sum(self._lengths())
+
+
+@functional_datapipe("mux")
+class MultiplexerIterDataPipe(_Combined):
+    """Yields one sample of every pipe in turn, as many rounds as the shortest has samples."""
+
+    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+        super().__init__(*datapipes)
+        self.buffer: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for round_ in zip(*self.datapipes, strict=False):
+            yield from round_
+
+    def __len__(self) -> int:
+        lengths = self._lengths()
+        return min(lengths) * len(lengths)
+
+
+@functional_datapipe("zip")
+class ZipperIterDataPipe(_Combined):
+    """Yields tuples of one sample of every pipe."""
+
+    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+        if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
+            raise TypeError("All inputs are required to be `IterDataPipe` for `ZipIterDataPipe`.")
+        super().__init__(*datapipes)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from zip(*self.datapipes, strict=False)
+
+    def __len__(self) -> int:
+        return min(self._lengths())
+
+
+adopt(globals())

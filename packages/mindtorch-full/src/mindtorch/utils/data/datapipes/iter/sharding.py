@@ -1,0 +1,70 @@
+"""The pipe at which a stream is divided among workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from enum import IntEnum
+from typing import Any
+
+from mindtorch._naming import adopt
+
+from .._decorator import functional_datapipe
+from ..datapipe import IterDataPipe
+
+__all__ = ["SHARDING_PRIORITIES", "ShardingFilterIterDataPipe"]
+
+
+class SHARDING_PRIORITIES(IntEnum):
+    """Among whom a stream is divided first."""
+
+    DEFAULT = 1
+    DISTRIBUTED = 2
+    MULTIPROCESSING = 3
+
+
+class _ShardingIterDataPipe(IterDataPipe[Any]):
+    def apply_sharding(self, num_of_instances: int, instance_id: int, sharding_group: SHARDING_PRIORITIES) -> None:
+        raise NotImplementedError
+
+
+@functional_datapipe("sharding_filter")
+class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
+    """Yields every n-th sample, of which each of n workers has another first one."""
+
+    def __init__(self, source_datapipe: IterDataPipe[Any], sharding_group_filter: Any = None) -> None:
+        self.source_datapipe, self.sharding_group_filter = source_datapipe, sharding_group_filter
+        self.groups: dict[int, tuple[int, int]] = {}
+        self.num_of_instances, self.instance_id = 1, 0
+
+    def apply_sharding(
+        self, num_of_instances: int, instance_id: int, sharding_group: Any = SHARDING_PRIORITIES.DEFAULT
+    ) -> None:
+        """Be worker `instance_id` of `num_of_instances`, for one kind of division or for all."""
+        if instance_id >= num_of_instances:
+            raise ValueError(f"instance_id({instance_id}) should be smaller than num_of_instances({num_of_instances})")
+        default = SHARDING_PRIORITIES.DEFAULT
+        if sharding_group == default and self.groups and default not in self.groups:
+            raise RuntimeError("ShardingFilter cannot mix DEFAULT and non DEFAULT groups")
+        if sharding_group != default and default in self.groups:
+            raise RuntimeError("ShardingFilter cannot mix DEFAULT and non DEFAULT groups")
+        self.groups[sharding_group] = (num_of_instances, instance_id)
+        self.num_of_instances, self.instance_id = 1, 0
+        for group in sorted(self.groups):
+            if self.sharding_group_filter is None or group == self.sharding_group_filter:
+                count, number = self.groups[group]
+                self.instance_id += self.num_of_instances * number
+                self.num_of_instances *= count
+
+    def __iter__(self) -> Iterator[Any]:
+        for position, sample in enumerate(self.source_datapipe):
+            if position % self.num_of_instances == self.instance_id:
+                yield sample
+
+    def __len__(self) -> int:
+        if not isinstance(self.source_datapipe, Sized):
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        count = len(self.source_datapipe)
+        return count // self.num_of_instances + (self.instance_id < count % self.num_of_instances)
+
+
+adopt(globals())
