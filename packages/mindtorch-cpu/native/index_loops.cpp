@@ -140,6 +140,27 @@ void add_rows(const PickedRows& rows, double factor) {
     }
 }
 
+// Sums of some columns at a time stay in registers.
+template <typename Number>
+void sum_rows(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes) {
+    constexpr size_t SPAN = 256, WIDTH = SPAN / sizeof(Number);
+    size_t start = 0;
+    for (; start + SPAN <= bytes; start += SPAN) {
+        Number sums[WIDTH] = {0};
+        for (size_t row = 0; row < count; row++) {
+            const char* from = table + static_cast<size_t>(numbers[row]) * bytes + start;
+            for (size_t i = 0; i < WIDTH; i++) sums[i] += load<Number>(from + i * sizeof(Number));
+        }
+        memcpy(to + start, sums, SPAN);
+    }
+    for (; start < bytes; start += sizeof(Number)) {
+        Number sum = 0;
+        for (size_t row = 0; row < count; row++)
+            sum += load<Number>(table + static_cast<size_t>(numbers[row]) * bytes + start);
+        store(to + start, sum);
+    }
+}
+
 // `one_step`: positions and the other side lie together. `in_line`: the indexed dimension is the line's own.
 template <typename Item, bool one_step, bool in_line>
 INLINE void gather_line(const PickedLine& line) {
@@ -275,6 +296,7 @@ extern const IndexLoops MINDTORCH_LOOPS(index_loops) = {
     place_rows,
     {fill_rows<uint8_t>, fill_rows<uint16_t>, fill_rows<uint32_t>, fill_rows<uint64_t>, fill_rows<Pair>},
     {add_rows<float>, add_rows<double>, add_rows<int64_t>},
+    {sum_rows<float>, sum_rows<double>, sum_rows<int64_t>},
     {gather<uint8_t>, gather<uint16_t>, gather<uint32_t>, gather<uint64_t>, gather<Pair>},
     {scatter<uint8_t, false>, scatter<uint16_t, false>, scatter<uint32_t, false>, scatter<uint64_t, false>,
      scatter<Pair, false>},

@@ -125,6 +125,8 @@ ROWS = {
     "scatter_add": ("scatter_add",),
     "embedding": ("embedding",),
     "embedding_backward": ("embedding_dense_backward",),
+    "embedding_bag": ("_embedding_bag", "_embedding_bag_forward_only"),
+    "arange": ("arange", "arange.start", "arange.start_step"),
     "nonzero": ("nonzero",),
     "masked_select": ("masked_select",),
     "topk": ("topk",),

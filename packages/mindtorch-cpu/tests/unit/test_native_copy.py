@@ -209,3 +209,9 @@ def test_triangle_in_place():
             function(matrix, matrix, 1)
             made.append(matrix)
         np.testing.assert_array_equal(*made)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64, np.int32])
+def test_ranges(dtype):
+    for start, step in [(0, 1), (5, -3), (-7, 2), (0, 0), (1 << 40, 1), (0.5, 0.25), (0, 1 << 21), (3, 1.0)]:
+        same("arange", lambda: np.zeros(70, dtype), start, start + 70 * step, step)

@@ -193,3 +193,27 @@ def test_best(extent, largest):
             assert all(len(set(row)) == many for row in made[0][1].tolist())
             if extent <= 200:  # above, numpy's kernel takes any of equals
                 np.testing.assert_array_equal(made[0][1], made[1][1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [0, 1, 33, 64, 130])
+def test_bags(dtype, width):
+    weight, index = numbers((50, width), dtype), places(50, 40)
+    for begins, include_last in [([0, 3, 3, 20], False), ([0, 5, 40], True), ([0], False), ([0, 0, 40], False)]:
+        bags = len(begins) - include_last
+        for mode in (0, 1):
+            size = 0 if mode == 0 else 40
+            outs = (np.zeros((bags, width), dtype), *(np.zeros(n, np.int64) for n in (size, bags, bags)))
+            row = kernels["cpu"]["_embedding_bag"].fn
+            for padding, given in [(-1, index), (7, index), (-1, np.full(40, 50))]:
+                if padding > 0 and not size:
+                    outs = (outs[0], np.zeros(40, np.int64), *outs[2:])
+                values = (weight, given, np.array(begins), False, mode, False, None, include_last, padding)
+                assert outcome(row, outs, values) == outcome(row.numpy, outs, values)
+
+
+def test_bags_that_are_wrong():
+    outs = (np.zeros((2, 4), np.float32), *(np.zeros(n, np.int64) for n in (0, 2, 2)))
+    for begins in ([1, 2], [0, 60]):
+        values = (numbers((5, 4)), places(5, 40), np.array(begins), False, 0, False, None, False, -1)
+        same("_embedding_bag", outs, *values)
