@@ -2,29 +2,68 @@
 #include "normalization.h"
 
 #include "operand.h"
+#include "parallel.h"
+
+#include <stdlib.h>
 
 namespace mindtorch {
 
 namespace {
 
-// The extent of the last dimension when `dim` is it and there are rows; else 0.
-npy_intp last_extent(PyArrayObject* array, PyObject* dim) {
-    const int ndim = PyArray_NDIM(array);
-    if (ndim == 0 || PyArray_SIZE(array) == 0 || !PyLong_CheckExact(dim)) return 0;
-    const long number = PyLong_AsLong(dim);
-    return number == ndim - 1 || number == -1 ? PyArray_DIM(array, ndim - 1) : 0;
+// An array as (outer, count, inner), `count` being the extent of `dim`; false when it is empty.
+struct Shape {
+    size_t outer = 1, count = 1, inner = 1;
+
+    bool take(PyArrayObject* array, PyObject* dim) {
+        const int ndim = PyArray_NDIM(array);
+        if (ndim == 0 || PyArray_SIZE(array) == 0 || !PyLong_CheckExact(dim)) return false;
+        const long number = PyLong_AsLong(dim), place = number < 0 ? number + ndim : number;
+        if (place < 0 || place >= ndim) return PyErr_Clear(), false;
+        for (int each = 0; each < ndim; each++)
+            (each < place ? outer : each == place ? count : inner) *= static_cast<size_t>(PyArray_DIM(array, each));
+        return true;
+    }
+};
+
+constexpr size_t BLOCKS = 16;    // of rows at most, where rows are summed
+constexpr size_t COLUMNS = 128;  // that are worked on together
+
+size_t grain_of(size_t elements) { return elements >= GRAIN ? 1 : GRAIN / elements; }
+
+// Call rows(from, to) for parts of the rows, or columns(start, width) for tiles of columns, by threads.
+template <typename Rows, typename Columns>
+void each_part(const Shape& shape, const Rows& rows, const Columns& columns) {
+    if (shape.inner == 1) {
+        parallel(shape.outer, grain_of(shape.count), rows);
+        return;
+    }
+    const size_t tiles = (shape.inner + COLUMNS - 1) / COLUMNS, width = shape.inner < COLUMNS ? shape.inner : COLUMNS;
+    parallel(shape.outer * tiles, grain_of(shape.count * width), [&](size_t from, size_t to) {
+        for (size_t tile = from; tile < to; tile++) {
+            const size_t first = tile % tiles * COLUMNS, rest = shape.inner - first;
+            columns(tile / tiles * shape.count * shape.inner + first, rest < COLUMNS ? rest : COLUMNS);
+        }
+    });
 }
 
 // Values are (self, dim, half_to_float).
 template <Share op>
 int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = output(given);
-    if (count != 3 || out == nullptr || kind_of(out) != 0) return 0;
-    const npy_intp size = PyArray_SIZE(out), width = last_extent(out, values[1]);
-    const float* in = width > 0 ? floats(values[0], size, out) : nullptr;
+    Shape shape;
+    if (count != 3 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[1])) return 0;
+    const float* in = floats(values[0], PyArray_SIZE(out), out);
     if (in == nullptr) return 0;
-    normalization_loops().share[op](static_cast<float*>(PyArray_DATA(out)), in, static_cast<size_t>(size / width),
-                                  static_cast<size_t>(width));
+    auto* to = static_cast<float*>(PyArray_DATA(out));
+    const auto& loops = normalization_loops();
+    each_part(
+        shape,
+        [&](size_t from, size_t end) {
+            loops.share[op](to + from * shape.count, in + from * shape.count, end - from, shape.count);
+        },
+        [&](size_t start, size_t width) {
+            loops.share_columns[op](to + start, in + start, shape.count, shape.inner, width);
+        });
     return 1;
 }
 
@@ -32,13 +71,45 @@ int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 template <Share op>
 int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = output(given);
-    if (count != 4 || out == nullptr || kind_of(out) != 0) return 0;
-    const npy_intp size = PyArray_SIZE(out), width = last_extent(out, values[2]);
-    if (width == 0) return 0;
+    Shape shape;
+    if (count != 4 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[2])) return 0;
+    const npy_intp size = PyArray_SIZE(out);
     const float *grad = floats(values[0], size, out), *result = floats(values[1], size, out);
     if (grad == nullptr || result == nullptr) return 0;
-    normalization_loops().share_backward[op](static_cast<float*>(PyArray_DATA(out)), grad, result,
-                                           static_cast<size_t>(size / width), static_cast<size_t>(width));
+    auto* to = static_cast<float*>(PyArray_DATA(out));
+    const auto& loops = normalization_loops();
+    each_part(
+        shape,
+        [&](size_t from, size_t end) {
+            const size_t start = from * shape.count;
+            loops.share_backward[op](to + start, grad + start, result + start, end - from, shape.count);
+        },
+        [&](size_t start, size_t width) {
+            loops.share_columns_backward[op](to + start, grad + start, result + start, shape.count, shape.inner, width);
+        });
+    return 1;
+}
+
+// Values are (self, dims, keepdim): over the last dimensions.
+int logarithm_of_sum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    if (count != 3 || !PyArray_CheckExact(values[0]) || !PyTuple_CheckExact(values[1])) return 0;
+    auto* array = reinterpret_cast<PyArrayObject*>(values[0]);
+    const Py_ssize_t dims = PyTuple_GET_SIZE(values[1]);
+    npy_intp width = 1;
+    for (Py_ssize_t each = 0; each < dims; each++) {
+        const long dim = PyLong_AsLong(PyTuple_GET_ITEM(values[1], each));
+        if (dim < PyArray_NDIM(array) - dims || dim >= PyArray_NDIM(array)) return PyErr_Clear(), 0;
+        width *= PyArray_DIM(array, static_cast<int>(dim));
+    }
+    const npy_intp size = PyArray_SIZE(array);
+    if (size == 0 || dims == 0) return 0;
+    const float* in = floats(values[0], size, nullptr);
+    float* out = output_floats(given, size / width);
+    if (in == nullptr || out == nullptr) return 0;
+    const auto extent = static_cast<size_t>(width);
+    parallel(static_cast<size_t>(size / width), grain_of(extent), [&](size_t from, size_t to) {
+        normalization_loops().logarithm_of_sum(out + from, in + from * extent, to - from, extent);
+    });
     return 1;
 }
 
@@ -83,8 +154,12 @@ int layer_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (to.out == nullptr || to.mean == nullptr || to.scale == nullptr || in == nullptr ||
         !optional(values[2], width, weight) || !optional(values[3], width, bias))
         return 0;
-    normalization_loops().layer_norm(to, in, weight, bias, static_cast<size_t>(rows), static_cast<size_t>(width),
-                                   PyFloat_AS_DOUBLE(values[4]));
+    const double eps = PyFloat_AS_DOUBLE(values[4]);
+    const auto extent = static_cast<size_t>(width);
+    parallel(static_cast<size_t>(rows), grain_of(extent), [&](size_t from, size_t end) {
+        const LayerNorm part = {to.out + from * extent, to.mean + from, to.scale + from};
+        normalization_loops().layer_norm(part, in + from * extent, weight, bias, end - from, extent, eps);
+    });
     return 1;
 }
 
@@ -101,8 +176,33 @@ int layer_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
         !optional_output(PyTuple_GET_ITEM(outs, 1), width, to.weight) ||
         !optional_output(PyTuple_GET_ITEM(outs, 2), width, to.bias))
         return 0;
-    normalization_loops().layer_norm_backward(to, grad, in, mean, scale, weight, static_cast<size_t>(rows),
-                                            static_cast<size_t>(width));
+    const auto count_of_rows = static_cast<size_t>(rows), extent = static_cast<size_t>(width);
+    // The gradients of weight and bias are sums of blocks' sums, which do not depend on the threads.
+    const size_t least = (count_of_rows + BLOCKS - 1) / BLOCKS, block = least < 32 ? 32 : least;
+    const size_t blocks = (count_of_rows + block - 1) / block;
+    auto* sums = static_cast<float*>(calloc(blocks * 2 * extent, sizeof(float)));
+    if (sums == nullptr) return PyErr_NoMemory(), -1;
+    parallel(blocks, 1, [&](size_t from, size_t end) {
+        for (size_t each = from; each < end; each++) {
+            const size_t first = each * block, last = first + block < count_of_rows ? first + block : count_of_rows;
+            float* sum = sums + each * 2 * extent;
+            const LayerNormGradients part = {to.input == nullptr ? nullptr : to.input + first * extent,
+                                             to.weight == nullptr ? nullptr : sum,
+                                             to.bias == nullptr ? nullptr : sum + extent};
+            normalization_loops().layer_norm_backward(part, grad + first * extent, in + first * extent, mean + first,
+                                                      scale + first, weight, last - first, extent);
+        }
+    });
+    for (size_t column = 0; column < extent; column++) {
+        double along = 0, total = 0;
+        for (size_t each = 0; each < blocks; each++) {
+            along += sums[each * 2 * extent + column];
+            total += sums[(each * 2 + 1) * extent + column];
+        }
+        if (to.weight != nullptr) to.weight[column] = static_cast<float>(along);
+        if (to.bias != nullptr) to.bias[column] = static_cast<float>(total);
+    }
+    free(sums);
     return 1;
 }
 
@@ -113,6 +213,7 @@ const NamedKernel normalization_kernels[] = {
     {"log_softmax", share<LOG_SOFTMAX>},
     {"softmax_backward", share_backward<SOFTMAX>},
     {"log_softmax_backward", share_backward<LOG_SOFTMAX>},
+    {"logsumexp", logarithm_of_sum},
     {"layer_norm", layer_norm},
     {"layer_norm_backward", layer_norm_backward},
     {nullptr, nullptr},

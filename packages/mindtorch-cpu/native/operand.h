@@ -8,6 +8,9 @@ namespace mindtorch {
 extern const NamedKernel pointwise_kernels[];
 extern const NamedKernel activation_kernels[];
 extern const NamedKernel normalization_kernels[];
+extern const NamedKernel reduction_kernels[];
+extern const NamedKernel loss_kernels[];
+extern const NamedKernel channel_norm_kernels[];
 extern const NamedKernel matmul_kernels[];
 extern const NamedKernel attention_kernels[];
 extern const NamedKernel conv_kernels[];

@@ -16,19 +16,22 @@ void vector_map(void* out, const void* const* in, size_t count, const double* nu
     auto* to = static_cast<float*>(out);
     const auto* a = static_cast<const float*>(in[0]);
     const auto* b = static_cast<const float*>(in[arity > 1 ? 1 : 0]);
+    const auto* c = static_cast<const float*>(in[arity > 2 ? 2 : 0]);
     const Op op(numbers);
-    auto value = [&op](const Floats& x, const Floats& y) {
+    auto value = [&op](const Floats& x, const Floats& y, const Floats& z) {
         if constexpr (arity == 1) {
             return op(x);
-        } else {
+        } else if constexpr (arity == 2) {
             return op(x, y);
+        } else {
+            return op(x, y, z);
         }
     };
     size_t i = 0;
-    for (; i + LANES <= count; i += LANES) store(to + i, value(load(a + i), load(b + i)));
+    for (; i + LANES <= count; i += LANES) store(to + i, value(load(a + i), load(b + i), load(c + i)));
     if (i < count) {
-        const size_t rest = count - i;
-        store_part(to + i, value(load_part(a + i, rest, 0), load_part(b + i, rest, 0)), rest);
+        const size_t n = count - i;
+        store_part(to + i, value(load_part(a + i, n, 0), load_part(b + i, n, 0), load_part(c + i, n, 0)), n);
     }
 }
 

@@ -47,6 +47,9 @@ SAME_NAME = """
     log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
     hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
     hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward
+    argmax argmin logsumexp
+    mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
+    mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
 """
 """Rows whose native kernel has their name."""
 
@@ -64,12 +67,24 @@ ROWS = {
     "addcdiv": ("addcdiv",),
     "lerp": ("lerp.Scalar", "lerp.Tensor"),
     "pow": ("pow.Tensor_Scalar", "pow.Tensor_Tensor"),
+    "sum": ("sum", "sum.dim_IntList"),
+    "mean": ("mean", "mean.dim"),
+    "prod": ("prod", "prod.dim_int"),
+    "amax": ("amax", "max"),
+    "amin": ("amin", "min"),
+    **{name: (name, f"{name}.dims", f"{name}.dim") for name in ("any", "all")},
+    **{name: (f"{name}.correction",) for name in ("var", "std", "var_mean", "std_mean")},
+    **{f"{name}_dim": (f"{name}.dim",) for name in ("max", "min")},
+    "vector_norm": ("linalg_vector_norm",),
     "softmax": ("_softmax",),
     "log_softmax": ("_log_softmax",),
     "softmax_backward": ("_softmax_backward_data",),
     "log_softmax_backward": ("_log_softmax_backward_data",),
-    "layer_norm": ("native_layer_norm",),
-    "layer_norm_backward": ("native_layer_norm_backward",),
+    **{
+        f"{name}{direction}": (f"native_{name}{direction}",)
+        for name in ("layer_norm", "batch_norm", "group_norm")
+        for direction in ("", "_backward")
+    },
     "matrix_product": ("mm", "bmm", "mv", "dot"),
     "scaled_product": ("addmm", "baddbmm", "addmv"),
     "attention": ("_scaled_dot_product_flash_attention_for_cpu",),

@@ -1,0 +1,41 @@
+// Reductions of rows and of columns, into accumulators of eight bytes: double for floats, int64_t for whole numbers.
+#pragma once
+
+#include "map.h"
+
+namespace mindtorch {
+
+enum Reduction { SUM, PRODUCT, GREATEST, LEAST, ABSOLUTE_SUM, SQUARE_SUM, REDUCTION_COUNT };
+
+// How many columns are reduced at a time at most.
+constexpr size_t COLUMNS = 1024;
+
+union Accumulator {
+    double real;
+    long long whole;
+};
+
+// Steps from row to row are in bytes; the elements of a row are dense.
+struct Reducer {
+    Accumulator identity;
+    void (*row)(const void* in, size_t count, Accumulator* into);
+    // Rows that are short, each into its accumulator.
+    void (*short_rows)(const void* in, ptrdiff_t step, size_t rows, size_t count, Accumulator* into);
+    void (*columns)(const void* in, ptrdiff_t step, size_t rows, size_t width, Accumulator* into);
+    void (*combine)(Accumulator* into, const Accumulator* other, size_t count);
+};
+
+struct ReductionLoops {
+    Reducer reducer[REDUCTION_COUNT][KINDS];
+    // The sum of squared distances from the means, one for each column.
+    void (*row_spread[2])(const void* in, size_t count, const Accumulator* mean, Accumulator* into);
+    void (*column_spread[2])(const void* in, ptrdiff_t step, size_t rows, size_t width, const Accumulator* mean,
+                             Accumulator* into);
+    // Where the first greatest (or least) element is; a nan counts as the extreme. [least][kind]
+    size_t (*place[2][KINDS])(const void* in, size_t count);
+    void (*places[2][KINDS])(const void* in, ptrdiff_t step, size_t rows, size_t width, long long* into);
+};
+
+MINDTORCH_DECLARE_LOOPS(ReductionLoops, reduction_loops)
+
+}  // namespace mindtorch
