@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from typing import Any
 
 from mindtorch_autograd.mode import (
@@ -86,6 +87,8 @@ _overridable.make_overridable(globals(), ("cdist", "meshgrid", "split", "tensord
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":  # programs write `torch.torch.Tensor`
+        return sys.modules[__name__]
     home = HOMES.get(name)
     if home is not None and importlib.util.find_spec(f"{__name__}.{home}") is not None:
         value = getattr(importlib.import_module(f"{__name__}.{home}"), name)

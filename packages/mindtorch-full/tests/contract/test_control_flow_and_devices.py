@@ -21,6 +21,22 @@ T.cond(T.tensor(False), lambda x: x + 1, lambda x: x - 1, [T.ones(2)])
 T.cond(T.tensor([True, False]), lambda x: x, lambda x: x, (T.ones(2),))
 T.cond("a", lambda x: x, lambda x: x, (T.ones(2),))
 I("_higher_order_ops").while_loop(lambda x, y: x.sum() < 3, lambda x, y: (x + 1, y * 2), (T.zeros(1), T.ones(2)))
+S(lambda x, y: x + y, T.arange(5.0), 0, combine_mode="generic")
+S(lambda x, y: x + y, T.arange(5.0), 0, reverse=True, combine_mode="generic")
+S(lambda x, y: (x[0] * y[0], x[1] + y[1]), (T.arange(1.0, 7.0).view(2, 3), T.ones(2, 3)), 1, combine_mode="generic")
+S(lambda x, y: {"k": x["k"] @ y["k"]}, {"k": T.arange(12.0).view(3, 2, 2)}, 0, combine_mode="generic")
+S(lambda x, y: x + y, T.arange(5.0), 0)
+S(lambda x, y: x + y, T.arange(5.0), 0, combine_mode="other")
+S(3, T.arange(5.0), 0)
+S(lambda x, y: x + y, T.arange(5.0), 3)
+S(lambda x, y: x + y, T.ones(0), 0, combine_mode="generic")
+I("jit").wait(I("jit").fork(lambda x, *, y: x + y, T.ones(1), y=2))
+I("jit").fork(lambda: 1 / 0)
+I("jit").wait(3)
+I("jit").onednn_fusion_enabled(), I("jit").strict_fusion().__enter__()
+I("jit").set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 10)])
+I("utils._device").set_device("meta")(lambda: (T.zeros(2).device, T.ones(1, device="cpu").device, T.tensor(1).device))()
+T.torch is T, T.torch.Tensor is T.Tensor
 T.get_device_module("cpu").__name__.rpartition(".")[2]
 T.get_device_module().__name__.rpartition(".")[2]
 T.get_device_module(T.device("cuda")).__name__.rpartition(".")[2]
@@ -67,9 +83,22 @@ def test_call(call: str) -> None:
     """Values, texts and errors."""
 
     def run(T: Any) -> Any:
-        return eval(call, {"T": T, "I": lambda name: importlib.import_module(f"{T.__name__}.{name}")})
+        part = lambda name: importlib.import_module(f"{T.__name__}.{name}")  # noqa: E731 (a name for the expression)
+        scan = importlib.import_module(f"{T.__name__}._higher_order_ops").associative_scan
+        return eval(call, {"T": T, "I": part, "S": scan})
 
     assert_same(lambda: run(mt), lambda: run(torch))
+
+
+@pytest.mark.parametrize("T", [mt, torch], ids=["ours", "torch"])
+def test_a_device_context_makes_there(T: Any) -> None:
+    """What is made without a device goes to the context's, and the context ends."""
+    devices = importlib.import_module(f"{T.__name__}.utils._device")
+    with devices.DeviceContext("meta"):
+        made = [T.ones(2), T.tensor([1]), T.arange(3), T.empty(1, device="cpu")]
+        assert str(devices.CURRENT_DEVICE) == "meta"
+    assert [str(one.device) for one in [*made, T.ones(1)]] == ["meta", "meta", "meta", "cpu", "cpu"]
+    assert devices.CURRENT_DEVICE is None
 
 
 def test_lobpcg_finds_what_eigh_finds() -> None:

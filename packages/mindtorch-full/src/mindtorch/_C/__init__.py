@@ -53,6 +53,7 @@ from mindtorch._C._engine import (
     is_grad_enabled,
     is_inference_mode_enabled,
 )
+from mindtorch._C._graphs import Block, Graph, Node, Value  # noqa: F401 (types that annotations name)
 from mindtorch._C._modes import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,

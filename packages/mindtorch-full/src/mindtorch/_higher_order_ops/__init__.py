@@ -1,9 +1,10 @@
 """`torch._higher_order_ops`: control flow as functions. Nothing is captured here, so they run as plain Python."""
 
+from mindtorch._higher_order_ops.associative_scan import associative_scan
 from mindtorch._higher_order_ops.cond import cond
 from mindtorch._higher_order_ops.while_loop import while_loop
 from mindtorch._naming import adopt
 
-__all__ = ["cond", "while_loop"]
+__all__ = ["associative_scan", "cond", "while_loop"]
 
 adopt(globals())

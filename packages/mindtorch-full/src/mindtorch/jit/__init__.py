@@ -10,6 +10,13 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
+from mindtorch.jit._asynchronous import fork, wait
+from mindtorch.jit._fusion import (
+    enable_onednn_fusion,
+    onednn_fusion_enabled,
+    set_fusion_strategy,
+    strict_fusion,
+)
 from mindtorch.jit._marks import Final, annotate, export, ignore, is_scripting, isinstance, unused
 from mindtorch.jit._marks import make_attribute as Attribute
 from mindtorch.nn.modules.module import Module
@@ -23,21 +30,27 @@ __all__ = [
     "ScriptWarning",
     "TracerWarning",
     "annotate",
+    "enable_onednn_fusion",
     "export",
+    "fork",
     "freeze",
     "ignore",
     "is_scripting",
     "is_tracing",
     "isinstance",
     "load",
+    "onednn_fusion_enabled",
     "optimize_for_inference",
     "save",
     "script",
     "script_if_tracing",
     "script_method",
+    "set_fusion_strategy",
+    "strict_fusion",
     "trace",
     "trace_module",
     "unused",
+    "wait",
 ]
 
 

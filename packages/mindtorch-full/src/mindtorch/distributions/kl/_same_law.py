@@ -217,7 +217,8 @@ def _batch_trace_xxt(bmat: Any) -> Any:
 
 def _check_event_shapes(p: Any, q: Any, name: str) -> None:
     if p.event_shape != q.event_shape:
-        raise ValueError(f"KL-divergence between two {name} with different event shapes cannot be computed")
+        gap = " " * (25 if "Low Rank" in name else 0)  # torch's text has the indentation of a continued line in it
+        raise ValueError(f"KL-divergence between two {name} with {gap}different event shapes cannot be computed")
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
