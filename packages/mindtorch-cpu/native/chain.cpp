@@ -14,7 +14,7 @@ namespace {
 // As `Operation` in chain.h.
 const char* const operation_names[OPERATION_COUNT] = {
     "neg", "sqrt", "abs", "reciprocal", "mul", "div", "maximum", "add_scaled", "sub_scaled", "lerp",
-    "add_number", "sub_number", "mul_number", "div_number", "addcmul", "addcdiv", "adam",
+    "add_number", "sub_number", "mul_number", "div_number", "addcmul", "addcdiv", "adam", "adagrad",
 };
 
 struct Item {
@@ -43,13 +43,16 @@ int check_steps(Call& call) {
     for (bool& one : call.written) one = false;
     for (size_t i = 0; i < call.step_count; i++) {
         const ChainStep& step = call.steps[i];
-        const size_t needed = step.operation == CHAIN_ADAM ? ADAM_NUMBERS : 1;
+        const size_t needed = step.operation == CHAIN_ADAM      ? ADAM_NUMBERS
+                              : step.operation == CHAIN_ADAGRAD ? ADAGRAD_NUMBERS
+                                                                : 1;
         if (step.operation >= OPERATION_COUNT || step.out >= slots || step.a >= slots || step.b >= slots ||
             step.c >= slots || step.d >= slots || step.number + needed > call.numbers.size()) {
             PyErr_SetString(PyExc_ValueError, "a chain's step names an operation, slot or number that is not there");
             return -1;
         }
         call.written[step.out] = true;
+        if (step.operation == CHAIN_ADAGRAD) call.written[step.b] = true;
         if (step.operation == CHAIN_ADAM) call.written[step.b] = call.written[step.c] = call.written[step.d] = true;
     }
     return 0;

@@ -14,6 +14,7 @@ enum Operation : unsigned char {
     CHAIN_ADD_NUMBER, CHAIN_SUBTRACT_NUMBER, CHAIN_MULTIPLY_NUMBER, CHAIN_DIVIDE_NUMBER,  // out = a op number
     CHAIN_ADD_PRODUCT, CHAIN_ADD_QUOTIENT,                                      // out = a + number * b op c
     CHAIN_ADAM,  // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
+    CHAIN_ADAGRAD,  // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
     OPERATION_COUNT
 };
 
@@ -22,6 +23,9 @@ enum AdamNumber {
     ADAM_SIGN, ADAM_DECAY, ADAM_KEPT, ADAM_MEAN_WEIGHT, ADAM_SQUARE_KEPT, ADAM_SQUARE_WEIGHT, ADAM_STEP_SIZE,
     ADAM_ROOT_CORRECTION, ADAM_EPS, ADAM_NUMBERS
 };
+
+// Of CHAIN_ADAGRAD.
+enum AdagradNumber { ADAGRAD_SIGN, ADAGRAD_DECAY, ADAGRAD_STEP_SIZE, ADAGRAD_EPS, ADAGRAD_NUMBERS };
 
 // Slots and the place of the (first) number.
 struct ChainStep {

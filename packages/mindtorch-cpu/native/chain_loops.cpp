@@ -73,6 +73,18 @@ void adam(T* param, const T* grad, T* mean, T* square, T* largest, const double*
 }
 
 template <typename T>
+void adagrad(T* param, const T* grad, T* total, const double* numbers, size_t count) {
+    const T sign = static_cast<T>(numbers[ADAGRAD_SIGN]), decay = static_cast<T>(numbers[ADAGRAD_DECAY]);
+    const T step_size = static_cast<T>(numbers[ADAGRAD_STEP_SIZE]), eps = static_cast<T>(numbers[ADAGRAD_EPS]);
+    EACH {
+        const T g = grad[i] * sign + param[i] * decay;
+        const T t = total[i] + g * g;
+        total[i] = t;
+        param[i] = param[i] - g * step_size / (root(t) + eps);
+    }
+}
+
+template <typename T>
 void run_step(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
     T* const out = slots[step.out];
     const T *a = slots[step.a], *b = slots[step.b], *c = slots[step.c];
@@ -81,6 +93,7 @@ void run_step(const ChainStep& step, T* const* slots, const double* numbers, siz
         if (step.d == step.out) return adam<T, false>(out, a, slots[step.b], slots[step.c], nullptr, own, count);
         return adam<T, true>(out, a, slots[step.b], slots[step.c], slots[step.d], own, count);
     }
+    if (step.operation == CHAIN_ADAGRAD) return adagrad(out, a, slots[step.b], numbers + step.number, count);
     const double number = numbers[step.number];
     if (step.operation == CHAIN_LERP) return lerp(out, a, b, number, count);
     const bool one = step.operation <= CHAIN_RECIPROCAL ||

@@ -33,7 +33,7 @@ struct Header {
 
 // A mapping of `bytes`, at an address that is a multiple of HUGE where that is worth it; null when there is none.
 char* map_block(size_t bytes) {
-    const size_t extra = bytes >= 2 * HUGE ? HUGE : 0;
+    const size_t extra = bytes >= HUGE ? HUGE : 0;
     void* mapped = mmap(nullptr, bytes + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
     char* from = static_cast<char*>(mapped);

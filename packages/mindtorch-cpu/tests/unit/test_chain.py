@@ -42,7 +42,7 @@ def operand(seed, count, dtype):
 
 
 def test_both_sides_know_the_same_operations():
-    assert set(native.module.CHAIN_OPERATIONS) == set(OPERANDS) == {*NUMPY, "adam"}
+    assert set(native.module.CHAIN_OPERATIONS) == set(OPERANDS) == {*NUMPY, "adam", "adagrad"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -139,4 +139,16 @@ def test_adam(amsgrad):
     second = np.maximum(largest, s) if amsgrad else s
     p = 0.9 * param - 0.01 * m / (np.sqrt(second) / 0.5 + 1e-3)
     for found, wanted in zip(given, [p, grad, m, s, second], strict=False):
+        np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)
+
+
+def test_adagrad():
+    param, grad, total = (np.abs(np.random.default_rng(s).standard_normal(3000)) for s in range(3))
+    chain = Chain("param grad total", ("adagrad", "param", "grad", "total"))
+    assert chain.writes == (0, 2)
+    given = [one.astype(np.float32) for one in (param, grad, total)]
+    assert run(chain, tuple([one] for one in given), (-1.0, 0.1, 0.01, 1e-3))
+    g = -grad + 0.1 * param
+    t = total + g * g
+    for found, wanted in zip(given, [param - 0.01 * g / (np.sqrt(t) + 1e-3), grad, t], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)

@@ -14,13 +14,14 @@ from .plan import plain_types
 
 OPERANDS = {
     "neg": 1, "sqrt": 1, "abs": 1, "reciprocal": 1, "mul": 2, "div": 2, "maximum": 2, "add_scaled": 2, "sub_scaled": 2,
-    "lerp": 2, "add_number": 1, "sub_number": 1, "mul_number": 1, "div_number": 1, "addcmul": 3, "addcdiv": 3, "adam": 4,
+    "lerp": 2, "add_number": 1, "sub_number": 1, "mul_number": 1, "div_number": 1, "addcmul": 3, "addcdiv": 3,
+    "adam": 4, "adagrad": 2,
 }  # fmt: skip
-"""How many slots each step reads; `adam` also writes the second to fourth of them."""
+"""How many slots each step reads; the last two also write what they read after the first, the gradient."""
 
 NUMBERS = {
     "add_scaled": 1, "sub_scaled": 1, "lerp": 1, "add_number": 1, "sub_number": 1, "mul_number": 1, "div_number": 1,
-    "addcmul": 1, "addcdiv": 1, "adam": 9,
+    "addcmul": 1, "addcdiv": 1, "adam": 9, "adagrad": 4,
 }  # fmt: skip
 """How many numbers a step takes; they are given to `run` in the order of the steps."""
 
@@ -43,7 +44,7 @@ class Chain:
         self.writes = tuple(
             self.slots.index(name)
             for operation, out, *operands in steps
-            for name in ((out, *operands[1:]) if operation == "adam" else (out,))
+            for name in ((out, *operands[1:]) if operation in ("adam", "adagrad") else (out,))
             if name in self.slots
         )
         self.compiled: Any = None  # the device's form of it

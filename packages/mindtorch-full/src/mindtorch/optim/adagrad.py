@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
+from mindtorch_dispatch.decomp.optimizer import adagrad_pass
 
 from ._per_parameter import PerParameterOptimizer
 from ._values import (
@@ -94,7 +95,21 @@ class Adagrad(PerParameterOptimizer):
         state["sum"] = torch.full_like(param, fill, memory_format=torch.preserve_format)
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if group["fused"] and _fused_pass(param, grad, state, group):
+            return
         _update_adagrad(param, ascent(grad, group), state, group)
+
+
+def _fused_pass(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+    """Make the fused step where the device has it in one pass; False, with nothing done, where it has not."""
+    if grad.is_sparse or not are_numbers(group["weight_decay"], group["eps"], group["lr_decay"]):
+        return False
+    step_size = float(to_scalar(group["lr"])) / (1 + get_value(state["step"]) * group["lr_decay"])
+    options = (step_size, group["weight_decay"], group["eps"])
+    if not adagrad_pass(param, grad, state["sum"], options, maximize=bool(group["maximize"])):
+        return False
+    state["step"] += 1
+    return True
 
 
 _IN_ONE_PASS = Chain(

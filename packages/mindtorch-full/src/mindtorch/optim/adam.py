@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
+from mindtorch_dispatch.decomp.optimizer import adam_pass
 from mindtorch_dispatch.devices import adam_steps
 
 from ._per_parameter import PerParameterOptimizer, zeros_like_param
@@ -125,32 +126,20 @@ def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: 
     state["step"] += 1
 
 
-@cache
-def _fused_chain(amsgrad: bool) -> Chain:
-    largest = "largest" if amsgrad else "param"
-    slots = "param grad exp_avg exp_avg_sq" + " largest" * amsgrad
-    return Chain(slots, ("adam", "param", "grad", "exp_avg", "exp_avg_sq", largest))
-
-
 def _fused_pass(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
-    """Make the fused step where the device has it as a chain; False, with nothing done, where it has not.
+    """Make the fused step where the device has it in one pass; False, with nothing done, where it has not.
 
     The learning rate and the betas may be tensors here: a fused step is not differentiated through.
     """
     if grad.is_complex() or not are_numbers(group["weight_decay"], group["eps"]):
         return False
-    lr = float(to_scalar(group["lr"]))
-    beta1, beta2 = (float(to_scalar(beta)) for beta in group["betas"])
-    step, decay = float(state["step"]) + 1, group["weight_decay"]
-    entering, kept = (0.0, 1 - lr * decay) if group["decoupled_weight_decay"] else (decay, 1.0)
-    step_size, root_correction = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
+    lr, betas = float(to_scalar(group["lr"])), [float(to_scalar(beta)) for beta in group["betas"]]
     tensors = [param, grad, state["exp_avg"], state["exp_avg_sq"]]
     if group["amsgrad"]:
         tensors.append(state["max_exp_avg_sq"])
-    sign = -1.0 if group["maximize"] else 1.0
-    averages = (1 - beta1, beta2, 1 - beta2)
-    numbers = (sign, entering, kept, *averages, step_size, root_correction, group["eps"])
-    if not _fused_chain(bool(group["amsgrad"])).run(tuple([one] for one in tensors), numbers):
+    options = (lr, *betas, group["weight_decay"], group["eps"])
+    ways = {"decoupled": bool(group["decoupled_weight_decay"]), "maximize": bool(group["maximize"])}
+    if not adam_pass(tensors, float(state["step"]) + 1, options, **ways):
         return False
     state["step"] += 1
     return True

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch_dispatch.chain import Chain
+
+_SCALE = Chain("grad", ("mul_number", "grad", "grad"))
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
@@ -48,7 +51,12 @@ def clip_grads_with_norm_(
     with mindtorch.no_grad():
         # No branch on the norm's value: that would wait for the device.
         coefficient = mindtorch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
-        for grad in _gradients(parameters):
+        grads = _gradients(parameters)
+        # On the host nothing waits for the number, and all gradients take it in one call.
+        if grads and coefficient.device.type == "cpu" and all(grad.dtype is coefficient.dtype for grad in grads):
+            if _SCALE.run((grads,), (float(coefficient),)):
+                return
+        for grad in grads:
             grad.mul_(coefficient.to(grad.device))
 
 
