@@ -53,9 +53,9 @@ def clip_grads_with_norm_(
         coefficient = mindtorch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
         grads = _gradients(parameters)
         # On the host nothing waits for the number, and all gradients take it in one call.
-        if grads and coefficient.device.type == "cpu" and all(grad.dtype is coefficient.dtype for grad in grads):
-            if _SCALE.run((grads,), (float(coefficient),)):
-                return
+        alike = coefficient.device.type == "cpu" and all(grad.dtype is coefficient.dtype for grad in grads)
+        if grads and alike and _SCALE.run((grads,), (float(coefficient),)):
+            return
         for grad in grads:
             grad.mul_(coefficient.to(grad.device))
 
