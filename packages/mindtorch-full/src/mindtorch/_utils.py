@@ -16,6 +16,7 @@ import numpy as np
 import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, state_of, tensor_over
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.strides import contiguous_strides
 
@@ -89,6 +90,28 @@ def _with_hooks(tensor: Any, backward_hooks: Any) -> Any:
     # Current files hold an empty dict here.
     if backward_hooks:
         tensor._backward_hooks = backward_hooks
+    return tensor
+
+
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    """A sparse tensor of coordinates; RuntimeError for other layouts and for indices outside the size."""
+    if layout is not sparse_coo:
+        raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")
+    indices, values, size, *rest = data
+
+    def made(check: bool) -> Any:
+        flag = rest[0] if rest else None
+        return mindtorch.sparse_coo_tensor(indices, values, size, is_coalesced=flag, check_invariants=check)
+
+    actions = mindtorch.serialization._serialization_tls.after_data
+    if actions is None:
+        return made(check=True)
+    tensor = made(check=False)
+
+    def fill() -> None:
+        tensor._array = made(check=True)._array
+
+    actions.append(fill)  # the indices and values are still to be read
     return tensor
 
 

@@ -6,6 +6,7 @@ import pickletools
 from collections.abc import Callable
 from typing import Any
 
+import mindtorch
 from mindtorch._naming import adopt
 from mindtorch.serialization import _allowed, _files
 from mindtorch.serialization._allowed import (
@@ -82,7 +83,7 @@ MAP_LOCATION = Callable[[STORAGE, str], STORAGE] | Device | str | dict[str, str]
 
 def normalize_storage_type(storage_type: type) -> type:
     """The public class that stands for a storage class."""
-    return LEGACY_CLASSES.get(storage_type.__name__, storage_type)
+    return LEGACY_CLASSES.get(storage_type.__name__) or getattr(mindtorch, storage_type.__name__)  # type: ignore[no-any-return]
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:

@@ -25,6 +25,7 @@ _MINIZ_TEXT = (
     "file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
     "file was modified after saving."
 )
+_ENFORCE = "[enforce fail at inline_container.cc"  # torch names the place of its check in some texts
 _PIECE = 1 << 18  # what was just read is still in the processor's cache when its checksum is computed
 _OLDEST_VERSION, _NEWEST_VERSION = 1, 10
 
@@ -124,17 +125,17 @@ class ArchiveReader:
         try:
             version = int(text)
         except ValueError:
-            raise RuntimeError(f"Couldn't parse the version {text} as Long Long.") from None
+            raise RuntimeError(f"{_ENFORCE}:215] . Couldn't parse the version {text} as Long Long.") from None
         if version < _OLDEST_VERSION:
             raise RuntimeError(
-                f"Attempted to read a PyTorch file with version {version}, but the minimum supported version for "
-                f"reading is {_OLDEST_VERSION}. Your PyTorch script module file is too old. Please regenerate it with "
-                "latest version of PyTorch to mitigate this issue."
+                f"{_ENFORCE}:219] . Attempted to read a PyTorch file with version {version}, but the minimum supported "
+                f"version for reading is {_OLDEST_VERSION}. Your PyTorch script module file is too old. Please "
+                "regenerate it with latest version of PyTorch to mitigate this issue."
             )
         if version > _NEWEST_VERSION:
             raise RuntimeError(
-                f"Attempted to read a PyTorch file with version {version}, but the maximum supported version for "
-                f"reading is {_NEWEST_VERSION}. The version of your PyTorch installation may be too old, please "
+                f"{_ENFORCE}:230] . Attempted to read a PyTorch file with version {version}, but the maximum supported "
+                f"version for reading is {_NEWEST_VERSION}. The version of your PyTorch installation may be too old, please "
                 "upgrade PyTorch to latest version to mitigate this issue."
             )
 

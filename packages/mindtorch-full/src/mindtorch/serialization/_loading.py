@@ -225,6 +225,9 @@ def load(
     module = None if restricted else pickle_module or pickle
     if pickle_load_args and restricted:
         warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+        unknown = [name for name in pickle_load_args if name != "encoding"]
+        if unknown:
+            raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument '{unknown[0]}'")
     mmap = load_config.mmap if mmap is None else mmap
     options = {"encoding": "utf-8", **pickle_load_args}
     if _files.is_path(f) and os.fsdecode(f).endswith(".safetensors"):

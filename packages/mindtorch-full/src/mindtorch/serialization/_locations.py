@@ -103,13 +103,17 @@ def validate_device(location: str, name: str) -> Device:
 
 
 def _restore(name: str, storage: Any, location: str) -> Any:
+    if name == "mps" and location.startswith("mps"):
+        return UntypedStorage(storage.nbytes(), device="mps")  # raises: no build here stands for it
     if location == name or re.match(f"{name}(:|[0-9]+)", location):
         return storage.to(device=validate_device(location, name))
     return None
 
 
 def validate_cuda_device(location: str) -> int | None:
-    """The index of the CUDA device that a tag names."""
+    """The index of the CUDA device that a tag names; ValueError for tags of other devices."""
+    if not location.startswith("cuda"):
+        raise ValueError(f"Expected a cuda device, but got: {location}")
     return validate_device(location, "cuda").index
 
 

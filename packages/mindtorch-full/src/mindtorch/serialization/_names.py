@@ -8,11 +8,13 @@ real torch reads our files.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pickle
 import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
+from mindtorch_cpu.generator import Generator
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import get_layout
@@ -106,6 +108,16 @@ _VALUE_TYPES: dict[type, Any] = {
 }
 
 
+def _why_not(obj: Any, name: str | None) -> str:
+    """Why a file cannot refer to this, in the words of the C pickler."""
+    name = name or getattr(obj, "__qualname__", obj.__name__)
+    module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]
+    reason = f"attribute lookup {name} on {module} failed"
+    if module not in sys.modules and importlib.util.find_spec(module) is None:
+        reason = f"import of module {module!r} failed"
+    return f"Can't pickle {obj!r}: {reason}"
+
+
 class TorchPickler(pickle._Pickler):
     """A pickler that writes the names of torch, in processes where ``torch`` is not importable too.
 
@@ -116,6 +128,8 @@ class TorchPickler(pickle._Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         """Value types pickle by their name in torch, whatever their own ``__reduce__`` prefers in this process."""
+        if type(obj) is Generator:  # its own way is for processes without a module of that name
+            return Generator, (obj.device,), obj.__reduce__()[2]
         reduce = _VALUE_TYPES.get(type(obj))
         return NotImplemented if reduce is None else reduce(obj)
 
@@ -125,7 +139,10 @@ class TorchPickler(pickle._Pickler):
         if found is None:
             if "<locals>" in (name or getattr(obj, "__qualname__", "")):
                 raise AttributeError(f"Can't pickle local object {obj.__qualname__!r}")
-            super().save_global(obj, name)
+            try:
+                super().save_global(obj, name)
+            except pickle.PicklingError:
+                raise pickle.PicklingError(_why_not(obj, name)) from None
             return
         if self.proto >= 4:
             self.save(found[0])

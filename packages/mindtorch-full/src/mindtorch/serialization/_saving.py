@@ -146,7 +146,7 @@ def _archive_name(path: str) -> str:
     stem, dot, _ = name.rpartition(".")
     stem = stem if dot else name
     if not stem:
-        raise RuntimeError(f"invalid file name: {path}")
+        raise RuntimeError(f"[enforce fail at inline_container.cc:720] . invalid file name: {path}")
     return stem if path.isascii() else "archive"
 
 
@@ -155,7 +155,7 @@ def _check_folder(path: str) -> None:
     if folder and not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {folder} does not exist.")
     if os.path.isdir(path):
-        raise RuntimeError("open file failed with strerror: Is a directory")
+        raise RuntimeError("[enforce fail at inline_container.cc:747] . open file failed with strerror: Is a directory")
 
 
 def save(

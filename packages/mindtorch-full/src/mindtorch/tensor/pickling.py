@@ -21,6 +21,7 @@ from mindtorch_storage import strides
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.size import Size
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
@@ -83,6 +84,9 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     warn_if_has_hooks(tensor)
     spec = tensor._sig.spec
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
+    if spec.layout is sparse_coo:
+        parts = tensor._indices().detach(), tensor._values().detach(), Size(size), tensor.is_coalesced()
+        return utils._rebuild_sparse_tensor, (sparse_coo, parts)
     if spec.device.type == "meta":
         return utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
     storage = tensor._materialized_storage()
@@ -149,7 +153,7 @@ class PicklingMixin(TensorBase):
         if id(self) in memo:
             return memo[id(self)]
         sig = fresh_signature(self._sig.spec, self._sig.requires_grad)
-        if type(self) not in plain_types and dispatches(type(self)):
+        if sig.spec.layout is sparse_coo or (type(self) not in plain_types and dispatches(type(self))):
             return _cloned(self, memo)
         if sig.spec.device.type == "meta":
             storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
@@ -187,5 +191,6 @@ def _cloned(tensor: Any, memo: dict[int, Any]) -> Any:
     for name in _own_slots(tensor):
         if hasattr(tensor, name):
             setattr(new, name, copy.deepcopy(getattr(tensor, name), memo))
-    new.__dict__.update(copy.deepcopy({k: v for k, v in tensor.__dict__.items() if k not in new.__dict__}, memo))
+    if getattr(tensor, "__dict__", None):
+        new.__dict__.update(copy.deepcopy({k: v for k, v in tensor.__dict__.items() if k not in new.__dict__}, memo))
     return new
