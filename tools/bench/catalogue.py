@@ -27,6 +27,10 @@ def _kernel(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "kernel_cases", seconds=0.1, pairs=11, goal=goal)
 
 
+def _moving(text: str) -> Effort:
+    return Effort(text, "moving_cases", seconds=0.1, pairs=11, goal=1.0)
+
+
 def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
 
@@ -82,6 +86,31 @@ _KERNELS = {
     "attention_backward": _kernel("attention forward and backward, 4 × 12 × 128 × 64"),
 }
 
+_MOVING = {
+    "uniform": _moving("uniform_, 1024 × 1024"),
+    "normal": _moving("normal_, 1024 × 1024"),
+    "randint": _moving("randint, 1024 × 1024"),
+    "randperm": _moving("randperm of 100,000"),
+    "transpose": _moving("contiguous of a transposed 1024 × 1024"),
+    "heads": _moving("contiguous of 4 × 12 × 128 × 64, heads split"),
+    "channels_last": _moving("channels_last of 32 × 64 × 28 × 28"),
+    "to_bfloat16": _moving("float32 to bfloat16, 1024 × 1024"),
+    "to_float16": _moving("float32 to float16, 1024 × 1024"),
+    "fill": _moving("fill_, 1024 × 1024"),
+    "cat": _moving("cat of two 512 × 768, last dimension"),
+    "pad": _moving("pad of 32 × 64 × 28 × 28 by one"),
+    "triangle": _moving("tril, 1024 × 1024"),
+    "rows": _moving("x[i], 1024 rows of 30522 × 768"),
+    "put_rows": _moving("index_put_ accumulating 1024 rows into 30522 × 768"),
+    "masked": _moving("x[mask], 1024 × 1024"),
+    "gather": _moving("gather, 1024 × 1024"),
+    "scatter_add": _moving("scatter_add_, 1024 × 1024"),
+    "embedding": _moving("embedding, 512 rows of 30522 × 768"),
+    "bags": _moving("embedding_bag, 256 means of 16 rows of 64"),
+    "topk": _moving("topk(50) of 4 × 50257"),
+    "nonzero": _moving("nonzero, 1024 × 1024"),
+}
+
 _OPTIMIZERS = {
     "adam": _optimizer("Adam, default, 10M parameters"),
     "adam_fused": _optimizer("Adam, fused, 10M parameters"),
@@ -105,5 +134,5 @@ _PROGRAMS = {
     "gpt2_decode": _model("GPT-2-small greedy decoding of 32 tokens, KV cache", 0.8),
 }
 
-GROUPS = {"tiny": _TINY, "kernels": _KERNELS, "optimizers": _OPTIMIZERS, "programs": _PROGRAMS}
+GROUPS = {"tiny": _TINY, "kernels": _KERNELS, "moving": _MOVING, "optimizers": _OPTIMIZERS, "programs": _PROGRAMS}
 CASES = {name: effort for group in GROUPS.values() for name, effort in group.items()}
