@@ -169,3 +169,17 @@ def test_random_sequences_of_precision_settings():
             assert done[0] == done[1]
         read = everything(ours, _precision.get_float32_matmul_precision)
         assert read == everything(theirs, torch.get_float32_matmul_precision), f"after step {step}"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib: lib.cuda.preferred_linalg_library(0),
+        lambda lib: lib.cuda.preferred_blas_library(0),
+        lambda lib: lib.cuda.cublas_workspace_size(),
+        lambda lib: lib.cuda.cublas_workspace_size(1),
+        lambda lib: lib.cuda.enable_cudnn_sdp("yes"),
+    ],
+)
+def test_wrong_arguments_of_cuda_settings(call):
+    assert outcome(lambda: call(ours)) == outcome(lambda: call(theirs))

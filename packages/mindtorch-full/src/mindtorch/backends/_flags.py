@@ -56,11 +56,17 @@ def _shown(owner: Any) -> str:
 
 
 class BoolFlag:
-    """A setting that is True or False; ``setter`` is the name torch gives the function in its error."""
+    """A setting that is True or False.
 
-    def __init__(self, value: bool, setter: str) -> None:
+    Args:
+        setter: the name torch gives the function in its error.
+        stray: what that text has before the type by torch's mistake.
+    """
+
+    def __init__(self, value: bool, setter: str, stray: str = "") -> None:
         self.value = value
         self._setter = setter
+        self._stray = stray
 
     def get(self) -> bool:
         """Return the setting."""
@@ -69,7 +75,7 @@ class BoolFlag:
     def put(self, value: Any) -> None:
         """Check and keep the setting."""
         if not isinstance(value, bool):
-            raise RuntimeError(f"{self._setter} expects a bool, but got {type(value).__name__}")
+            raise RuntimeError(f"{self._setter} expects a bool, but got {self._stray}{type(value).__name__}")
         self.value = value
 
     def property(self) -> property:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import importlib
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
@@ -285,7 +286,7 @@ class Graph:
     def print_tabular(self) -> None:
         """Print the nodes as a table; needs the package `tabulate`."""
         try:
-            from tabulate import tabulate  # noqa: PLC0415 (optional)
+            tabulate = importlib.import_module("tabulate").tabulate
         except ImportError:
             print(
                 "`print_tabular` relies on the library `tabulate`, which could not be found on this machine. Run `pip "

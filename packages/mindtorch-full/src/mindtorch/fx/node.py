@@ -10,6 +10,7 @@ from mindtorch.fx import _impure
 from mindtorch.fx._impure import has_side_effect
 from mindtorch.fx._spelling import _format_arg, _get_qualified_name, _type_repr, pretty_target
 from mindtorch.fx.immutable_collections import immutable_dict, immutable_list
+from mindtorch.fx.operator_schemas import normalize_function, normalize_module
 
 if TYPE_CHECKING:
     from mindtorch.fx.graph import Graph
@@ -309,8 +310,6 @@ class Node:
         normalize_to_only_use_kwargs: bool = False,
     ) -> Any:
         """Return the arguments as the target's signature has them, an `ArgsKwargsPair`; None where they cannot be told."""
-        from mindtorch.fx.operator_schemas import normalize_function, normalize_module  # noqa: PLC0415 (it needs nodes)
-
         if self.op == "call_function":
             return normalize_function(
                 self.target, self.args, self.kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs

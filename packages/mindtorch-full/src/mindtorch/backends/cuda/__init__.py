@@ -102,7 +102,8 @@ class cuBLASModule:
 
 
 # Here torch's C functions all give their errors the name of the last of them.
-_flash, _mem_efficient, _math, _cudnn = (BoolFlag(True, "set_sdp_use_math") for _ in range(4))
+_flash, _mem_efficient, _math = (BoolFlag(True, "set_sdp_use_math") for _ in range(3))
+_cudnn = BoolFlag(True, "set_sdp_use_cudnn", stray="%s")
 _math_reduction = BoolFlag(False, "set_sdp_use_math")
 
 
@@ -207,8 +208,10 @@ def preferred_blas_library(backend: Any = None) -> _BlasBackend:
 
 
 def _chosen(backend: Any, known: dict[str, Any]) -> Any:
-    if not isinstance(backend, str):
+    if backend is None or isinstance(backend, tuple(map(type, known.values()))):
         return backend
+    if not isinstance(backend, str):
+        raise RuntimeError("Unknown input value type.")
     if backend not in known:
         raise RuntimeError(f"Unknown input value. Choose from: {', '.join(known)}.")
     return known[backend]
@@ -216,7 +219,7 @@ def _chosen(backend: Any, known: dict[str, Any]) -> Any:
 
 def cublas_workspace_size(size: int | None = None) -> int:
     """Return or set the workspace of matrix products; raises, there is no CUDA."""
-    no_binding("_cuda_getCublasWorkspaceSize")
+    no_binding("_cuda_getCublasWorkspaceSize" if size is None else "_cuda_setCublasWorkspaceSize")
 
 
 matmul = cuBLASModule()
