@@ -136,6 +136,14 @@ PyObject* caller_repr(PyObject* object) {
     return PyUnicode_FromFormat(text, name.get());
 }
 
+// Pickles hold the name, and copies are the thing itself, as with Python's functions.
+PyObject* reduce(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
+
+PyMethodDef reducers[] = {
+    {"__reduce__", reduce, METH_NOARGS, "The name, by which it is found again."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 PyGetSetDef getters[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -174,6 +182,7 @@ PyTypeObject caller_type(const char* name, const char* doc, bool method) {
     type.tp_dealloc = caller_dealloc;
     type.tp_repr = caller_repr;
     type.tp_getset = getters;
+    type.tp_methods = reducers;
     type.tp_members = caller_members();
     type.tp_dictoffset = offsetof(Caller, attributes);
     type.tp_weaklistoffset = offsetof(Caller, weak);
@@ -200,6 +209,7 @@ PyTypeObject ShortcutType = [] {
     type.tp_clear = shortcut_clear;
     type.tp_dealloc = shortcut_dealloc;
     type.tp_getset = getters;
+    type.tp_methods = reducers;
     type.tp_members = shortcut_members();
     type.tp_dictoffset = offsetof(Shortcut, attributes);
     type.tp_weaklistoffset = offsetof(Shortcut, weak);

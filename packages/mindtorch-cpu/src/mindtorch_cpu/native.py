@@ -251,6 +251,7 @@ def install(module: Any) -> None:
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)
     twin.caller, twin.shortcut = module.caller, module.shortcut
+    twin.types = (*twin.types, module.Function, module.Method, module.Shortcut)
 
 
 module = load()

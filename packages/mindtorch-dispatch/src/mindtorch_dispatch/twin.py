@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import WRAPPER_ASSIGNMENTS
+from types import FunctionType
 from typing import Any
 
 from .table import Packet
@@ -12,12 +14,13 @@ class Twin:
     """What a backend installed, None while there is nothing.
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
-    `call`; `shortcut` is as `shortcut_to`, for what `caller` returned.
+    `call`; `shortcut` is as `shortcut_to`, for what `caller` returned. `types` are those of packets' functions and methods.
     """
 
-    __slots__ = ("caller", "shortcut")
+    __slots__ = ("caller", "shortcut", "types")
 
     def __init__(self) -> None:
+        self.types: tuple[type, ...] = (FunctionType,)
         self.caller: Callable[[Packet, Callable[..., Any], bool], Any] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 
@@ -31,4 +34,9 @@ def shortcut_to(
 ) -> Callable[..., Any]:
     """Return the method `otherwise(self, argument)`, made without Python where that is planned: for an argument of type
     `kind` it gives what `form(self, *constants, argument)` gives, but says in words of its own what is wrong."""
-    return otherwise if twin.shortcut is None else twin.shortcut(form, kind, constants, otherwise)
+    if twin.shortcut is None:
+        return otherwise
+    made: Callable[..., Any] = twin.shortcut(form, kind, constants, otherwise)
+    for name in WRAPPER_ASSIGNMENTS:
+        setattr(made, name, getattr(otherwise, name))
+    return made

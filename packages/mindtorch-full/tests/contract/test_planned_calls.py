@@ -1,6 +1,8 @@
 """Calls that are planned already: they give what the first call gave, natively and in Python alike."""
 
+import copy
 import gc
+import io
 import pickle
 import threading
 import weakref
@@ -160,6 +162,11 @@ def test_functions_are_found_by_name():
     assert mindtorch.add.__name__ == mindtorch.Tensor.add.__name__ == "add"
     assert mindtorch.add.__module__ == "torch"
     assert pickle.loads(pickle.dumps(mindtorch.ops.aten.add)) is mindtorch.ops.aten.add
+    for function in (mindtorch.add, mindtorch.Tensor.add, mindtorch.Tensor.__getitem__):
+        assert copy.copy(function) is copy.deepcopy(function) is function
+    stored = io.BytesIO()
+    mindtorch.save({"activation": mindtorch.relu}, stored)
+    assert b"relu" in stored.getvalue()
     bound = mindtorch.ones(2).add
     assert bound(1).tolist() == [2, 2]
     assert bound.__self__.tolist() == [1, 1]

@@ -13,6 +13,7 @@ from mindtorch import functional
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.table import find_packet
+from mindtorch_dispatch.twin import twin
 
 NATIVE_NAMESPACES = {"linalg_": "torch._C._linalg", "fft_": "torch._C._fft", "special_": "torch._C._special"}
 """Where torch keeps the functions whose names begin like this."""
@@ -20,7 +21,7 @@ NATIVE_NAMESPACES = {"linalg_": "torch._C._linalg", "fft_": "torch._C._fft", "sp
 
 def is_method_form(function: Any) -> bool:
     """Return whether `function` is an operator in the form that is a method of tensors."""
-    packet = find_packet(getattr(function, "__name__", "")) if isinstance(function, types.FunctionType) else None
+    packet = find_packet(getattr(function, "__name__", "")) if isinstance(function, twin.types) else None
     return packet is not None and make_form(packet, True) is function
 
 
@@ -30,7 +31,7 @@ def _type_repr(obj: Any) -> str:
         return obj.__qualname__ if obj.__module__ == "builtins" else f"{obj.__module__}.{obj.__qualname__}"
     if obj is ...:
         return "..."
-    if isinstance(obj, types.FunctionType):
+    if isinstance(obj, twin.types):
         return obj.__name__
     return repr(obj)
 

@@ -11,6 +11,7 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.overloads import OpOverload
 from mindtorch_dispatch.table import find_packet
+from mindtorch_dispatch.twin import twin
 
 __all__ = [
     "ArgsKwargsPair",
@@ -32,7 +33,7 @@ class ArgsKwargsPair(NamedTuple):
 def _schemas(op: Any) -> list[Any]:
     if isinstance(op, OpOverload):
         return [op._schema]
-    packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, types.FunctionType) else None
+    packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, twin.types) else None
     if packet is None or op not in (make_form(packet, False), make_form(packet, True)):
         return []
     return [row.schema for row in packet.rows]

@@ -14,10 +14,10 @@ import pickle
 import socket
 import threading
 from multiprocessing.reduction import ForkingPickler
-from types import FunctionType
 from typing import Any
 
 from mindtorch.multiprocessing import reductions
+from mindtorch_dispatch.twin import twin
 from mindtorch_storage.storage import UntypedStorage, sharing
 
 _SHOWN = "torch"
@@ -45,7 +45,7 @@ def _home(value: Any) -> tuple[str, str] | None:
 
 class _Packer(ForkingPickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, (type, FunctionType)):
+        if isinstance(obj, (type, *twin.types)):
             home = _home(obj)
             if home is not None:
                 return _find, home
