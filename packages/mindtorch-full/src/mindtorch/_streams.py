@@ -107,12 +107,11 @@ class Event:
         """Return the time between two events; raises.
 
         Raises:
-            ValueError: the events take no time.
-            RuntimeError: the CPU has no events.
+            ValueError: the events take no time, or were not recorded: the CPU records none.
         """
         if not (self._timing and end_event._timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
-        raise RuntimeError(f"{self.device.type} backend doesn't support events.")
+        raise ValueError("Both events must be recorded before calculating elapsed time.")
 
     def __repr__(self) -> str:
         return (
