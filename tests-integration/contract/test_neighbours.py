@@ -45,3 +45,15 @@ def test_no_neighbour_installs_torch(matrix):
 )
 def test_the_distance(matrix, ours, theirs, expected):
     assert matrix.distance(ours, theirs) == pytest.approx(expected)
+
+
+def test_the_page_keeps_what_was_not_run(matrix):
+    first, second = list(matrix.NEIGHBOURS)[:2]
+    passed = [matrix.Row(name, "x 1", True, 1e-7, 1e-3) for name in (second, first)]
+    whole = matrix.page(passed)
+    assert whole.index(f"| {first} |") < whole.index(f"| {second} |")
+    assert matrix.page(passed[:1], whole) == whole
+    failed = matrix.page([matrix.Row(second, "x 2", False, None, 1e-3, "no")], whole)
+    assert passed[1].line() in failed
+    assert "| x 2 | fails: no | not compared |" in failed
+    assert passed[0].line() not in failed

@@ -2,7 +2,8 @@
 
 Each runs on MindTorch in an environment of its own (made in .hatch/neighbours) without torch. With --torch, a Python that
 has torch runs it too, with the environment's libraries, and the numbers are compared. --write makes
-docs/status/neighbours.md of it. `--environments DIR` uses environments that are there already.
+docs/status/neighbours.md of it, where the rows of neighbours that were not run stay. `--environments DIR` uses
+environments that are there already.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> int:
         rows.append(try_neighbour(name, args.torch, args.environments))
         print(rows[-1].line(), flush=True)
     if args.write:
-        PAGE.write_text(page(rows))
+        PAGE.write_text(page(rows, PAGE.read_text()))
     return 0 if all(row.passed for row in rows) else 1
 
 

@@ -104,8 +104,10 @@ def distance(ours: Any, theirs: Any) -> float:
     return 0.0 if type(ours) is type(theirs) and ours == theirs else math.inf
 
 
-def page(rows: list[Row]) -> str:
-    """Return the status page."""
+def page(rows: list[Row], before: str = "") -> str:
+    """Return the status page; neighbours that are not in ``rows`` keep the line they have in the page ``before``."""
+    known = {line.split(" | ")[0].removeprefix("| "): line for line in before.splitlines() if " | " in line}
+    shown = {**known, **{row.name: row.line() for row in rows}}
     lines = [
         "# Neighbours: libraries on MindTorch, torch not installed",
         "",
@@ -116,4 +118,4 @@ def page(rows: list[Row]) -> str:
         "| neighbour | packages | result | difference from torch |",
         "| --- | --- | --- | --- |",
     ]
-    return "\n".join([*lines, *(row.line() for row in rows)]) + "\n"
+    return "\n".join([*lines, *(shown[name] for name in NEIGHBOURS if name in shown)]) + "\n"

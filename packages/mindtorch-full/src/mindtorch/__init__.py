@@ -77,9 +77,10 @@ globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
+_overridable.make_overridable(globals(), ("einsum",), _overridable.one_by_one)
 _overridable.make_overridable(
     globals(),
-    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum numel resize_as_ select "
+    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod numel resize_as_ select "
     "unravel_index".split(),
     _overridable.as_given,
 )

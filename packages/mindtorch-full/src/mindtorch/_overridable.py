@@ -83,6 +83,22 @@ def as_given(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `as_given`, where operands that follow a text as a list reach who is asked one by one."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not _concerns(args):
+            return function(*args)
+        given = args
+        if len(args) == 2 and isinstance(args[0], str) and isinstance(args[1], list | tuple):
+            given = (args[0], *args[1])
+        handled, result = overrides.handle(call, given, {})
+        return result if handled else function(*args)
+
+    return call
+
+
 def method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """As `as_given`, for the method `name` of tensors, of which only the tensor itself matters to the quick look."""
 

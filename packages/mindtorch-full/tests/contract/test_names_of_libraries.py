@@ -279,3 +279,21 @@ def test_arrangements_of_devices_are_named_only():
     for make in (mesh.DeviceMesh, mesh.init_device_mesh):
         with pytest.raises(NotImplementedError, match="not available"):
             make("cpu", (1,))
+
+
+def _einsum_seen(T):
+    seen = []
+
+    class Watched(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            seen.append((function.__name__, [type(one).__name__ for one in args], kwargs))
+            return NotImplemented if len(seen) > 2 else 7
+
+    one = T.ones(2, 2).as_subclass(Watched)
+    results = [T.einsum("ij,jk->ik", one, one), T.einsum("ij,jk->ik", [one, T.ones(2, 2)])]
+    return results, seen, type(caught(lambda: T.einsum("ij,jk->ik", [one, one]))).__name__
+
+
+def test_operands_of_einsum_reach_a_subclass_one_by_one():
+    equal(_einsum_seen)
