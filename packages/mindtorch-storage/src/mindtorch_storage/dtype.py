@@ -230,7 +230,7 @@ def from_numpy(np_dtype: Any) -> dtype:
         native = np.dtype(np_dtype).newbyteorder("=")
         found = _BY_NUMPY.get(native)
     if found is None:
-        kind = np.dtype(np_dtype).type
+        kind = np.void if issubclass(np.dtype(np_dtype).type, np.void) else np.dtype(np_dtype).type
         raise TypeError(
             f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}. The only supported types are: "
             "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "

@@ -17,6 +17,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.storage.elements import class_name
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from .native import parsed_by
@@ -148,16 +149,12 @@ def infer_dtype(data: Any) -> Any:
             kinds.add(get_default_dtype())
         elif isinstance(leaf, complex):
             kinds.add(get_default_dtype().to_complex())
-        elif hasattr(leaf, "__index__"):
-            kinds.add(dtypes.int64)
-        elif hasattr(leaf, "__float__"):
-            kinds.add(get_default_dtype())
         elif isinstance(leaf, str):
             if leaf is data:
                 raise TypeError("new(): invalid data type 'str'")
             raise ValueError("too many dimensions 'str'")
         else:
-            raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
+            raise RuntimeError(f"Could not infer dtype of {class_name(leaf)}")
     if not kinds:
         return get_default_dtype()
     return max(
@@ -226,15 +223,40 @@ def _plain_sequences(data: Any) -> Any:
 
 def _typed_array(data: Any, dtype: Any) -> Any:
     if dtype.is_floating_point or dtype.is_complex:
-        return np.asarray(data, dtype=np.complex128 if dtype.is_complex else np.float64)
+        return _inexact_array(data, np.complex128 if dtype.is_complex else np.float64)
     if dtype is dtypes.bool:
         return np.asarray(data).astype(np.bool_)
     array = np.asarray(data)
     if array.size == 0:
         return array.astype(np.int64)
-    if array.dtype.kind == "O":
-        raise RuntimeError("Overflow when unpacking long long")
+    unsigned = array.dtype == np.uint64 and dtype is not dtypes.uint64
+    if array.dtype.kind == "O" or (unsigned and array.max() > np.iinfo(np.int64).max):
+        raise ValueError("Overflow when unpacking long long")
     return array
+
+
+def _inexact_array(data: Any, np_dtype: Any) -> np.ndarray[Any, Any]:
+    """Return numbers as an array of floats; numpy would read texts as numbers, and None as nan."""
+    if isinstance(_first_leaf(data), str):
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
+        raise ValueError("too many dimensions 'str'")
+    try:
+        array = np.asarray(data, dtype=np_dtype)
+    except TypeError:
+        _refuse_unreal(data)
+        raise
+    if np.isnan(array).any():
+        for leaf in _leaves(data):
+            if leaf is None:
+                raise TypeError("must be real number, not NoneType")
+    return array
+
+
+def _refuse_unreal(data: Any) -> None:
+    for leaf in _leaves(data):
+        if not hasattr(leaf, "__float__") and not hasattr(leaf, "__index__"):
+            raise TypeError(f"must be real number, not {class_name(leaf)}") from None
 
 
 _COPY_WARNING = (
@@ -286,10 +308,13 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     array = _to_array(data, chosen)
     # Casts to types of one byte are the kernels' business: they saturate, which numpy's do not.
     first = dtypes.float32 if chosen.is_floating_point and chosen.itemsize == 1 else chosen
-    target = np.empty(array.shape, first.np)
+    # An array that Fortran laid out stays so.
+    transposed = array is data and array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
+    target = np.empty(array.shape, first.np, order="F" if transposed else "C")
     np.copyto(target, array, casting="unsafe")
     wanted = get_default_device() if device is None else Device(device)
-    sig = fresh_signature(Spec.of(first, Device("cpu"), target.shape))
+    stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
+    sig = fresh_signature(Spec.of(first, Device("cpu"), target.shape, stride))
     made = make_tensor(tensor_class[0], sig, target, None, 0, [0])
     if first is not chosen:
         made = aten._to_copy(made, dtype=chosen)

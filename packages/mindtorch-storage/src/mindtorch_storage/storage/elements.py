@@ -39,7 +39,7 @@ def class_name(value: Any) -> str:
     kind = type(value)
     if kind.__module__ == "numpy" or isinstance(value, Dtype | Device):
         return f"{'numpy' if kind.__module__ == 'numpy' else 'torch'}.{kind.__name__}"
-    return kind.__name__
+    return f"decimal.{kind.__name__}" if kind.__module__ == "decimal" else kind.__name__
 
 
 def _refuse_overflow(value: Any, dtype: Dtype) -> None:
