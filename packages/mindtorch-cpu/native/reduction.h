@@ -31,6 +31,8 @@ struct ReductionLoops {
     void (*row_spread[2])(const void* in, size_t count, const Accumulator* mean, Accumulator* into);
     void (*column_spread[2])(const void* in, ptrdiff_t step, size_t rows, size_t width, const Accumulator* mean,
                              Accumulator* into);
+    // Running sums of `count` rows, dense and one after the other, of `width` at most COLUMNS; in double precision.
+    void (*running[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
     // Where the first greatest (or least) element is; a nan counts as the extreme. [least][kind]
     size_t (*place[2][KINDS])(const void* in, size_t count);
     void (*places[2][KINDS])(const void* in, ptrdiff_t step, size_t rows, size_t width, long long* into);

@@ -235,6 +235,29 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
     columns_of<SquareSum, T>(in, step, rows, width, into, ColumnDistance<T>{means});
 }
 
+template <typename T>
+void running(void* given, const void* from, size_t count, size_t step, size_t width) {
+    using W = typename Wide<T>::Of;
+    auto* out = static_cast<T*>(given);
+    const auto* in = static_cast<const T*>(from);
+    if (width == 1) {
+        W total = 0;
+        for (size_t i = 0; i < count; i++) {
+            total += (W)in[i * step];
+            out[i * step] = (T)total;
+        }
+        return;
+    }
+    W totals[COLUMNS] = {};
+    for (size_t row = 0; row < count; row++, out += step, in += step) {
+#pragma GCC ivdep
+        for (size_t j = 0; j < width; j++) {
+            totals[j] += (W)in[j];
+            out[j] = (T)totals[j];
+        }
+    }
+}
+
 template <typename Op, typename T>
 size_t place(const void* given, size_t count) {
     const auto* in = static_cast<const T*>(given);
@@ -304,6 +327,7 @@ extern const ReductionLoops MINDTORCH_LOOPS(reduction_loops) = {
     },
     {row_spread<float>, row_spread<double>},
     {column_spread<float>, column_spread<double>},
+    {running<float>, running<double>, running<long long>, nullptr},
     {{place<Greatest, float>, place<Greatest, double>, place<Greatest, long long>, nullptr},
      {place<Least, float>, place<Least, double>, place<Least, long long>, nullptr}},
     {{places<false, float>, places<false, double>, places<false, long long>, nullptr},

@@ -28,7 +28,7 @@ from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
-from . import host_memory, lists
+from . import host_memory, lists, reduced
 from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
@@ -47,7 +47,7 @@ SAME_NAME = """
     log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
     hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
     hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward
-    argmax argmin logsumexp
+    argmax argmin logsumexp cumsum
     mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
     mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
 """
@@ -244,7 +244,10 @@ def install(module: Any) -> None:
     for name, rows in ROWS.items():
         for row in rows:
             entry = table.kernels["cpu"][row]
-            table.kernels["cpu"][row] = table.Kernel(module.kernel(name, entry.fn), entry.upcast, entry.aliases_ok)
+            direct = name in reduced.NAMES
+            fallback = reduced.widening(entry.fn) if direct else entry.fn
+            made = module.kernel(name, fallback)
+            table.kernels["cpu"][row] = table.Kernel(made, entry.upcast and not direct, entry.aliases_ok)
     lists.install(module)
     host_memory.install(module)
     threads.use_pool(module)

@@ -124,6 +124,17 @@ def test_variance_and_mean(row):
                 np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_running_sums(dtype):
+    for x in operands(dtype):
+        for axis in range(3):
+            for ours, expected in both("cumsum", (np.empty(x.shape, dtype),), (x, axis)):
+                np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
+    x = numbers((1500, 2100), dtype)
+    for ours, expected in both("cumsum", (x,), (x, 0)):
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
+
+
 LOSSES = {"mse_loss": (), "smooth_l1_loss": (0.7,), "huber_loss": (0.7,)}
 
 

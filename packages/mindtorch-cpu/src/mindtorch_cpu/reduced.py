@@ -1,0 +1,50 @@
+"""Rows whose native kernels read and write bfloat16 themselves: the framework need not convert their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.dtype import bfloat16, float16
+
+NAMES = frozenset(
+    """
+    sqrt rsqrt reciprocal relu exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
+    silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish
+    silu_backward gelu_backward softplus_backward hardswish_backward hardsigmoid_backward mish_backward
+    threshold_backward tanh_backward sigmoid_backward
+    """.split()
+)
+"""Native kernels of one operand, or of operands that always have one dtype: nothing is promoted."""
+
+_DTYPES = (bfloat16.np, float16.np)
+
+
+def _single(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.names is None:
+        return value.astype(np.float32)
+    pairs = np.empty(value.shape, np.complex64)  # of complex32, which numpy has as two halves
+    pairs.real, pairs.imag = value["real"], value["imag"]
+    return pairs
+
+
+def widening(fn: Callable[..., None]) -> Callable[..., None]:
+    """Return the kernel `fn` for operands of any dtype: halves are given as float32 and the result is rounded once."""
+
+    def wide(out: Any, *values: Any) -> None:
+        if out.dtype.names is not None:
+            pairs = np.empty(out.shape, np.complex64)
+            fn(pairs, *map(_single, values))
+            out["real"][...], out["imag"][...] = pairs.real, pairs.imag
+        elif out.dtype in _DTYPES:
+            made = np.empty(out.shape, np.float32)
+            fn(made, *map(_single, values))
+            out[...] = made
+        else:
+            fn(out, *values)
+
+    return wide
