@@ -31,7 +31,8 @@ HOMES: dict[str, str] = {
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
         "functions.removed": "eig lstsq matrix_rank solve symeig",
-        "functions.devices": "get_device_module get_device detach_ sym_sqrt has_lapack has_mkl has_openmp has_spectral",
+        "functions.devices": "get_device_module get_device detach_ dequantize sym_sqrt "
+        "has_lapack has_mkl has_openmp has_spectral",
         "_lowrank": "svd_lowrank pca_lowrank",
         "_lobpcg": "lobpcg",
         "_streams": "Event Stream",
@@ -44,7 +45,7 @@ HOMES: dict[str, str] = {
         "amp.state": "is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype "
         "is_autocast_cache_enabled set_autocast_cache_enabled autocast_increment_nesting autocast_decrement_nesting "
         "clear_autocast_cache is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype "
-        "get_autocast_gpu_dtype",
+        "get_autocast_gpu_dtype set_autocast_cpu_dtype set_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
         "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument ScriptMethod ScriptModule ScriptObject",

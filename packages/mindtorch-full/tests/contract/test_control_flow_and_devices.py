@@ -42,6 +42,9 @@ T.get_device_module().__name__.rpartition(".")[2]
 T.get_device_module(T.device("cuda")).__name__.rpartition(".")[2]
 T.get_device_module(3)
 T.get_device(T.ones(2))
+T.dequantize(T.ones(2, dtype=T.float64)), T.dequantize(T.ones(2, dtype=T.int64))
+T.set_autocast_cpu_dtype(T.bfloat16), T.set_autocast_gpu_dtype(T.float16)
+T.set_autocast_cpu_dtype(3)
 T.detach_(T.ones(2, requires_grad=True) * 2).requires_grad
 T.sym_sqrt(4)
 (T.has_lapack, T.has_mkl, T.has_openmp, T.has_spectral, T.newaxis)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import mindtorch_storage.dtype as dtypes
 from mindtorch_dispatch.state import state
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
 
 __all__ = [
     "autocast_decrement_nesting",
@@ -164,6 +165,25 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
     """The older spelling for the CPU."""
     _warn_older("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_cpu_dtype(dtype: Any) -> None:
+    """The older spelling for the CPU."""
+    _check_dtype(dtype)
+    _warn_older("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype: Any) -> None:
+    """The older spelling for CUDA."""
+    _check_dtype(dtype)
+    _warn_older("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
+    set_autocast_dtype("cuda", dtype)
+
+
+def _check_dtype(dtype: Any) -> None:
+    if not isinstance(dtype, Dtype):
+        raise TypeError(f"dtype must be a torch.dtype (got {type(dtype).__name__})")
 
 
 def get_autocast_cpu_dtype() -> Any:

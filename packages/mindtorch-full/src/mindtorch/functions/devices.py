@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import float32
 
 from ..tensor.tensor import Tensor
 
@@ -46,10 +47,21 @@ def detach_(input: Tensor) -> Tensor:
     return input.detach_()
 
 
+def dequantize(input: Tensor) -> Tensor:
+    """Return a tensor, which is never quantized here, as float32.
+
+    Raises:
+        NotImplementedError: several tensors, for which torch has no kernel either.
+    """
+    if not isinstance(input, Tensor):
+        raise NotImplementedError("torch.dequantize(): lists of tensors are not offered")
+    return input.to(float32)
+
+
 def sym_sqrt(a: Any) -> Any:
     """Return the square root of a number."""
     return a.__sym_sqrt__() if hasattr(a, "__sym_sqrt__") else math.sqrt(a)
 
 
-for _function in (get_device_module, get_device, detach_, sym_sqrt):
+for _function in (get_device_module, get_device, detach_, dequantize, sym_sqrt):
     _function.__module__ = "torch"
