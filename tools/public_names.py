@@ -97,7 +97,8 @@ def main() -> int:
     warnings.simplefilter("ignore")
     found = missing()
     recorded = BOARD.read_text().split() if BOARD.exists() else found
-    new = sorted(set(found) - set(recorded))
+    # What is missing of a module that was missing whole is nothing new.
+    new = [name for name in found if not any(f"{name}.".startswith(f"{one}.") for one in recorded)]
     for name in new:
         print(f"missing, and was there: torch.{name}")
     if command == "write" and not new:
