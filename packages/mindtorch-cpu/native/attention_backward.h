@@ -76,6 +76,20 @@ void common_parts(float* along, const float* grad, ptrdiff_t grad_row, const flo
     }
 }
 
+// The scores, made as `forward` made them: a row's sum fits no others to the last bit.
+void score_tile(const Attention& a, const Place& at, const Packed& p, const float* query, size_t key_head) {
+    const ptrdiff_t step = GRADIENT_COLUMNS;
+    if (a.rows > FEW) {
+        multiply_block(p.scores, step, p.query, p.keys + at.column * a.width, at.rows, at.columns, a.width, a.width,
+                       scaled(a.scale));
+        return;
+    }
+    const float* key = head_of(a.key, at.batch, key_head) + static_cast<ptrdiff_t>(at.column) * a.key.row;
+    multiply_few<float>({at.rows, at.columns, a.width, {query, a.query.row, 1}, {key, 1, a.key.row}, p.scores, step, 1,
+                         a.scale, 0.0f, {nullptr, 0, 0}},
+                        p.lines);
+}
+
 void backward_block(const Attention& a, const AttentionGradients& g, Place at, const Packed& p) {
     const size_t key_head = at.head / (a.heads / a.key_heads);
     const ptrdiff_t row = static_cast<ptrdiff_t>(at.row);
@@ -98,8 +112,7 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
     for (at.column = 0; at.column < columns; at.column += GRADIENT_COLUMNS) {
         const ptrdiff_t column = static_cast<ptrdiff_t>(at.column);
         at.columns = least(GRADIENT_COLUMNS, columns - at.column);
-        multiply_block(p.scores, step, p.query, p.keys + at.column * a.width, at.rows, at.columns, a.width, a.width,
-                       scaled(a.scale));
+        score_tile(a, at, p, query, key_head);
         multiply_block(p.slopes, step, p.grad, p.values + at.column * a.width, at.rows, at.columns, a.width, a.width, PLAIN);
         mask_scores(p.scores, a, at);
         weigh_again(p.scores, at, sums, g.sums_steps[2]);

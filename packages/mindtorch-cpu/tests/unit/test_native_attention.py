@@ -111,6 +111,20 @@ def test_one_column_has_no_gradient_of_scores(threads: int) -> None:
     assert not to_key.any()
 
 
+@pytest.mark.parametrize("rows", [1, 7, 30])
+def test_a_row_with_one_weight_has_no_gradient_of_scores(rows: int, threads: int) -> None:
+    rng = np.random.default_rng(4)
+    query, grad, key, value = (heads_inside(rng, 1, 2, count, 16) for count in (rows, rows, 9, 9))
+    query, key = 60 * query, 20 * key
+    out = forward(native.module.kernel("attention", refuse), "f4", query, key, value, False, None, None)
+    run = native.module.kernel("attention_backward", refuse)
+    to_query, _, _ = backward(run, "f4", grad, query, key, value, *out, False, None, None)
+    scores = np.sort(query.astype("f8") @ key.astype("f8").swapaxes(2, 3) / 4, axis=-1)
+    alone = scores[..., -1] - scores[..., -2] > 200
+    assert alone.any()
+    assert not to_query[alone].any()
+
+
 def test_what_is_left_to_numpy() -> None:
     taken: list[str] = []
     run = native.module.kernel("attention", lambda out, *values: taken.append("numpy"))
