@@ -125,6 +125,12 @@ const NamedKernel* find_kernel(PyObject* name) {
     return nullptr;
 }
 
+PyObject* has_kernel(PyObject*, PyObject* name) {
+    if (PyUnicode_Check(name)) return PyBool_FromLong(find_kernel(name) != nullptr);
+    PyErr_SetString(PyExc_TypeError, "has_kernel(name)");
+    return nullptr;
+}
+
 PyObject* kernel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 2 || !PyUnicode_Check(arguments[0])) {
         PyErr_SetString(PyExc_TypeError, "kernel(name, numpy_kernel)");
@@ -139,6 +145,7 @@ PyObject* kernel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 PyMethodDef methods[] = {
     {"kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(kernel)), METH_FASTCALL,
      "kernel(name, numpy_kernel): the native kernel `name`; KeyError when there is none."},
+    {"has_kernel", has_kernel, METH_O, "has_kernel(name): whether there is a native kernel `name`."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -116,14 +116,7 @@ class GraphTask:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
         starts = self.starts = list(dict.fromkeys(node for node, _, _ in roots))
         if _twin and self.recording is None and not _anomaly["enabled"]:
-            tasks = running_tasks()
-            tasks.append(self)
-            try:
-                _twin[0](self, starts, roots)
-                for callback in self.callbacks:
-                    callback()
-            finally:
-                tasks.pop()
+            self._run_twin(starts, roots)
             return
         waiting = self._count_dependencies(starts)
         buffers = self._fill(roots)
@@ -177,6 +170,17 @@ class GraphTask:
             tasks.pop()
             if recording is not None:
                 recording.close(depth)
+
+    def _run_twin(self, starts: list[Node], roots: list[tuple[Node, int, Any]]) -> None:
+        """As `run`, in native code."""
+        tasks = running_tasks()
+        tasks.append(self)
+        try:
+            _twin[0](self, starts, roots)
+            for callback in self.callbacks:
+                callback()
+        finally:
+            tasks.pop()
 
     def _fill(self, roots: list[tuple[Node, int, Any]]) -> dict[Node, list[Any]]:
         """Return the gradients that the roots start with, by node."""

@@ -206,7 +206,7 @@ def load() -> Any:
             stacklevel=2,
         )
         return None
-    if module.INTERFACE == INTERFACE:
+    if module.INTERFACE == INTERFACE and all(module.has_kernel(name) for name in ROWS):
         return module
     text = "the native module of mindtorch-cpu was built from another version of its source: build it anew"
     if wanted == "1":

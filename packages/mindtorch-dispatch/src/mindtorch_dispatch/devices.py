@@ -29,7 +29,11 @@ def plain(tensors: Iterable[Any]) -> bool:
     if mode.overriding or mode.include or mode.exclude or mode.forward_ad or mode.profiling:
         return False
     return all(
-        not one._pending and one._array is not None and not (mode.grad and one._sig.requires_grad) for one in tensors
+        not one._pending
+        and one._array is not None
+        and not (mode.grad and one._sig.requires_grad)
+        and (mode.inference or not one._sig.inference)  # which may be written in inference mode alone
+        for one in tensors
     )
 
 

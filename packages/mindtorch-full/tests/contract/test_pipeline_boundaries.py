@@ -317,6 +317,7 @@ READERS = {
     "mindtorch_dispatch/inplace.py",  # while a call runs
     "mindtorch_dispatch/devices.py",  # asked only where nothing is recorded, as are the lists
     "mindtorch_npu/backend/ops/lists.py",
+    "mindtorch_cpu/lists.py",
     "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
     "mindtorch_dispatch/sparse/table.py",
     "mindtorch_dispatch/pipeline/record.py",

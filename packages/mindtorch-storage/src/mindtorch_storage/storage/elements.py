@@ -78,4 +78,5 @@ def checked_element(value: Any, dtype: Dtype) -> Any:
         return bool(value)
     if dtype.is_complex or dtype.is_floating_point:
         return value
-    return int(value) & 0xFF if dtype is types.uint8 else int(value)
+    whole = int(value)  # type: ignore[arg-type]  # no complex number comes here
+    return whole & 0xFF if dtype is types.uint8 else whole
