@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,20 @@ def checked_element(value: Any, dtype: Dtype) -> Any:
         return value
     whole = int(value)  # type: ignore[arg-type]  # no complex number comes here
     return whole & 0xFF if dtype is types.uint8 else whole
+
+
+def is_int(value: object) -> bool:
+    """Return whether a value is an integer of Python or numpy, and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+
+
+def bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
+    """Return the bytes that an untyped storage is made of, from integers; RuntimeError for anything else."""
+    items = list(sequence)
+    for item in items:
+        if not isinstance(item, int | np.integer):
+            raise RuntimeError(
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), "
+                f"but one of the items was of type {type(item).__name__} instead of int"
+            )
+    return np.array([int(item) & 0xFF for item in items], np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
 from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
-from mindtorch_storage.storage.elements import class_name
+from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
 from mindtorch_storage.storage.sharing import SharingMethods
 
 _CPU = intern_device("cpu")
@@ -58,21 +58,6 @@ def _allocate(nbytes: int, device: Device) -> memory.Allocation:
     raise RuntimeError(f"torch.UntypedStorage(): Storage device not recognized: {device.type}")
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
-
-
-def _bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
-    items = list(sequence)
-    for item in items:
-        if not isinstance(item, int | np.integer):
-            raise RuntimeError(
-                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), "
-                f"but one of the items was of type {type(item).__name__} instead of int"
-            )
-    return np.array([int(item) & 0xFF for item in items], np.uint8)
-
-
 class UntypedStorage(SharingMethods, ConversionMethods):
     """A contiguous run of bytes on one device.
 
@@ -89,13 +74,13 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def __init__(self, *args: Any, device: Any = None, allocator: Any = None) -> None:
         self.device = _CPU if device is None or Device(device).type == "cpu" else Device(device)
-        if len(args) > 1 or (args and not _is_int(args[0]) and not hasattr(args[0], "__iter__")):
+        if len(args) > 1 or (args and not is_int(args[0]) and not hasattr(args[0], "__iter__")):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
         source: Any = args[0] if args else 0
-        if _is_int(source):
+        if is_int(source):
             self._adopt(_allocate(int(source), self.device))
             return
-        content = _bytes_of(source)
+        content = bytes_of(source)
         self._adopt(_allocate(content.nbytes, self.device))
         if self.buffer is not None:
             self.buffer[:] = content
@@ -251,7 +236,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def resize_(self, size: int) -> UntypedStorage:
         """Change the length, keeping the leading bytes; tensors over this storage follow."""
-        if not _is_int(size):
+        if not is_int(size):
             raise RuntimeError(f"resize_ expects an int, but got {class_name(size)}")
         if not -(1 << 63) <= size < 1 << 63:
             raise ValueError("Overflow when unpacking long long")
@@ -268,7 +253,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
                 raise NotImplementedError(memory.NO_DATA)
             # The slice is a storage of its own over the same bytes and must not move away from them.
             return UntypedStorage._from_buffer(self.buffer[start:stop], resizable=False)
-        if not _is_int(index):
+        if not is_int(index):
             raise TypeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
         return int(self._readable()[self._position(index)])
 
@@ -278,7 +263,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
         if isinstance(index, slice):
             start, stop = self._bounds(index)
             self._readable()[start:stop] = int(value) & 0xFF
-        elif _is_int(index):
+        elif is_int(index):
             if not 0 <= index < self.nbytes():  # negative ones too, unlike in reading
                 raise RuntimeError("out of bounds")
             self._readable()[index] = int(value) & 0xFF
