@@ -99,8 +99,9 @@ def test_a_child_does_not_wait_for_threads_of_its_parent(lock: Callable[[], Any]
 
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 import mindtorch as torch
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 method, strategy = sys.argv[1:]
 torch.multiprocessing.set_sharing_strategy(strategy)
 class Slow(torch.utils.data.Dataset):
