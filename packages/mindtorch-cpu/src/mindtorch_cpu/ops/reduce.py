@@ -121,7 +121,7 @@ def count_nonzero(out: Any, self: Any, dims: tuple[int, ...]) -> None:
 @kernel("linalg_vector_norm")
 def vector_norm(out: Any, self: Any, order: float, dims: tuple[int, ...], keepdim: bool) -> None:
     """Norms of any order over dims."""
-    magnitude = np.asarray(np.abs(self))
+    magnitude = np.asarray(np.hypot(self.real, self.imag) if self.dtype.kind == "c" else np.abs(self))  # as `abs`
     if order == math.inf:
         _reduce_maximum(magnitude, dims, None, out, keepdim)
     elif order == -math.inf:
