@@ -326,6 +326,7 @@ READERS = {
     "mindtorch_dispatch/profiling.py",  # asks whether there are bytes, and counts them
     "mindtorch_autograd/accumulate.py",  # inside of a backward pass, where nothing is recorded
     "mindtorch_autograd/function_outputs.py",
+    "mindtorch/_utils.py",  # of a sparse tensor made in that line
     "mindtorch/tensor/pickling.py",  # of a tensor made a line before
     "mindtorch/tensor/properties.py",  # setting `.data`, past the boundary
 }
