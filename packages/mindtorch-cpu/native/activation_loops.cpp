@@ -18,9 +18,9 @@ INLINE Floats between(const Floats& x, float low, float high) {  // nan stays
         using NoNumbers::NoNumbers;                                       \
         INLINE Floats operator()(const Floats& x) const { return value; } \
     };
-#define SLOPE(Name, value)                                                                \
-    struct Name : NoNumbers {                                                             \
-        using NoNumbers::NoNumbers;                                                       \
+#define SLOPE(Name, value)                                                                    \
+    struct Name : NoNumbers {                                                                 \
+        using NoNumbers::NoNumbers;                                                           \
         INLINE Floats operator()(const Floats& grad, const Floats& x) const { return value; } \
     };
 
@@ -42,10 +42,10 @@ INLINE Floats bounded_soft(const Floats& e) {
 }
 ACTIVATION(Mish, x > 20.0f ? x : x * bounded_soft(exponential(x)))
 
-SLOPE(SiluSlope, grad * (sigmoid(x) * (1.0f + x * (1.0f - sigmoid(x)))))
+SLOPE(SiluSlope, grad*(sigmoid(x) * (1.0f + x * (1.0f - sigmoid(x)))))
 SLOPE(HardSwishSlope, x <= -3.0f ? Floats{} : x < 3.0f ? grad * (x / 3.0f + 0.5f) : grad)
 SLOPE(HardSigmoidSlope, (x > -3.0f) & (x < 3.0f) ? grad * SIXTH : Floats{})
-SLOPE(LogSigmoidSlope, grad * sigmoid(-x))
+SLOPE(LogSigmoidSlope, grad* sigmoid(-x))
 SLOPE(TangentSlope, grad * (1.0f - x * x))
 SLOPE(SigmoidSlope, grad * ((1.0f - x) * x))
 
@@ -98,8 +98,7 @@ NUMBERED_ACTIVATION(HardTangent, between(x, number(0), number(1)))
 NUMBERED_SLOPE(HardTangentSlope, (x <= number(0)) | (x >= number(1)) ? Floats{} : grad)
 NUMBERED_ACTIVATION(Threshold, x <= number(0) ? all(number(1)) : x)
 NUMBERED_SLOPE(ThresholdSlope, x <= number(0) ? Floats{} : grad)
-NUMBERED_ACTIVATION(SoftShrink,
-                    x > number(0) ? x - number(0) : x < -number(0) ? x + number(0) : x * 0.0f)
+NUMBERED_ACTIVATION(SoftShrink, x > number(0) ? x - number(0) : x < -number(0) ? x + number(0) : x * 0.0f)
 NUMBERED_ACTIVATION(HardShrink, (x >= -number(0)) & (x <= number(0)) ? Floats{} : x)
 NUMBERED_SLOPE(ShrinkSlope, (x >= -number(0)) & (x <= number(0)) ? Floats{} : grad)
 
@@ -132,15 +131,36 @@ NUMBERED_SLOPE(SoftplusSlope, x* number(0) > number(1) ? grad : grad * sigmoid(x
 }  // namespace
 
 extern const ActivationLoops MINDTORCH_LOOPS(activation_loops) = {{
-    vector_map<Silu, 1>, vector_map<Gelu, 1>, vector_map<GeluByTangent, 1>, vector_map<Leaky, 1>, vector_map<Elu, 1>,
-    vector_map<Softplus, 1>, vector_map<HardSwish, 1>, vector_map<HardSigmoid, 1>, vector_map<HardTangent, 1>,
-    vector_map<Mish, 1>, vector_map<LogSigmoid, 1>, vector_map<Threshold, 1>, vector_map<SoftShrink, 1>,
+    vector_map<Silu, 1>,
+    vector_map<Gelu, 1>,
+    vector_map<GeluByTangent, 1>,
+    vector_map<Leaky, 1>,
+    vector_map<Elu, 1>,
+    vector_map<Softplus, 1>,
+    vector_map<HardSwish, 1>,
+    vector_map<HardSigmoid, 1>,
+    vector_map<HardTangent, 1>,
+    vector_map<Mish, 1>,
+    vector_map<LogSigmoid, 1>,
+    vector_map<Threshold, 1>,
+    vector_map<SoftShrink, 1>,
     vector_map<HardShrink, 1>,
-    vector_map<SiluSlope, 2>, vector_map<GeluSlope, 2>, vector_map<GeluByTangentSlope, 2>, vector_map<LeakySlope, 2>,
-    vector_map<EluSlope, 2>, vector_map<EluSlopeOfResult, 2>, vector_map<SoftplusSlope, 2>,
-    vector_map<HardSwishSlope, 2>, vector_map<HardSigmoidSlope, 2>, vector_map<HardTangentSlope, 2>,
-    vector_map<MishSlope, 2>, vector_map<LogSigmoidSlope, 2>, vector_map<ThresholdSlope, 2>,
-    vector_map<ShrinkSlope, 2>, vector_map<TangentSlope, 2>, vector_map<SigmoidSlope, 2>,
+    vector_map<SiluSlope, 2>,
+    vector_map<GeluSlope, 2>,
+    vector_map<GeluByTangentSlope, 2>,
+    vector_map<LeakySlope, 2>,
+    vector_map<EluSlope, 2>,
+    vector_map<EluSlopeOfResult, 2>,
+    vector_map<SoftplusSlope, 2>,
+    vector_map<HardSwishSlope, 2>,
+    vector_map<HardSigmoidSlope, 2>,
+    vector_map<HardTangentSlope, 2>,
+    vector_map<MishSlope, 2>,
+    vector_map<LogSigmoidSlope, 2>,
+    vector_map<ThresholdSlope, 2>,
+    vector_map<ShrinkSlope, 2>,
+    vector_map<TangentSlope, 2>,
+    vector_map<SigmoidSlope, 2>,
 }};
 
 }  // namespace mindtorch

@@ -24,7 +24,9 @@ bool takes(PyObject* value, int ndim) {
     return true;
 }
 
-ptrdiff_t step(PyArrayObject* array, int at) { return PyArray_STRIDE(array, at) / static_cast<npy_intp>(sizeof(float)); }
+ptrdiff_t step(PyArrayObject* array, int at) {
+    return PyArray_STRIDE(array, at) / static_cast<npy_intp>(sizeof(float));
+}
 
 // An operand of the given extents whose last step is 1.
 template <typename Real>
@@ -40,7 +42,8 @@ bool heads_of(PyObject* value, size_t batch, size_t heads, size_t rows, size_t w
 }
 
 bool written(PyObject* value, size_t batch, size_t heads, size_t rows, size_t width, Heads<float>& made) {
-    return heads_of(value, batch, heads, rows, width, made) && PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(value));
+    return heads_of(value, batch, heads, rows, width, made) &&
+           PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(value));
 }
 
 // A mask of two or four dimensions, each of which is 1 or the scores'.
@@ -102,8 +105,8 @@ bool describe(PyObject* const* inputs, PyObject* const* options, Attention& a) {
 }
 
 double work_of(const Attention& a) {
-    return 2.0 * static_cast<double>(a.batch * a.heads) * static_cast<double>(a.rows) *
-           static_cast<double>(a.columns) * static_cast<double>(a.width);
+    return 2.0 * static_cast<double>(a.batch * a.heads) * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
+           static_cast<double>(a.width);
 }
 
 // Run body(index, memory) for each of `count` parts, with memory of its own for each thread; false without memory.
@@ -125,7 +128,8 @@ bool share(size_t count, double work, size_t floats, const Body& body) {
 int attention(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     Attention a;
     AttentionResult r;
-    if (count != 7 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2 || !describe(values, values + 4, a)) return 0;
+    if (count != 7 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2 || !describe(values, values + 4, a))
+        return 0;
     PyObject* sums = PyTuple_GET_ITEM(outs, 1);
     if (!written(PyTuple_GET_ITEM(outs, 0), a.batch, a.heads, a.rows, a.width, r.out) ||
         !sums_of(sums, a, r.sums, r.sums_steps) || !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(sums)))
@@ -150,7 +154,8 @@ int attention(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 int attention_backward(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     Attention a;
     AttentionGradients g;
-    if (count != 10 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 3 || !describe(values + 1, values + 7, a)) return 0;
+    if (count != 10 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 3 || !describe(values + 1, values + 7, a))
+        return 0;
     float* sums;
     if (!sums_of(values[5], a, sums, g.sums_steps) || !heads_of(values[0], a.batch, a.heads, a.rows, a.width, g.grad) ||
         !heads_of(values[4], a.batch, a.heads, a.rows, a.width, g.out) ||

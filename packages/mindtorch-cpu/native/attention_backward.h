@@ -11,15 +11,16 @@ constexpr size_t GRADIENT_COLUMNS = 512;
 
 // A key head's operands and the memory its tiles need.
 struct Packed {
-    float *scores, *slopes, *lines;           // the weights, their gradients, and either one as packed lines
-    float *query, *grad, *queries, *grads;    // a block of rows, as lines and as panels
-    float *keys, *values, *plain_keys;        // all columns: two as columns of a product, one as its rows
+    float *scores, *slopes, *lines;         // the weights, their gradients, and either one as packed lines
+    float *query, *grad, *queries, *grads;  // a block of rows, as lines and as panels
+    float *keys, *values, *plain_keys;      // all columns: two as columns of a product, one as its rows
 };
 
 MINDTORCH_INLINE size_t tile_size() { return round_up(QUERY_ROWS, 16) * GRADIENT_COLUMNS; }
 
 size_t backward_scratch_for(const Attention& a) {
-    const size_t width = round_up(a.width, FILL), lines = round_up(GRADIENT_COLUMNS, TILE_ROWS * 16) * round_up(QUERY_ROWS, 16);
+    const size_t width = round_up(a.width, FILL),
+                 lines = round_up(GRADIENT_COLUMNS, TILE_ROWS * 16) * round_up(QUERY_ROWS, 16);
     return 2 * tile_size() + lines + 4 * round_up(QUERY_ROWS, 16) * width + 3 * round_up(a.columns, FILL) * width;
 }
 
@@ -85,8 +86,17 @@ void score_tile(const Attention& a, const Place& at, const Packed& p, const floa
         return;
     }
     const float* key = head_of(a.key, at.batch, key_head) + static_cast<ptrdiff_t>(at.column) * a.key.row;
-    multiply_few<float>({at.rows, at.columns, a.width, {query, a.query.row, 1}, {key, 1, a.key.row}, p.scores, step, 1,
-                         a.scale, 0.0f, {nullptr, 0, 0}},
+    multiply_few<float>({at.rows,
+                         at.columns,
+                         a.width,
+                         {query, a.query.row, 1},
+                         {key, 1, a.key.row},
+                         p.scores,
+                         step,
+                         1,
+                         a.scale,
+                         0.0f,
+                         {nullptr, 0, 0}},
                         p.lines);
 }
 
@@ -105,7 +115,9 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
     pack<WIDE>(p.queries, query, 1, a.query.row, a.width, at.rows);
     pack<WIDE>(p.grads, grad, 1, g.grad.row, a.width, at.rows);
     const bool whole = a.columns <= GRADIENT_COLUMNS;
-    if (!whole) common_parts(along, grad, g.grad.row, head_of(g.out, at.batch, at.head) + row * g.out.row, g.out.row, at.rows, a.width);
+    if (!whole)
+        common_parts(along, grad, g.grad.row, head_of(g.out, at.batch, at.head) + row * g.out.row, g.out.row, at.rows,
+                     a.width);
     const size_t columns = seen(a, at.row + at.rows);
     const ptrdiff_t step = GRADIENT_COLUMNS;
     at.step = GRADIENT_COLUMNS;
@@ -113,17 +125,20 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
         const ptrdiff_t column = static_cast<ptrdiff_t>(at.column);
         at.columns = least(GRADIENT_COLUMNS, columns - at.column);
         score_tile(a, at, p, query, key_head);
-        multiply_block(p.slopes, step, p.grad, p.values + at.column * a.width, at.rows, at.columns, a.width, a.width, PLAIN);
+        multiply_block(p.slopes, step, p.grad, p.values + at.column * a.width, at.rows, at.columns, a.width, a.width,
+                       PLAIN);
         mask_scores(p.scores, a, at);
         weigh_again(p.scores, at, sums, g.sums_steps[2]);
         slope_tile(p.slopes, p.scores, at, whole ? nullptr : along, a.scale);
         pack<TILE_ROWS>(p.lines, p.scores, 1, step, at.columns, at.rows);
-        multiply_block(to_value + column * g.value.row, g.value.row, p.lines, p.grads, at.columns, a.width, at.rows, at.rows, ADDED);
+        multiply_block(to_value + column * g.value.row, g.value.row, p.lines, p.grads, at.columns, a.width, at.rows,
+                       at.rows, ADDED);
         pack<TILE_ROWS>(p.lines, p.slopes, 1, step, at.columns, at.rows);
-        multiply_block(to_key + column * g.key.row, g.key.row, p.lines, p.queries, at.columns, a.width, at.rows, at.rows, ADDED);
+        multiply_block(to_key + column * g.key.row, g.key.row, p.lines, p.queries, at.columns, a.width, at.rows,
+                       at.rows, ADDED);
         pack<TILE_ROWS>(p.lines, p.slopes, step, 1, at.rows, at.columns);
-        multiply_block(to_query, g.query.row, p.lines, p.plain_keys + at.column * round_up(a.width, WIDE), at.rows, a.width,
-                       at.columns, least(GRADIENT_COLUMNS, a.columns - at.column), ADDED);
+        multiply_block(to_query, g.query.row, p.lines, p.plain_keys + at.column * round_up(a.width, WIDE), at.rows,
+                       a.width, at.columns, least(GRADIENT_COLUMNS, a.columns - at.column), ADDED);
     }
 }
 
@@ -138,8 +153,8 @@ void backward(const Attention& a, const AttentionGradients& g, size_t index, flo
     pack<WIDE>(p.keys, key, a.key.row, 1, a.columns, a.width);
     pack<WIDE>(p.values, value, a.value.row, 1, a.columns, a.width);
     for (size_t column = 0; column < a.columns; column += GRADIENT_COLUMNS)
-        pack<WIDE>(p.plain_keys + column * round_up(a.width, WIDE), key + static_cast<ptrdiff_t>(column) * a.key.row, 1, a.key.row,
-                   a.width, least(GRADIENT_COLUMNS, a.columns - column));
+        pack<WIDE>(p.plain_keys + column * round_up(a.width, WIDE), key + static_cast<ptrdiff_t>(column) * a.key.row, 1,
+                   a.key.row, a.width, least(GRADIENT_COLUMNS, a.columns - column));
     clear(head_of(g.key, batch, key_head), g.key.row, a.columns, a.width);
     clear(head_of(g.value, batch, key_head), g.value.row, a.columns, a.width);
     for (size_t head = key_head * group; head < (key_head + 1) * group; head++) {

@@ -58,7 +58,8 @@ void weigh_tile(float* scores, const Place& at, Running& running, float* out, pt
 
 // A row without any weight is zero where a mask says so.
 void finish_rows(const Attention& a, const AttentionResult& r, const Place& at, const Running& running, float* out) {
-    float* sums = r.sums + static_cast<ptrdiff_t>(at.batch) * r.sums_steps[0] + static_cast<ptrdiff_t>(at.head) * r.sums_steps[1];
+    float* sums =
+        r.sums + static_cast<ptrdiff_t>(at.batch) * r.sums_steps[0] + static_cast<ptrdiff_t>(at.head) * r.sums_steps[1];
     for (size_t row = 0; row < at.rows; row++, out += r.out.row) {
         const float most = running.most[row], sum = running.sum[row];
         const bool nothing = most == -INFINITY && sum == 0.0f;
@@ -78,13 +79,31 @@ void forward_few(const Attention& a, const AttentionResult& r, Place at, float* 
     const float* query = head_of(a.query, at.batch, at.head) + static_cast<ptrdiff_t>(at.row) * a.query.row;
     const float *key = head_of(a.key, at.batch, at.head / group), *value = head_of(a.value, at.batch, at.head / group);
     float* out = head_of(r.out, at.batch, at.head) + static_cast<ptrdiff_t>(at.row) * r.out.row;
-    multiply_few<float>({at.rows, at.columns, a.width, {query, a.query.row, 1}, {key, 1, a.key.row}, scores,
-                         static_cast<ptrdiff_t>(at.step), 1, a.scale, 0.0f, {nullptr, 0, 0}},
+    multiply_few<float>({at.rows,
+                         at.columns,
+                         a.width,
+                         {query, a.query.row, 1},
+                         {key, 1, a.key.row},
+                         scores,
+                         static_cast<ptrdiff_t>(at.step),
+                         1,
+                         a.scale,
+                         0.0f,
+                         {nullptr, 0, 0}},
                         sums);
     mask_scores(scores, a, at);
     weigh_tile(scores, at, running, out, r.out.row, a.width);
-    multiply_few<float>({at.rows, a.width, at.columns, {scores, static_cast<ptrdiff_t>(at.step), 1}, {value, a.value.row, 1},
-                         out, r.out.row, 1, 1.0f, 0.0f, {nullptr, 0, 0}},
+    multiply_few<float>({at.rows,
+                         a.width,
+                         at.columns,
+                         {scores, static_cast<ptrdiff_t>(at.step), 1},
+                         {value, a.value.row, 1},
+                         out,
+                         r.out.row,
+                         1,
+                         1.0f,
+                         0.0f,
+                         {nullptr, 0, 0}},
                         sums);
     finish_rows(a, r, at, running, out);
 }
@@ -112,8 +131,8 @@ void forward_block(const Attention& a, const AttentionResult& r, Place at, const
         weigh_tile(scores, at, running, out, r.out.row, a.width);
         pack<TILE_ROWS>(weights, scores, KEY_COLUMNS, 1, at.rows, at.columns);
         // Values are packed a block of columns at a time, each block as panels across the width.
-        multiply_block(out, r.out.row, weights, values + at.column * round_up(a.width, WIDE), at.rows, a.width, at.columns,
-                       least(KEY_COLUMNS, packed - at.column), at.column == 0 ? PLAIN : ADDED);
+        multiply_block(out, r.out.row, weights, values + at.column * round_up(a.width, WIDE), at.rows, a.width,
+                       at.columns, least(KEY_COLUMNS, packed - at.column), at.column == 0 ? PLAIN : ADDED);
     }
     finish_rows(a, r, at, running, out);
 }
@@ -134,8 +153,8 @@ void forward(const Attention& a, const AttentionResult& r, size_t index, size_t 
                    a.value.row, a.width, least(KEY_COLUMNS, columns - column));
     for (size_t row = from; row < to; row += QUERY_ROWS) {
         const size_t rows = least(QUERY_ROWS, to - row);
-        pack<TILE_ROWS>(query, head_of(a.query, batch, head) + static_cast<ptrdiff_t>(row) * a.query.row, a.query.row, 1, rows,
-                        a.width);
+        pack<TILE_ROWS>(query, head_of(a.query, batch, head) + static_cast<ptrdiff_t>(row) * a.query.row, a.query.row,
+                        1, rows, a.width);
         forward_block(a, r, {batch, head, row, rows, 0, 0, 0}, query, keys, values, columns, scores, weights);
     }
 }

@@ -32,7 +32,8 @@ struct Place {
 
 void add_mask(float* scores, const Attention& a, const Place& at) {
     const float* mask = a.mask + static_cast<ptrdiff_t>(at.batch) * a.mask_steps[0] +
-                        static_cast<ptrdiff_t>(at.head) * a.mask_steps[1] + static_cast<ptrdiff_t>(at.row) * a.mask_steps[2] +
+                        static_cast<ptrdiff_t>(at.head) * a.mask_steps[1] +
+                        static_cast<ptrdiff_t>(at.row) * a.mask_steps[2] +
                         static_cast<ptrdiff_t>(at.column) * a.mask_steps[3];
     const ptrdiff_t step = a.mask_steps[3];
     for (size_t row = 0; row < at.rows; row++, scores += at.step, mask += a.mask_steps[2]) {
@@ -56,9 +57,7 @@ void mask_scores(float* scores, const Attention& a, const Place& at) {
 }
 
 // How many of all columns some row up to `row` attends to.
-MINDTORCH_INLINE size_t seen(const Attention& a, size_t row) {
-    return a.causal ? least(a.columns, row) : a.columns;
-}
+MINDTORCH_INLINE size_t seen(const Attention& a, size_t row) { return a.causal ? least(a.columns, row) : a.columns; }
 
 }  // namespace
 }  // namespace mindtorch

@@ -204,7 +204,8 @@ int Pass::fill(PyObject* roots) {
         Ref grad(Py_NewRef(PyTuple_GET_ITEM(root.get(), 2)));
         root.reset(nullptr);
         if (place < 0 || number < 0) {
-            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a root of a backward pass that does not start it");
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_SystemError, "a root of a backward pass that does not start it");
             return -1;
         }
         if (arrive(static_cast<size_t>(place), number, grad.get() == Py_None ? nullptr : grad.release()) < 0) return -1;

@@ -5,7 +5,8 @@
 
 namespace mindtorch {
 
-// Owned references that are given back when the scope is left; null where there is none. A few lie in the object itself.
+// Owned references that are given back when the scope is left; null where there is none. A few lie in the object
+// itself.
 class Refs {
 public:
     Refs() = default;
@@ -80,8 +81,8 @@ PyObject* output_spec(PyObject* node, NodeSort sort, Py_ssize_t number);
 // The sum of two gradients, the first of which is given back: added in place where nothing else sees its memory.
 PyObject* add_gradients(PyObject* have, PyObject* grad);
 
-// Make `grad` the gradient of the leaf behind `node` where nothing else can see it. 1: done, and the reference is taken;
-// 0: Python's to do; -1 with an error set.
+// Make `grad` the gradient of the leaf behind `node` where nothing else can see it. 1: done, and the reference is
+// taken; 0: Python's to do; -1 with an error set.
 int accumulate(PyObject* node, PyObject* grad);
 
 }  // namespace mindtorch

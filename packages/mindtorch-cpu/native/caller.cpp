@@ -1,6 +1,6 @@
-// The callables of the dispatcher's packets, `torch.add` and `Tensor.add`: a planned call runs here, all others are left
-// to the Python function that they stand before. A method binds to its instance as a function of Python's does, and
-// without a bound object where it is called at once.
+// The callables of the dispatcher's packets, `torch.add` and `Tensor.add`: a planned call runs here, all others are
+// left to the Python function that they stand before. A method binds to its instance as a function of Python's does,
+// and without a bound object where it is called at once.
 #include "lookup.h"
 
 #include <new>
@@ -10,8 +10,7 @@ namespace mindtorch {
 namespace {
 
 struct Caller {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject* packet;
     PyObject* fallback;
     PyObject* attributes;
@@ -39,10 +38,10 @@ PyObject* caller_vectorcall(PyObject* object, PyObject* const* arguments, size_t
     return PyObject_Vectorcall(self->fallback, arguments, static_cast<size_t>(given.positional), names);
 }
 
-// `caller(self, *constants, argument)` where that is planned for an argument of one type, else `fallback(self, argument)`.
+// `caller(self, *constants, argument)` where that is planned for an argument of one type, else `fallback(self,
+// argument)`.
 struct Shortcut {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject* caller;
     PyObject* kind;
     PyObject* constants;
@@ -151,7 +150,8 @@ PyGetSetDef getters[] = {
 
 PyMemberDef* caller_members() {
     static PyMemberDef members[] = {
-        {"__wrapped__", T_OBJECT_EX, offsetof(Caller, fallback), READONLY, "The Python function for calls without a plan."},
+        {"__wrapped__", T_OBJECT_EX, offsetof(Caller, fallback), READONLY,
+         "The Python function for calls without a plan."},
         {nullptr, 0, 0, 0, nullptr},
     };
     return members;
@@ -200,8 +200,7 @@ PyTypeObject ShortcutType = [] {
     type.tp_name = "mindtorch_cpu._native.Shortcut";
     type.tp_doc = "A method that is a packet's call for arguments of one type.";
     type.tp_basicsize = sizeof(Shortcut);
-    type.tp_flags =
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
     type.tp_descr_get = bind_method;
     type.tp_vectorcall_offset = offsetof(Shortcut, call);
     type.tp_call = PyVectorcall_Call;

@@ -13,8 +13,8 @@ namespace {
 
 // As `Operation` in chain.h.
 const char* const operation_names[OPERATION_COUNT] = {
-    "neg", "sqrt", "abs", "reciprocal", "mul", "div", "maximum", "add_scaled", "sub_scaled", "lerp",
-    "add_number", "sub_number", "mul_number", "div_number", "addcmul", "addcdiv", "adam", "adagrad",
+    "neg",  "sqrt",       "abs",        "reciprocal", "mul",        "div",     "maximum", "add_scaled", "sub_scaled",
+    "lerp", "add_number", "sub_number", "mul_number", "div_number", "addcmul", "addcdiv", "adam",       "adagrad",
 };
 
 struct Item {

@@ -8,20 +8,39 @@ namespace mindtorch {
 
 // As `operation_names` in chain.cpp.
 enum Operation : unsigned char {
-    CHAIN_NEGATIVE, CHAIN_ROOT, CHAIN_ABSOLUTE, CHAIN_RECIPROCAL,               // out = f(a)
-    CHAIN_MULTIPLY, CHAIN_DIVIDE, CHAIN_MAXIMUM,                                // out = a op b
-    CHAIN_ADD_SCALED, CHAIN_SUBTRACT_SCALED, CHAIN_LERP,                        // out = f(a, b, number)
-    CHAIN_ADD_NUMBER, CHAIN_SUBTRACT_NUMBER, CHAIN_MULTIPLY_NUMBER, CHAIN_DIVIDE_NUMBER,  // out = a op number
-    CHAIN_ADD_PRODUCT, CHAIN_ADD_QUOTIENT,                                      // out = a + number * b op c
-    CHAIN_ADAM,  // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
-    CHAIN_ADAGRAD,  // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
+    CHAIN_NEGATIVE,
+    CHAIN_ROOT,
+    CHAIN_ABSOLUTE,
+    CHAIN_RECIPROCAL,  // out = f(a)
+    CHAIN_MULTIPLY,
+    CHAIN_DIVIDE,
+    CHAIN_MAXIMUM,  // out = a op b
+    CHAIN_ADD_SCALED,
+    CHAIN_SUBTRACT_SCALED,
+    CHAIN_LERP,  // out = f(a, b, number)
+    CHAIN_ADD_NUMBER,
+    CHAIN_SUBTRACT_NUMBER,
+    CHAIN_MULTIPLY_NUMBER,
+    CHAIN_DIVIDE_NUMBER,  // out = a op number
+    CHAIN_ADD_PRODUCT,
+    CHAIN_ADD_QUOTIENT,  // out = a + number * b op c
+    CHAIN_ADAM,          // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
+    CHAIN_ADAGRAD,       // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
     OPERATION_COUNT
 };
 
 // Of CHAIN_ADAM, in this order, from `number` on.
 enum AdamNumber {
-    ADAM_SIGN, ADAM_DECAY, ADAM_KEPT, ADAM_MEAN_WEIGHT, ADAM_SQUARE_KEPT, ADAM_SQUARE_WEIGHT, ADAM_STEP_SIZE,
-    ADAM_ROOT_CORRECTION, ADAM_EPS, ADAM_NUMBERS
+    ADAM_SIGN,
+    ADAM_DECAY,
+    ADAM_KEPT,
+    ADAM_MEAN_WEIGHT,
+    ADAM_SQUARE_KEPT,
+    ADAM_SQUARE_WEIGHT,
+    ADAM_STEP_SIZE,
+    ADAM_ROOT_CORRECTION,
+    ADAM_EPS,
+    ADAM_NUMBERS
 };
 
 // Of CHAIN_ADAGRAD.

@@ -1,4 +1,5 @@
-// The steps of chains, over one block each. An operand is the output itself or apart from it: `ivdep` tells the compiler.
+// The steps of chains, over one block each. An operand is the output itself or apart from it: `ivdep` tells the
+// compiler.
 #include "chain.h"
 
 namespace mindtorch {

@@ -67,23 +67,23 @@ void find_moments(const Batch& batch, const float* in, double* means, double* sq
     if (batch.positions == 1) {
         const auto step = static_cast<ptrdiff_t>(batch.channels * static_cast<npy_intp>(sizeof(float)));
         const auto width = static_cast<size_t>(batch.channels);
-        parallel((width + COLUMNS - 1) / COLUMNS, grain_of(batch.count * static_cast<npy_intp>(COLUMNS)), [&](size_t from, size_t to) {
-            for (size_t first = from * COLUMNS; first < to * COLUMNS && first < width; first += COLUMNS) {
-                const size_t n = width - first < COLUMNS ? width - first : COLUMNS;
-                auto* mean = reinterpret_cast<Accumulator*>(means + first);
-                sum.columns(in + first, step, rows, n, mean);
-                for (size_t at = 0; at < n; at++) mean[at].real /= each;
-                loops.column_spread[SINGLE](in + first, step, rows, n, mean,
-                                            reinterpret_cast<Accumulator*>(squares + first));
-            }
-        });
+        parallel((width + COLUMNS - 1) / COLUMNS, grain_of(batch.count * static_cast<npy_intp>(COLUMNS)),
+                 [&](size_t from, size_t to) {
+                     for (size_t first = from * COLUMNS; first < to * COLUMNS && first < width; first += COLUMNS) {
+                         const size_t n = width - first < COLUMNS ? width - first : COLUMNS;
+                         auto* mean = reinterpret_cast<Accumulator*>(means + first);
+                         sum.columns(in + first, step, rows, n, mean);
+                         for (size_t at = 0; at < n; at++) mean[at].real /= each;
+                         loops.column_spread[SINGLE](in + first, step, rows, n, mean,
+                                                     reinterpret_cast<Accumulator*>(squares + first));
+                     }
+                 });
         return;
     }
     parallel(static_cast<size_t>(batch.channels), grain_of(batch.each()), [&](size_t from, size_t to) {
         for (auto channel = static_cast<npy_intp>(from); channel < static_cast<npy_intp>(to); channel++) {
             Accumulator mean{0}, square{0};
-            for (npy_intp item = 0; item < batch.count; item++)
-                sum.row(in + batch.at(item, channel), positions, &mean);
+            for (npy_intp item = 0; item < batch.count; item++) sum.row(in + batch.at(item, channel), positions, &mean);
             mean.real /= each;
             for (npy_intp item = 0; item < batch.count; item++)
                 loops.row_spread[SINGLE](in + batch.at(item, channel), positions, &mean, &square);
@@ -93,7 +93,8 @@ void find_moments(const Batch& batch, const float* in, double* means, double* sq
     });
 }
 
-void apply(const Batch& batch, float* out, const float* in, const float* mean, const float* factor, const float* shift) {
+void apply(const Batch& batch, float* out, const float* in, const float* mean, const float* factor,
+           const float* shift) {
     const auto& loops = channel_norm_loops();
     const auto channels = static_cast<size_t>(batch.channels);
     if (batch.positions == 1) {
@@ -117,8 +118,8 @@ void move(float* running, const double* found, npy_intp count, double momentum, 
         running[at] = static_cast<float>(momentum * (found[at] * factor) + (1 - momentum) * running[at]);
 }
 
-// Outputs are (out, mean, inverse deviation); values (input, weight, bias, running_mean, running_var, training, momentum,
-// eps).
+// Outputs are (out, mean, inverse deviation); values (input, weight, bias, running_mean, running_var, training,
+// momentum, eps).
 int batch_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     Batch batch;
     if (count != 8 || !is_triple(outs) || !batch.take(values[0]) || !PyBool_Check(values[5]) ||
@@ -129,8 +130,9 @@ int batch_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     const double momentum = PyFloat_AS_DOUBLE(values[6]), eps = PyFloat_AS_DOUBLE(values[7]);
     const float *in = floats(values[0], batch.size(), nullptr), *weight, *bias;
     float *running_mean, *running_var, *to = output_floats(PyTuple_GET_ITEM(outs, 0), batch.size());
-    if (in == nullptr || to == nullptr || !optional(values[1], channels, weight) || !optional(values[2], channels, bias) ||
-        !optional_output(values[3], channels, running_mean) || !optional_output(values[4], channels, running_var) ||
+    if (in == nullptr || to == nullptr || !optional(values[1], channels, weight) ||
+        !optional(values[2], channels, bias) || !optional_output(values[3], channels, running_mean) ||
+        !optional_output(values[4], channels, running_var) ||
         (!training && (running_mean == nullptr || running_var == nullptr)))
         return 0;
     float* saved_mean = training ? output_floats(PyTuple_GET_ITEM(outs, 1), channels) : nullptr;
@@ -161,11 +163,12 @@ int batch_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     return 1;
 }
 
-void find_sums(const Batch& batch, const float* grad, const float* in, const float* mean, double* total, double* along) {
+void find_sums(const Batch& batch, const float* grad, const float* in, const float* mean, double* total,
+               double* along) {
     const auto& loops = channel_norm_loops();
     if (batch.positions == 1) {
-        loops.sums_of_columns(grad, in, static_cast<size_t>(batch.count), static_cast<size_t>(batch.channels), mean, total,
-                              along);
+        loops.sums_of_columns(grad, in, static_cast<size_t>(batch.count), static_cast<size_t>(batch.channels), mean,
+                              total, along);
         return;
     }
     parallel(static_cast<size_t>(batch.channels), grain_of(batch.each()), [&](size_t from, size_t to) {
@@ -262,7 +265,8 @@ int group_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     const npy_intp rows = sizes.count * sizes.groups;
     const float *in = floats(values[0], sizes.size(), nullptr), *weight, *bias;
     float* out = output_floats(PyTuple_GET_ITEM(outs, 0), sizes.size());
-    float *means = output_floats(PyTuple_GET_ITEM(outs, 1), rows), *scales = output_floats(PyTuple_GET_ITEM(outs, 2), rows);
+    float *means = output_floats(PyTuple_GET_ITEM(outs, 1), rows),
+          *scales = output_floats(PyTuple_GET_ITEM(outs, 2), rows);
     if (in == nullptr || out == nullptr || means == nullptr || scales == nullptr ||
         !optional(values[1], sizes.channels, weight) || !optional(values[2], sizes.channels, bias))
         return 0;
@@ -297,11 +301,12 @@ int group_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
     Groups sizes;
     if (count != 10 || !is_triple(outs) || !sizes.take(values + 5)) return 0;
     const npy_intp rows = sizes.count * sizes.groups, channels = sizes.channels;
-    const float *grad = floats(values[0], sizes.size(), nullptr), *in = floats(values[1], sizes.size(), nullptr), *weight;
+    const float *grad = floats(values[0], sizes.size(), nullptr), *in = floats(values[1], sizes.size(), nullptr),
+                *weight;
     const float *mean = floats(values[2], rows, nullptr), *scale = floats(values[3], rows, nullptr);
     float *out, *to_weight, *to_bias;
-    if (grad == nullptr || in == nullptr || mean == nullptr || scale == nullptr || !optional(values[4], channels, weight) ||
-        !optional_output(PyTuple_GET_ITEM(outs, 0), sizes.size(), out) ||
+    if (grad == nullptr || in == nullptr || mean == nullptr || scale == nullptr ||
+        !optional(values[4], channels, weight) || !optional_output(PyTuple_GET_ITEM(outs, 0), sizes.size(), out) ||
         !optional_output(PyTuple_GET_ITEM(outs, 1), channels, to_weight) ||
         !optional_output(PyTuple_GET_ITEM(outs, 2), channels, to_bias))
         return 0;
@@ -346,10 +351,8 @@ int group_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
 }  // namespace
 
 const NamedKernel channel_norm_kernels[] = {
-    {"batch_norm", batch_norm},
-    {"batch_norm_backward", batch_norm_backward},
-    {"group_norm", group_norm},
-    {"group_norm_backward", group_norm_backward},
+    {"batch_norm", batch_norm}, {"batch_norm_backward", batch_norm_backward},
+    {"group_norm", group_norm}, {"group_norm_backward", group_norm_backward},
     {nullptr, nullptr},
 };
 

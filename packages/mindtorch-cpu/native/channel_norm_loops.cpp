@@ -74,8 +74,7 @@ void gradient_of_columns(float* out, const float* grad, const float* in, size_t 
                          const float* total, const float* along, const float* factor) {
     for (size_t row = 0; row < rows; row++, out += width, grad += width, in += width) {
 #pragma GCC ivdep
-        for (size_t i = 0; i < width; i++)
-            out[i] = (grad[i] - total[i] - (in[i] - mean[i]) * along[i]) * factor[i];
+        for (size_t i = 0; i < width; i++) out[i] = (grad[i] - total[i] - (in[i] - mean[i]) * along[i]) * factor[i];
     }
 }
 

@@ -90,39 +90,51 @@ int make_names(const ObjectName (&names)[count]) {
 int install_recording(PyObject* settings) {
     Configuration& to = configuration;
     const SlotName recorder_slots[] = {
-        {"cls", &to.recorder.cls}, {"plain", &to.recorder.plain}, {"single", &to.recorder.single},
-        {"edges", &to.recorder.edges}, {"outputs", &to.recorder.outputs}, {"saves", &to.recorder.saves},
-        {"saves_tensors", &to.recorder.saves_tensors}, {"formulas", &to.recorder.formulas},
-        {"environment", &to.recorder.environment}, {"native", &to.recorder.native},
+        {"cls", &to.recorder.cls},
+        {"plain", &to.recorder.plain},
+        {"single", &to.recorder.single},
+        {"edges", &to.recorder.edges},
+        {"outputs", &to.recorder.outputs},
+        {"saves", &to.recorder.saves},
+        {"saves_tensors", &to.recorder.saves_tensors},
+        {"formulas", &to.recorder.formulas},
+        {"environment", &to.recorder.environment},
+        {"native", &to.recorder.native},
     };
     const SlotName node_slots[] = {
         {"_recorder", &to.node.recorder}, {"_hooks", &to.node.hooks}, {"_seq", &to.node.seq},
-        {"_outputs", &to.node.outputs}, {"_edges", &to.node.edges}, {"_saved", &to.node.saved},
+        {"_outputs", &to.node.outputs},   {"_edges", &to.node.edges}, {"_saved", &to.node.saved},
     };
     const SlotName meta_slots[] = {
-        {"accumulator", &to.meta.accumulator}, {"grad", &to.meta.grad}, {"hooks", &to.meta.hooks},
+        {"accumulator", &to.meta.accumulator},
+        {"grad", &to.meta.grad},
+        {"hooks", &to.meta.hooks},
         {"post_accumulate_hooks", &to.meta.post_hooks},
     };
     const SlotName task_slots[] = {
-        {"node", &to.task.node}, {"needed", &to.task.needed}, {"captures", &to.task.captures},
+        {"node", &to.task.node},
+        {"needed", &to.task.needed},
+        {"captures", &to.task.captures},
         {"keep_graph", &to.task.keep_graph},
     };
     const SlotName leaf_slots[] = {{"_hooks", &to.leaf.hooks}, {"variable", &to.leaf.variable}};
     const TypeName types[] = {
-        {"AccumulateGrad", &to.leaf_type}, {"OpNode", &to.node_type}, {"Recorder", &to.recorder_type},
+        {"AccumulateGrad", &to.leaf_type},
+        {"OpNode", &to.node_type},
+        {"Recorder", &to.recorder_type},
         {"SavedResult", &to.result_type},
     };
     const SlotName result_slots[] = {
         {"alias", &to.result.alias}, {"number", &to.result.number}, {"owner", &to.result.owner}};
     if (find_slots(settings, "Recorder", recorder_slots) < 0 || find_slots(settings, "OpNode", node_slots) < 0 ||
-        find_slots(settings, "AutogradMeta", meta_slots) < 0 ||
-        find_slots(settings, "GraphTask", task_slots) < 0 || find_slots(settings, "SavedResult", result_slots) < 0 ||
+        find_slots(settings, "AutogradMeta", meta_slots) < 0 || find_slots(settings, "GraphTask", task_slots) < 0 ||
+        find_slots(settings, "SavedResult", result_slots) < 0 ||
         find_slots(settings, "AccumulateGrad", leaf_slots) < 0 || find_types(settings, types) < 0)
         return -1;
     const ObjectName objects[] = {
         {"sequence", &to.sequence}, {"anomaly", &to.anomaly}, {"gradient_edge", &to.gradient_edge},
-        {"nowhere", &to.nowhere}, {"add", &to.add}, {"add_in_place", &to.add_in_place}, {"fit", &to.fit},
-        {"unpack", &to.unpack},
+        {"nowhere", &to.nowhere},   {"add", &to.add},         {"add_in_place", &to.add_in_place},
+        {"fit", &to.fit},           {"unpack", &to.unpack},
     };
     if (find_objects(settings, objects) < 0) return -1;
     to.after = PyObject_GetAttrString(item(settings, "Recorder"), "after");
@@ -132,31 +144,42 @@ int install_recording(PyObject* settings) {
 int install_slots(PyObject* settings) {
     Configuration& to = configuration;
     const SlotName tensor_slots[] = {
-        {"_sig", &to.tensor.sig}, {"_array", &to.tensor.array}, {"_storage", &to.tensor.storage},
-        {"_offset", &to.tensor.offset}, {"_counter", &to.tensor.counter}, {"_grad_fn", &to.tensor.grad_fn},
-        {"_output_nr", &to.tensor.output_nr}, {"_view", &to.tensor.view}, {"_meta", &to.tensor.meta},
+        {"_sig", &to.tensor.sig},
+        {"_array", &to.tensor.array},
+        {"_storage", &to.tensor.storage},
+        {"_offset", &to.tensor.offset},
+        {"_counter", &to.tensor.counter},
+        {"_grad_fn", &to.tensor.grad_fn},
+        {"_output_nr", &to.tensor.output_nr},
+        {"_view", &to.tensor.view},
+        {"_meta", &to.tensor.meta},
     };
     const SlotName plan_slots[] = {
-        {"run", &to.plan.run}, {"alloc", &to.plan.alloc}, {"kernel", &to.plan.kernel}, {"before", &to.plan.before},
-        {"prepare", &to.plan.prepare}, {"record", &to.plan.record}, {"tensors", &to.plan.tensors},
-        {"values", &to.plan.values}, {"cls", &to.plan.cls}, {"sig", &to.plan.sig}, {"source", &to.plan.source},
-        {"scalars", &to.plan.scalars}, {"lists", &to.plan.lists}, {"casts", &to.plan.casts},
-        {"wraps", &to.plan.wraps}, {"outputs", &to.plan.outputs}, {"pack", &to.plan.pack},
-        {"offset", &to.plan.offset}, {"creation", &to.plan.creation}, {"follows", &to.plan.follows},
-        {"native", &to.plan.native},
+        {"run", &to.plan.run},           {"alloc", &to.plan.alloc},     {"kernel", &to.plan.kernel},
+        {"before", &to.plan.before},     {"prepare", &to.plan.prepare}, {"record", &to.plan.record},
+        {"tensors", &to.plan.tensors},   {"values", &to.plan.values},   {"cls", &to.plan.cls},
+        {"sig", &to.plan.sig},           {"source", &to.plan.source},   {"scalars", &to.plan.scalars},
+        {"lists", &to.plan.lists},       {"casts", &to.plan.casts},     {"wraps", &to.plan.wraps},
+        {"outputs", &to.plan.outputs},   {"pack", &to.plan.pack},       {"offset", &to.plan.offset},
+        {"creation", &to.plan.creation}, {"follows", &to.plan.follows}, {"native", &to.plan.native},
     };
-    const SlotName signature_slots[] = {
-        {"spec", &to.signature.spec}, {"requires_grad", &to.signature.requires_grad}};
+    const SlotName signature_slots[] = {{"spec", &to.signature.spec}, {"requires_grad", &to.signature.requires_grad}};
     const SlotName spec_slots[] = {
-        {"shape", &to.spec.shape}, {"np_dtype", &to.spec.np_dtype}, {"np_strides", &to.spec.np_strides},
+        {"shape", &to.spec.shape},
+        {"np_dtype", &to.spec.np_dtype},
+        {"np_strides", &to.spec.np_strides},
         {"plain", &to.spec.plain},
     };
     const SlotName view_slots[] = {
-        {"attr_version", &to.view.version}, {"base", &to.view.base}, {"creation", &to.view.creation},
+        {"attr_version", &to.view.version},
+        {"base", &to.view.base},
+        {"creation", &to.view.creation},
         {"leaf", &to.view.leaf},
     };
     const SlotName start_slots[] = {
-        {"place", &to.start.place}, {"extent", &to.start.extent}, {"step", &to.start.step},
+        {"place", &to.start.place},
+        {"extent", &to.start.extent},
+        {"step", &to.start.step},
         {"clamped", &to.start.clamped},
     };
     const SlotName mode_slots[] = {{"grad", &to.mode.grad}, {"dispatch_modes", &to.mode.dispatch_modes}};
@@ -165,45 +188,65 @@ int install_slots(PyObject* settings) {
     const SlotName storage_slots[] = {
         {"device", &to.storage.device}, {"_allocation", &to.storage.allocation}, {"buffer", &to.storage.buffer}};
     const SlotName allocation_slots[] = {
-        {"buffer", &to.allocation.buffer}, {"nbytes", &to.allocation.nbytes},
-        {"resizable", &to.allocation.resizable}, {"lent", &to.allocation.lent}, {"shared", &to.allocation.shared},
-        {"filename", &to.allocation.filename},
+        {"buffer", &to.allocation.buffer}, {"nbytes", &to.allocation.nbytes}, {"resizable", &to.allocation.resizable},
+        {"lent", &to.allocation.lent},     {"shared", &to.allocation.shared}, {"filename", &to.allocation.filename},
     };
-    const bool found = find_slots(settings, "TensorBase", tensor_slots) == 0 &&
-                       find_slots(settings, "Plan", plan_slots) == 0 &&
-                       find_slots(settings, "Signature", signature_slots) == 0 &&
-                       find_slots(settings, "Spec", spec_slots) == 0 &&
-                       find_slots(settings, "ViewInfo", view_slots) == 0 &&
-                       find_slots(settings, "Start", start_slots) == 0 &&
-                       find_slots(settings, "Mode", mode_slots) == 0 &&
-                       find_slots(settings, "Packet", packet_slots) == 0 &&
-                       find_slots(settings, "OverlapCheck", overlap_slots) == 0 &&
-                       find_slots(settings, "HostAllocation", allocation_slots) == 0 &&
-                       find_slots(settings, "UntypedStorage", storage_slots) == 0;
+    const bool found =
+        find_slots(settings, "TensorBase", tensor_slots) == 0 && find_slots(settings, "Plan", plan_slots) == 0 &&
+        find_slots(settings, "Signature", signature_slots) == 0 && find_slots(settings, "Spec", spec_slots) == 0 &&
+        find_slots(settings, "ViewInfo", view_slots) == 0 && find_slots(settings, "Start", start_slots) == 0 &&
+        find_slots(settings, "Mode", mode_slots) == 0 && find_slots(settings, "Packet", packet_slots) == 0 &&
+        find_slots(settings, "OverlapCheck", overlap_slots) == 0 &&
+        find_slots(settings, "HostAllocation", allocation_slots) == 0 &&
+        find_slots(settings, "UntypedStorage", storage_slots) == 0;
     return found ? 0 : -1;
 }
 
 int install_objects(PyObject* settings) {
     Configuration& to = configuration;
     const ObjectName objects[] = {
-        {"state", &to.state}, {"default_mode", &to.default_mode}, {"plain_types", &to.plain_types},
-        {"fingerprint", &to.fingerprint}, {"Unplannable", &to.unplannable}, {"run_again", &to.run_again},
-        {"relate", &to.relate}, {"run_kernel", &to.runs.kernel}, {"run_kernel_outputs", &to.runs.outputs},
-        {"run_inplace", &to.runs.inplace}, {"run_view", &to.runs.view}, {"run_views", &to.runs.views},
-        {"run_composite", &to.runs.composite}, {"empty", &to.empty}, {"enter", &to.enter}, {"leave", &to.leave},
-        {"silent", &to.silent}, {"error_state", &to.error_state}, {"tensor_class", &to.tensor_class},
+        {"state", &to.state},
+        {"default_mode", &to.default_mode},
+        {"plain_types", &to.plain_types},
+        {"fingerprint", &to.fingerprint},
+        {"Unplannable", &to.unplannable},
+        {"run_again", &to.run_again},
+        {"relate", &to.relate},
+        {"run_kernel", &to.runs.kernel},
+        {"run_kernel_outputs", &to.runs.outputs},
+        {"run_inplace", &to.runs.inplace},
+        {"run_view", &to.runs.view},
+        {"run_views", &to.runs.views},
+        {"run_composite", &to.runs.composite},
+        {"empty", &to.empty},
+        {"enter", &to.enter},
+        {"leave", &to.leave},
+        {"silent", &to.silent},
+        {"error_state", &to.error_state},
+        {"tensor_class", &to.tensor_class},
         {"cpu", &to.cpu},
     };
     const TypeName types[] = {
-        {"Spec", &to.spec_type}, {"ViewInfo", &to.view_type}, {"Start", &to.start_type},
-        {"OverlapCheck", &to.overlap_type}, {"UntypedStorage", &to.storage_type},
+        {"Spec", &to.spec_type},
+        {"ViewInfo", &to.view_type},
+        {"Start", &to.start_type},
+        {"OverlapCheck", &to.overlap_type},
+        {"UntypedStorage", &to.storage_type},
         {"HostAllocation", &to.allocation_type},
     };
     const ObjectName names[] = {
-        {"mode", &to.mode_name}, {"free", &to.free_name}, {"key", &to.key_name}, {"__dict__", &to.dict_name},
-        {"enabled", &to.enabled_name}, {"_materialized_storage", &to.materialize_name},
-        {"default", &to.default_creation}, {"_unpack", &to.unpack_name}, {"_outputs", &to.outputs_name},
-        {"_edges", &to.edges_name}, {"_seq", &to.seq_name}, {"_evaluate", &to.evaluate_name},
+        {"mode", &to.mode_name},
+        {"free", &to.free_name},
+        {"key", &to.key_name},
+        {"__dict__", &to.dict_name},
+        {"enabled", &to.enabled_name},
+        {"_materialized_storage", &to.materialize_name},
+        {"default", &to.default_creation},
+        {"_unpack", &to.unpack_name},
+        {"_outputs", &to.outputs_name},
+        {"_edges", &to.edges_name},
+        {"_seq", &to.seq_name},
+        {"_evaluate", &to.evaluate_name},
     };
     if (find_objects(settings, objects) < 0 || find_types(settings, types) < 0 || make_names(names) < 0) return -1;
     PyObject* bfloat16 = item(settings, "bfloat16");

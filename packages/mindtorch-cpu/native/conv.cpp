@@ -91,7 +91,9 @@ bool describe(PyObject* input, PyObject* weight, PyObject* result, const Options
            PyArray_DIM(out, 0) == PyArray_DIM(in, 0);
 }
 
-const float* data_of(PyObject* array) { return static_cast<const float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))); }
+const float* data_of(PyObject* array) {
+    return static_cast<const float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array)));
+}
 
 bool overlaps(PyObject* out, PyObject* value) {
     auto *to = reinterpret_cast<PyArrayObject*>(out), *from = reinterpret_cast<PyArrayObject*>(value);
@@ -100,7 +102,8 @@ bool overlaps(PyObject* out, PyObject* value) {
 }
 
 bool depthwise(const Convolution& c) {
-    return c.channels == 1 && c.features == 1 && static_cast<size_t>(c.kernel[0] * c.kernel[1]) <= conv_loops().most_taps;
+    return c.channels == 1 && c.features == 1 &&
+           static_cast<size_t>(c.kernel[0] * c.kernel[1]) <= conv_loops().most_taps;
 }
 
 // A result from an input, by weights as they are; false without memory.
@@ -176,7 +179,8 @@ bool input_gradient(const Convolution& c, float* to, const float* grad, const fl
 bool weight_gradient(const Convolution& c, float* to, const float* grad, const float* in) {
     const ConvLoops& loops = conv_loops();
     if (depthwise(c)) {
-        share(c.groups, work_of(c), nullptr, 0, [&](size_t at, float*) { loops.depthwise_weight(c, to, grad, in, at); });
+        share(c.groups, work_of(c), nullptr, 0,
+              [&](size_t at, float*) { loops.depthwise_weight(c, to, grad, in, at); });
         return true;
     }
     const size_t threads = static_cast<size_t>(thread_count());

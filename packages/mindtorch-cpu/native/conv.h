@@ -22,19 +22,21 @@ struct ConvLoops {
     // Weights (features, channels * kernel) of each group, packed for `forward`.
     void (*pack)(const Convolution& c, float* to, const float* weight);
     // A part of the result of one image and group, from `packed`; the bias may be null.
-    void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
-                    size_t group, size_t from, float* scratch);
+    void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias,
+                    size_t image, size_t group, size_t from, float* scratch);
     // Depthwise convolutions of windows of at most `most_taps` elements: a whole plane, image and feature being one
     // index; the gradient of one feature's weights.
     size_t most_taps;
-    void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane);
-    void (*depthwise_weight)(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t feature);
+    void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
+                      size_t plane);
+    void (*depthwise_weight)(const Convolution& c, float* weight_grad, const float* grad, const float* in,
+                             size_t feature);
     // The weights that turn a result's gradient into the input's where the stride is 1.
     void (*turn)(const Convolution& c, float* to, const float* weight);
     // The gradient of one image and group's input at any stride.
     size_t (*spread_scratch)(const Convolution& c);
-    void (*spread)(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image, size_t group,
-                   float* scratch);
+    void (*spread)(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image,
+                   size_t group, float* scratch);
     // The gradient of a group's weights, some of its features' from `from` to `to`, over all images.
     size_t (*weight_scratch)(const Convolution& c);
     void (*weight_gradient)(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group,

@@ -34,7 +34,8 @@ MINDTORCH_INLINE Span span(ptrdiff_t offset, ptrdiff_t stride, ptrdiff_t extent,
 }
 
 // `count` values of one row of an image, `step` apart, from column `x` on; zeros outside of it.
-MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptrdiff_t x, ptrdiff_t step, ptrdiff_t count) {
+MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptrdiff_t x, ptrdiff_t step,
+                               ptrdiff_t count) {
     Span s = {0, count};
     if (x < 0 || x + (count - 1) * step >= width) s = span(x, step, width, count);  // which divides
     if (s.from >= s.to) {
@@ -89,8 +90,10 @@ MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const Elemen
 }
 
 // Pack what the window has at its elements `k`.. at up to WIDE positions from `from` on.
-void pack_panel(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k, size_t depth) {
-    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
+void pack_panel(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k,
+                size_t depth) {
+    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width,
+                    column = static_cast<ptrdiff_t>(from) % c.out_width;
     Element e = element_at(c, image, k);
     for (size_t at = 0; at < depth; at++, to += WIDE, advance(c, e)) {
         read_element(c, to, e, row, column, positions);
@@ -98,7 +101,8 @@ void pack_panel(const Convolution& c, float* to, const float* image, size_t from
     }
 }
 
-void pack_windows(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k, size_t depth) {
+void pack_windows(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k,
+                  size_t depth) {
     if (pointwise(c))
         return pack<WIDE>(to, image + k * area(c) + from, 1, static_cast<ptrdiff_t>(area(c)), positions, depth);
     for (size_t at = 0; at < positions; at += WIDE, to += WIDE * depth)
@@ -130,8 +134,8 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
         const size_t depth = least(BLOCK_DEPTH, all - k);
         pack_windows(c, scratch, in, from, positions, k, depth);
-        multiply_block(out, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features, positions, depth, depth,
-                       Finish<float>{1.0f, 1.0f, addend, k > 0});
+        multiply_block(out, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features, positions,
+                       depth, depth, Finish<float>{1.0f, 1.0f, addend, k > 0});
     }
 }
 
@@ -197,7 +201,8 @@ void depthwise_row(float* out, const Tap* taps, size_t count, ptrdiff_t width, p
     for (; x < width; x++) out[x] = one_place(taps, count, x, step, bias);
 }
 
-void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane) {
+void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
+               size_t plane) {
     Tap taps[MOST_TAPS];
     const size_t feature = plane % c.groups;
     in += plane * area(c);
@@ -217,7 +222,8 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
     const float none[MOST_TAPS] = {};
     double rests[MOST_TAPS] = {};
     for (size_t image = 0; image < c.batch; image++) {
-        const float *slope = grad + (image * c.groups + feature) * places(c), *plane = in + (image * c.groups + feature) * area(c);
+        const float *slope = grad + (image * c.groups + feature) * places(c),
+                    *plane = in + (image * c.groups + feature) * area(c);
         for (ptrdiff_t y = 0; y < c.out_height; y++, slope += c.out_width) {
             Tap taps[MOST_TAPS];
             const size_t count = taps_of(c, taps, plane, none, y);
@@ -229,7 +235,8 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
                 const Tap& tap = taps[k];
                 ptrdiff_t x = tap.seen.from;
                 if (c.stride[1] == 1)
-                    for (; x + LANE_COUNT <= tap.seen.to; x += LANE_COUNT) sums[at] += read(slope + x) * read(tap.from + x);
+                    for (; x + LANE_COUNT <= tap.seen.to; x += LANE_COUNT)
+                        sums[at] += read(slope + x) * read(tap.from + x);
                 float rest = 0.0f;
                 for (; x < tap.seen.to; x++) rest += slope[x] * tap.from[x * c.stride[1]];
                 rests[at] += static_cast<double>(rest);
@@ -259,7 +266,9 @@ size_t spread_channels(const Convolution& c) {
     return least(wanted < 1 ? 1 : wanted, c.channels);
 }
 
-size_t product_scratch(size_t rows, size_t columns, size_t depth) { return round_up(scratch_size<float>(rows, columns, depth), 16); }
+size_t product_scratch(size_t rows, size_t columns, size_t depth) {
+    return round_up(scratch_size<float>(rows, columns, depth), 16);
+}
 
 size_t spread_scratch(const Convolution& c) {
     const size_t rows = spread_channels(c) * window(c);
@@ -267,7 +276,8 @@ size_t spread_scratch(const Convolution& c) {
 }
 
 // Add the values of one offset of the window to where they came from.
-void spread_plane(const Convolution& c, float* plane, const float* values, float factor, ptrdiff_t down, ptrdiff_t across) {
+void spread_plane(const Convolution& c, float* plane, const float* values, float factor, ptrdiff_t down,
+                  ptrdiff_t across) {
     const ptrdiff_t offset = across * c.dilation[1] - c.padding[1], step = c.stride[1];
     const Span s = span(offset, step, c.width, c.out_width);
     for (ptrdiff_t y = 0; y < c.out_height; y++, values += c.out_width) {
@@ -297,13 +307,22 @@ void spread(const Convolution& c, float* in_grad, const float* grad, const float
     }
     for (size_t channel = 0; channel < c.channels; channel += together) {
         const size_t channels = least(together, c.channels - channel);
-        multiply<float>({channels * size, count, c.features, {weight + channel * size, 1, static_cast<ptrdiff_t>(depth_of(c))},
-                         {grad, static_cast<ptrdiff_t>(count), 1}, scratch, static_cast<ptrdiff_t>(count), 1, 1.0f, 0.0f,
+        multiply<float>({channels * size,
+                         count,
+                         c.features,
+                         {weight + channel * size, 1, static_cast<ptrdiff_t>(depth_of(c))},
+                         {grad, static_cast<ptrdiff_t>(count), 1},
+                         scratch,
+                         static_cast<ptrdiff_t>(count),
+                         1,
+                         1.0f,
+                         0.0f,
                          {nullptr, 0, 0}},
                         memory);
         for (size_t k = 0; k < channels * size; k++)
             spread_plane(c, in_grad + (channel + k / size) * area(c), scratch + k * count, 1.0f,
-                         static_cast<ptrdiff_t>(k % size) / c.kernel[1], static_cast<ptrdiff_t>(k % size) % c.kernel[1]);
+                         static_cast<ptrdiff_t>(k % size) / c.kernel[1],
+                         static_cast<ptrdiff_t>(k % size) % c.kernel[1]);
     }
 }
 
@@ -316,17 +335,19 @@ size_t weight_scratch(const Convolution& c) {
 // Pack the window's elements as columns, positions being the depth; `rows` holds a panel's elements first.
 void pack_elements(const Convolution& c, float* to, float* rows, const float* image, size_t from, size_t positions) {
     const size_t all = depth_of(c);
-    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width, column = static_cast<ptrdiff_t>(from) % c.out_width;
+    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width,
+                    column = static_cast<ptrdiff_t>(from) % c.out_width;
     Element e = element_at(c, image, 0);
     for (size_t first = 0; first < all; first += WIDE, to += WIDE * positions) {
         const size_t elements = least(WIDE, all - first);
-        for (size_t i = 0; i < elements; i++, advance(c, e)) read_element(c, rows + i * TOGETHER, e, row, column, positions);
+        for (size_t i = 0; i < elements; i++, advance(c, e))
+            read_element(c, rows + i * TOGETHER, e, row, column, positions);
         pack<WIDE>(to, rows, TOGETHER, 1, elements, positions);
     }
 }
 
-void weight_gradient(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group, size_t from,
-                     size_t to, float* scratch) {
+void weight_gradient(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group,
+                     size_t from, size_t to, float* scratch) {
     const size_t count = places(c), all = depth_of(c);
     float *lines = scratch, *columns = scratch + round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16);
     bool again = false;
@@ -365,8 +386,7 @@ void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, si
 }  // namespace
 
 extern const ConvLoops MINDTORCH_LOOPS(conv_loops) = {
-    positions_of, scratch_for, packed_for, pack_weights, forward,
-    MOST_TAPS, depthwise, depthwise_weight, turn, spread_scratch, spread, weight_scratch,
-    weight_gradient, bias_gradient};
+    positions_of,     scratch_for, packed_for,     pack_weights, forward,        MOST_TAPS,       depthwise,
+    depthwise_weight, turn,        spread_scratch, spread,       weight_scratch, weight_gradient, bias_gradient};
 
 }  // namespace mindtorch

@@ -53,8 +53,7 @@ void move_line(char* to, const char* from, size_t count, ptrdiff_t to_step, ptrd
     } else if (to_step == SIZE && from_step == 2 * SIZE) {
         for (size_t i = 0; i < count; i++) store(to + i * SIZE, load<Item>(from + i * 2 * SIZE));
     } else if (to_step == SIZE && from_step == -SIZE) {
-        for (size_t i = 0; i < count; i++)
-            store(to + i * SIZE, load<Item>(from - static_cast<ptrdiff_t>(i) * SIZE));
+        for (size_t i = 0; i < count; i++) store(to + i * SIZE, load<Item>(from - static_cast<ptrdiff_t>(i) * SIZE));
     } else {
         for (size_t i = 0; i < count; i++, to += to_step, from += from_step) store(to, load<Item>(from));
     }
@@ -114,7 +113,8 @@ void transpose(const Plane& plane) {
     alignas(64) char tile[TILE * TILE * sizeof(Item)];
     for (size_t row = 0; row < rows; row += TILE) {
         for (size_t column = 0; column < columns; column += TILE) {
-            const char* from = plane.from + static_cast<ptrdiff_t>(row) * SIZE + static_cast<ptrdiff_t>(column) * plane.from_column;
+            const char* from =
+                plane.from + static_cast<ptrdiff_t>(row) * SIZE + static_cast<ptrdiff_t>(column) * plane.from_column;
             char* to = plane.to + static_cast<ptrdiff_t>(row) * plane.to_row + static_cast<ptrdiff_t>(column) * SIZE;
             for (size_t j = 0; j < TILE; j += SIDE)
                 for (size_t i = 0; i < TILE; i += SIDE)
@@ -164,7 +164,7 @@ INLINE float widened(Half half) {
     // Scaled as a float with too small an exponent, so that subnormal numbers come right too.
     const uint32_t sign = static_cast<uint32_t>(half.bits & 0x8000) << 16, size = half.bits & 0x7fff;
     const uint32_t finite = to_bits(from_bits(size << 13) * 5.192296858534828e33f);  // 2**112
-    const uint32_t quiet = size > 0x7c00 ? 0x400000 : 0;  // as the instruction does
+    const uint32_t quiet = size > 0x7c00 ? 0x400000 : 0;                             // as the instruction does
     return from_bits(sign | quiet | (size >= 0x7c00 ? 0x7f800000 | (size << 13) : finite));
 }
 
@@ -274,13 +274,13 @@ void convert(const Plane& plane) {
     }
 }
 
-#define MINDTORCH_FROM_ALL(To)                                                                                        \
-    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, convert<To, Half>,          \
-     convert<To, Brain>, convert<To, float>, convert<To, double>}
+#define MINDTORCH_FROM_ALL(To)                                                            \
+    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, \
+     convert<To, Half>, convert<To, Brain>,   convert<To, float>,   convert<To, double>}
 // numpy rounds float64 to float16 at once, and these would do it twice.
-#define MINDTORCH_FROM_FEW(To)                                                                                        \
-    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, convert<To, Half>,          \
-     convert<To, Brain>, convert<To, float>, nullptr}
+#define MINDTORCH_FROM_FEW(To)                                                            \
+    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, \
+     convert<To, Half>, convert<To, Brain>,   convert<To, float>,   nullptr}
 
 }  // namespace
 

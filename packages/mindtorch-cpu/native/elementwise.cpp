@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t BLOCK = 1024;  // elements that are computed at a time where operands must be made dense
 constexpr size_t FEW = 1024;
-constexpr size_t SHORT = 32;    // rows shorter than this are made dense several at a time
+constexpr size_t SHORT = 32;  // rows shorter than this are made dense several at a time
 
 constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
 constexpr ptrdiff_t stored_size(Stored stored) { return ptrdiff_t{1} << stored; }
@@ -216,8 +216,8 @@ void Elementwise::arrange() {
             operand.repeated &= operand.steps[dim] == 0;
             operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
         }
-        operand.dense = operand.stored != BRAIN &&
-                        (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
+        operand.dense =
+            operand.stored != BRAIN && (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
         operand.flat &= operand.dense;
     };
     describe(to_);
@@ -408,7 +408,8 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
     if (!PyArray_CheckExact(out)) return false;
     auto* to = reinterpret_cast<PyArrayObject*>(out);
     const Kind kind = kind_of_elements(to);
-    if (kind == KINDS || by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) || PyArray_TYPE(to) == configuration.bfloat16)
+    if (kind == KINDS || by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) ||
+        PyArray_TYPE(to) == configuration.bfloat16)
         return false;
     const int ndim = PyArray_NDIM(to);
     size_t total = 1;
@@ -421,11 +422,13 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
     for (int each = 0; each < count; each++) {
         if (!PyArray_CheckExact(values[each])) return false;
         auto* from = reinterpret_cast<PyArrayObject*>(values[each]);
-        if (PyArray_TYPE(from) != PyArray_TYPE(to) || PyArray_NDIM(from) != ndim || !PyArray_ISCARRAY_RO(from)) return false;
+        if (PyArray_TYPE(from) != PyArray_TYPE(to) || PyArray_NDIM(from) != ndim || !PyArray_ISCARRAY_RO(from))
+            return false;
         for (int dim = 0; dim < ndim; dim++)
             if (PyArray_DIM(from, dim) != PyArray_DIM(to, dim)) return false;
         const char* data = PyArray_BYTES(from);
-        if (data != PyArray_BYTES(to) && data < PyArray_BYTES(to) + bytes && PyArray_BYTES(to) < data + bytes) return false;
+        if (data != PyArray_BYTES(to) && data < PyArray_BYTES(to) + bytes && PyArray_BYTES(to) < data + bytes)
+            return false;
         in[each] = data;
     }
     if (total > 0) by_kind[kind](PyArray_DATA(to), in, total, numbers);

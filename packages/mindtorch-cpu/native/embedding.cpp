@@ -64,18 +64,20 @@ int embedding(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     return 1;
 }
 
-// Values are (grad, indices, num_weights, padding_idx, scale). Each thread has the rows of a range of the table, so that
-// a row's sum is made in the order of its numbers.
+// Values are (grad, indices, num_weights, padding_idx, scale). Each thread has the rows of a range of the table, so
+// that a row's sum is made in the order of its numbers.
 int embedding_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (count != 5 || values[4] != Py_False || !PyLong_CheckExact(values[3])) return 0;
     PyArrayObject *out = plain_array(given, true), *grad = plain_array(values[0]);
-    if (!is_table(out) || grad == nullptr || PyArray_TYPE(out) != PyArray_TYPE(grad) || !PyArray_IS_C_CONTIGUOUS(grad) ||
-        may_overlap(out, grad) || (PyArray_TYPE(out) != NPY_FLOAT && PyArray_TYPE(out) != NPY_DOUBLE))
+    if (!is_table(out) || grad == nullptr || PyArray_TYPE(out) != PyArray_TYPE(grad) ||
+        !PyArray_IS_C_CONTIGUOUS(grad) || may_overlap(out, grad) ||
+        (PyArray_TYPE(out) != NPY_FLOAT && PyArray_TYPE(out) != NPY_DOUBLE))
         return 0;
     Numbers numbers;
     const size_t bytes = static_cast<size_t>(PyArray_DIM(out, 1) * PyArray_ITEMSIZE(out));
     const long padding = PyLong_AsLong(values[3]);
-    if (!numbers.read(values[1], PyArray_DIM(out, 0)) || static_cast<size_t>(PyArray_NBYTES(grad)) != numbers.count * bytes)
+    if (!numbers.read(values[1], PyArray_DIM(out, 0)) ||
+        static_cast<size_t>(PyArray_NBYTES(grad)) != numbers.count * bytes)
         return 0;
     if (PyArray_SIZE(out) == 0) return 1;
     const char zero[16] = {0};
@@ -88,7 +90,8 @@ int embedding_backward(PyObject* given, PyObject* const* values, Py_ssize_t coun
             const auto number = static_cast<size_t>(numbers.items[i]);
             if (number < from || number >= to || numbers.items[i] == padding) continue;
             const auto offset = static_cast<int64_t>(number * bytes);
-            index_loops().add_rows[sum]({PyArray_BYTES(out), PyArray_BYTES(grad) + i * bytes, &offset, 1, bytes, 0}, 1.0);
+            index_loops().add_rows[sum]({PyArray_BYTES(out), PyArray_BYTES(grad) + i * bytes, &offset, 1, bytes, 0},
+                                        1.0);
         }
     });
     return 1;
@@ -131,7 +134,8 @@ bool describe(PyObject* outs, const Bags& bags, long mode) {
         sizes[i] = PyArray_SIZE(array);
     }
     const auto whole = static_cast<npy_intp>(bags.count);
-    if (sizes[0] != (mode == SUM_OF_BAG ? 0 : static_cast<npy_intp>(bags.total)) || sizes[1] != whole || sizes[2] != whole)
+    if (sizes[0] != (mode == SUM_OF_BAG ? 0 : static_cast<npy_intp>(bags.total)) || sizes[1] != whole ||
+        sizes[2] != whole)
         return false;
     for (size_t bag = 0; bag < bags.count; bag++) {
         const bool plain = mode == SUM_OF_BAG;
@@ -147,8 +151,8 @@ void divide(char* row, size_t width, size_t count) {
     for (size_t i = 0; i < width && count > 1; i++) numbers[i] /= static_cast<Number>(count);
 }
 
-// Outputs are (bags, bag of each number, sizes, winners); values (weight, indices, offsets, scale, mode, sparse, samples,
-// include_last, padding_idx): sums and means of whole bags.
+// Outputs are (bags, bag of each number, sizes, winners); values (weight, indices, offsets, scale, mode, sparse,
+// samples, include_last, padding_idx): sums and means of whole bags.
 int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 9 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 4 || values[6] != Py_None ||
         !PyLong_CheckExact(values[4]) || !PyLong_CheckExact(values[8]) || PyLong_AsLong(values[8]) >= 0)

@@ -19,7 +19,8 @@ public:
         while (kept_count_ > 0) Py_DECREF(kept_[--kept_count_]);
     }
 
-    explicit Operands(const Program& program) : program_(program), count_(static_cast<Py_ssize_t>(program.values.size())) {
+    explicit Operands(const Program& program)
+        : program_(program), count_(static_cast<Py_ssize_t>(program.values.size())) {
         for (Py_ssize_t index = 0; index < count_; index++) arguments[index + 1] = program.values[index];
     }
 
@@ -52,7 +53,7 @@ private:
             if (is_plain(Py_TYPE(tensor)) != 1) return 0;
             PyObject* array = slot(tensor, configuration.tensor.array);
             if (array == nullptr) return 0;  // a pipeline has yet to make it
-            keep(Py_NewRef(array));  // what a kernel calls may put another into the tensor
+            keep(Py_NewRef(array));          // what a kernel calls may put another into the tensor
             arguments[one.index + 1] = array;
         }
         return 1;
@@ -80,7 +81,8 @@ private:
             for (Py_ssize_t index = 0; index < count; index++) {
                 PyObject* item = PySequence_Fast_GET_ITEM(given, index);
                 PyObject* array = item;
-                if (item != Py_None) array = is_plain(Py_TYPE(item)) == 1 ? slot(item, configuration.tensor.array) : nullptr;
+                if (item != Py_None)
+                    array = is_plain(Py_TYPE(item)) == 1 ? slot(item, configuration.tensor.array) : nullptr;
                 if (array == nullptr) return 0;
                 PyList_SET_ITEM(arrays, index, Py_NewRef(array));
             }
@@ -134,7 +136,8 @@ PyObject* allocate(const Output& output) {
         Py_DECREF(dtype);
         return PyErr_NoMemory();
     }
-    PyObject* made = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, extents, nullptr, data, NPY_ARRAY_CARRAY, nullptr);
+    PyObject* made =
+        PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, extents, nullptr, data, NPY_ARRAY_CARRAY, nullptr);
     if (made == nullptr) {
         free(data);
         return nullptr;
@@ -276,7 +279,8 @@ PyObject* run_views(const Program& program, Call& call) {
 PyObject* run_composite(const Program& program, Call& call) {
     Operands operands(program);
     operands.fill_values(call);
-    return PyObject_Vectorcall(program.kernel, operands.arguments + 1, static_cast<size_t>(operands.size() - 1), nullptr);
+    return PyObject_Vectorcall(program.kernel, operands.arguments + 1, static_cast<size_t>(operands.size() - 1),
+                               nullptr);
 }
 
 PyObject* run_native(const Program& program, Call& call) {

@@ -44,7 +44,8 @@ bool read_formula(PyObject* from, Formula& to) {
 bool read_formulas(PyObject* recorder, Formulas& to) {
     const auto& at = configuration.recorder;
     PyObject *formulas = slot(recorder, at.formulas), *saves = slot(recorder, at.saves);
-    if (!PyList_CheckExact(formulas) || !PyTuple_CheckExact(saves) || !PyList_CheckExact(slot(recorder, at.environment)))
+    if (!PyList_CheckExact(formulas) || !PyTuple_CheckExact(saves) ||
+        !PyList_CheckExact(slot(recorder, at.environment)))
         return false;
     to.plain = slot(recorder, at.plain) == Py_True;
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(saves); index++)
@@ -93,7 +94,8 @@ bool same_version(PyObject* one, PyObject* other) {
 // The tensor that a node kept of its own result, without its history; null where Python has to look at it.
 PyObject* saved_result(PyObject* item, PyObject* version) {
     PyObject* mode = current_mode();
-    if (Py_TYPE(item) != configuration.result_type || mode == nullptr || holds(mode, configuration.mode.grad) || handles(mode))
+    if (Py_TYPE(item) != configuration.result_type || mode == nullptr || holds(mode, configuration.mode.grad) ||
+        handles(mode))
         return nullptr;
     PyObject* alias = slot(item, configuration.result.alias);
     if (!is_results_class(alias)) return nullptr;
@@ -209,7 +211,8 @@ bool is_unshared_view(PyObject* tensor) {
     PyObject* base = slot(view, configuration.view.base);
     PyObject* whole = slot(base, configuration.tensor.array);
     if (!PyArray_CheckExact(array) || whole == nullptr || !PyArray_CheckExact(whole)) return false;
-    // The storage is the view's and its base's; the base's array is what the storage's bytes refer to, and maybe the view's.
+    // The storage is the view's and its base's; the base's array is what the storage's bytes refer to, and maybe the
+    // view's.
     const Py_ssize_t known = 2 + (PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) == whole);
     return Py_REFCNT(array) == 1 && Py_REFCNT(base) == 1 && Py_REFCNT(whole) == known && Py_REFCNT(storage) == 2 &&
            slot(base, configuration.tensor.storage) == storage;
@@ -272,7 +275,8 @@ PyObject* add_gradients(PyObject* have, PyObject* grad) {
     PyObject* mode = current_mode();
     if (mode == nullptr) return nullptr;
     const bool writable = !holds(mode, configuration.mode.grad) && is_unshared(have) && is_results_class(grad) &&
-                          slot(have, configuration.tensor.sig) == slot(grad, configuration.tensor.sig) && !handles(mode);
+                          slot(have, configuration.tensor.sig) == slot(grad, configuration.tensor.sig) &&
+                          !handles(mode);
     PyObject* const given[2] = {have, grad};
     return PyObject_Vectorcall(writable ? configuration.add_in_place : configuration.add, given, 2, nullptr);
 }

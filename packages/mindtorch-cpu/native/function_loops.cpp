@@ -7,9 +7,9 @@ namespace mindtorch {
 
 namespace {
 
-#define FUNCTION(Name, value)                                              \
-    struct Name : NoNumbers {                                              \
-        using NoNumbers::NoNumbers;                                        \
+#define FUNCTION(Name, value)                                             \
+    struct Name : NoNumbers {                                             \
+        using NoNumbers::NoNumbers;                                       \
         INLINE Floats operator()(const Floats& x) const { return value; } \
     };
 
@@ -72,10 +72,18 @@ struct Power : NoNumbers {
 }  // namespace
 
 extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {{
-    vector_map<Exponential, 1>, vector_map<ExponentialLessOne, 1>, vector_map<Logarithm, 1>,
-    vector_map<LogarithmTo<2>, 1>, vector_map<LogarithmTo<10>, 1>, vector_map<LogarithmOfOnePlus, 1>,
-    vector_map<Sine<0>, 1>, vector_map<Sine<1>, 1>, vector_map<Tangent, 1>, vector_map<ErrorFunction, 1>,
-    vector_map<Sigmoid, 1>, vector_map<Power, 2>,
+    vector_map<Exponential, 1>,
+    vector_map<ExponentialLessOne, 1>,
+    vector_map<Logarithm, 1>,
+    vector_map<LogarithmTo<2>, 1>,
+    vector_map<LogarithmTo<10>, 1>,
+    vector_map<LogarithmOfOnePlus, 1>,
+    vector_map<Sine<0>, 1>,
+    vector_map<Sine<1>, 1>,
+    vector_map<Tangent, 1>,
+    vector_map<ErrorFunction, 1>,
+    vector_map<Sigmoid, 1>,
+    vector_map<Power, 2>,
 }};
 
 }  // namespace mindtorch

@@ -32,8 +32,8 @@ Matrix<Real> transposed(const Matrix<Real>& m) {
 
 template <typename Real>
 Product<Real> transposed(const Product<Real>& p) {
-    return {p.columns, p.rows, p.depth, transposed(p.right), transposed(p.left), p.out, p.out_column, p.out_row,
-            p.alpha,   p.beta, transposed(p.addend)};
+    return {p.columns, p.rows,  p.depth, transposed(p.right), transposed(p.left), p.out, p.out_column,
+            p.out_row, p.alpha, p.beta,  transposed(p.addend)};
 }
 
 // The part of a product that gives some rows and columns of the result.
@@ -145,7 +145,8 @@ bool run(Batch<Real> batch) {
     const Cut pieces = cut<Real>(first, parts_of(used, batch.count), few);
     const size_t each = pieces.down * pieces.across, count = batch.count * each;
     const size_t rows = least(pieces.rows, first.rows), columns = least(pieces.columns, first.columns);
-    const size_t size = rounded(few ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
+    const size_t size =
+        rounded(few ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
     // A whole pool's work lets go of Python's lock even where it is one thread's.
     const size_t grain = work < WORTH_A_THREAD ? count : used == threads ? 0 : parts_of(count, used);
     const size_t workers = least(grain == 0 ? count : parts_of(count, grain), threads);
@@ -155,7 +156,8 @@ bool run(Batch<Real> batch) {
         // Parts of the pool are count * i / workers: the one that begins at `from` is i.
         Real* own = memory + (from * workers + count - 1) / count * size;
         for (size_t at = from; at < to; at++) {
-            const size_t row = at % each / pieces.across * pieces.rows, column = at % each % pieces.across * pieces.columns;
+            const size_t row = at % each / pieces.across * pieces.rows,
+                         column = at % each % pieces.across * pieces.columns;
             const Product<Real> one = part(member(batch, at / each), row, least(pieces.rows, first.rows - row), column,
                                            least(pieces.columns, first.columns - column));
             if (few)

@@ -29,8 +29,8 @@ MINDTORCH_INLINE Real total(const typename Simd<Real>::Vector& value) {
 
 // ROWS rows of `left` times COLUMNS dense columns of `right`.
 template <size_t ROWS, size_t COLUMNS, typename Real>
-MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* left, ptrdiff_t left_row, const Real* right,
-                                     ptrdiff_t right_column, size_t depth) {
+MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* left, ptrdiff_t left_row,
+                                     const Real* right, ptrdiff_t right_column, size_t depth) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     Vector chains[ROWS][COLUMNS] = {};
@@ -49,7 +49,8 @@ MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* le
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < COLUMNS; j++) {
             Real sum = total<Real>(chains[i][j]);
-            const Real *x = left + static_cast<ptrdiff_t>(i) * left_row, *y = right + static_cast<ptrdiff_t>(j) * right_column;
+            const Real *x = left + static_cast<ptrdiff_t>(i) * left_row,
+                       *y = right + static_cast<ptrdiff_t>(j) * right_column;
             for (size_t at = k; at < depth; at++) sum += x[at] * y[at];
             sums[i * sums_row + j] = sum;
         }
@@ -62,7 +63,8 @@ void down_columns(const Product<Real>& p, Real* sums, size_t row, size_t column,
     size_t j = column;
     for (; j + TOGETHER <= column + columns; j += TOGETHER)
         inner_products<ROWS, TOGETHER>(sums + row * p.columns + j, p.columns, left, p.left.row,
-                                       p.right.data + static_cast<ptrdiff_t>(j) * p.right.column, p.right.column, p.depth);
+                                       p.right.data + static_cast<ptrdiff_t>(j) * p.right.column, p.right.column,
+                                       p.depth);
     for (; j < column + columns; j++)
         inner_products<ROWS, 1>(sums + row * p.columns + j, p.columns, left, p.left.row,
                                 p.right.data + static_cast<ptrdiff_t>(j) * p.right.column, p.right.column, p.depth);
@@ -92,7 +94,8 @@ MINDTORCH_INLINE void add_rows(Real* sums, size_t sums_row, const Real* left, pt
         for (size_t i = 0; i < ROWS; i++) {
             Real value = sums[i * sums_row + j];
             for (size_t k = 0; k < DEPTH; k++)
-                value += right[static_cast<ptrdiff_t>(k) * right_row + j] * left[static_cast<ptrdiff_t>(i) * left_row + k];
+                value +=
+                    right[static_cast<ptrdiff_t>(k) * right_row + j] * left[static_cast<ptrdiff_t>(i) * left_row + k];
             sums[i * sums_row + j] = value;
         }
 }
@@ -104,11 +107,11 @@ MINDTORCH_INLINE void add_rows_to_all(const Product<Real>& p, Real* sums, size_t
     const Real* left = p.left.data + k;
     size_t row = 0;
     for (; row + 4 <= p.rows; row += 4)
-        add_rows<4, DEPTH>(sums + row * sums_row, sums_row, left + static_cast<ptrdiff_t>(row) * p.left.row, p.left.row, right,
-                           p.right.row, columns);
+        add_rows<4, DEPTH>(sums + row * sums_row, sums_row, left + static_cast<ptrdiff_t>(row) * p.left.row, p.left.row,
+                           right, p.right.row, columns);
     for (; row < p.rows; row++)
-        add_rows<1, DEPTH>(sums + row * sums_row, sums_row, left + static_cast<ptrdiff_t>(row) * p.left.row, p.left.row, right,
-                           p.right.row, columns);
+        add_rows<1, DEPTH>(sums + row * sums_row, sums_row, left + static_cast<ptrdiff_t>(row) * p.left.row, p.left.row,
+                           right, p.right.row, columns);
 }
 
 // Sums of a stretch of columns and a block of the depth at a time: short sums of sums are more exact than long ones.

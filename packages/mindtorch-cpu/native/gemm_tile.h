@@ -104,8 +104,9 @@ void pack(Real* to, const Real* from, ptrdiff_t line, ptrdiff_t along, size_t co
         } else if (lines < WIDTH || along != 1 || !pack_across<WIDTH>(to, from, line, depth)) {
             for (size_t k = 0; k < depth; k++)
                 for (size_t i = 0; i < WIDTH; i++)
-                    to[k * WIDTH + i] =
-                        i < lines ? from[static_cast<ptrdiff_t>(i) * line + static_cast<ptrdiff_t>(k) * along] : Real(0);
+                    to[k * WIDTH + i] = i < lines
+                                            ? from[static_cast<ptrdiff_t>(i) * line + static_cast<ptrdiff_t>(k) * along]
+                                            : Real(0);
         }
     }
 }
@@ -205,7 +206,8 @@ void multiply_block(Real* out, ptrdiff_t out_row, const Real* left, const Real* 
             Real* to = out + static_cast<ptrdiff_t>(row) * out_row + column;
             const Real *a = left + row * depth, *b = right + column * right_depth, *at = finish.addend.data;
             if (at != nullptr)
-                at += static_cast<ptrdiff_t>(row) * finish.addend.row + static_cast<ptrdiff_t>(column) * finish.addend.column;
+                at += static_cast<ptrdiff_t>(row) * finish.addend.row +
+                      static_cast<ptrdiff_t>(column) * finish.addend.column;
             if (rows_here <= (TILE_ROWS + 2) / 3)
                 tile<(TILE_ROWS + 2) / 3>(to, out_row, a, b, rows_here, columns_here, depth, finish, at);
             else if (rows_here <= (2 * TILE_ROWS + 2) / 3)
@@ -236,7 +238,8 @@ void multiply(const Product<Real>& p, Real* scratch) {
         do {
             const size_t depth = least(BLOCK_DEPTH, p.depth - k);
             const ptrdiff_t k_at = static_cast<ptrdiff_t>(k), column_at = static_cast<ptrdiff_t>(column);
-            pack<Simd<Real>::TILE_COLUMNS>(columns_packed, p.right.data + k_at * p.right.row + column_at * p.right.column,
+            pack<Simd<Real>::TILE_COLUMNS>(columns_packed,
+                                           p.right.data + k_at * p.right.row + column_at * p.right.column,
                                            p.right.column, p.right.row, columns, depth);
             for (size_t row = 0; row < p.rows; row += BLOCK_ROWS) {
                 const size_t rows = least(BLOCK_ROWS, p.rows - row);
@@ -245,8 +248,8 @@ void multiply(const Product<Real>& p, Real* scratch) {
                                 p.left.column, rows, depth);
                 Finish<Real> finish = {p.alpha, p.beta, p.addend, k > 0};
                 if (p.addend.data != nullptr) finish.addend.data += row_at * p.addend.row + column_at * p.addend.column;
-                multiply_block(p.out + row_at * p.out_row + column_at, p.out_row, rows_packed, columns_packed, rows, columns,
-                               depth, depth, finish);
+                multiply_block(p.out + row_at * p.out_row + column_at, p.out_row, rows_packed, columns_packed, rows,
+                               columns, depth, depth, finish);
             }
             k += BLOCK_DEPTH;
         } while (k < p.depth);

@@ -30,8 +30,7 @@ public:
         if (count < 4096) {
             body(*twister_);
         } else {
-            Py_BEGIN_ALLOW_THREADS
-            body(*twister_);
+            Py_BEGIN_ALLOW_THREADS body(*twister_);
             Py_END_ALLOW_THREADS
         }
         return 1;

@@ -1,4 +1,5 @@
-// Memory for large arrays, kept when it is freed: the pages of a fresh mapping cost more than most kernels do with them.
+// Memory for large arrays, kept when it is freed: the pages of a fresh mapping cost more than most kernels do with
+// them.
 //
 // numpy asks its handler of memory; this one answers for large blocks and passes the others on to numpy's own. What is
 // kept never makes the process larger than the arrays alone once made it, and is bounded by the limit.
@@ -201,7 +202,8 @@ PyObject* limit_host_cache(PyObject*, PyObject* bytes) {
     const size_t wanted = PyLong_AsSize_t(bytes);
     if (wanted == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
 #if defined(__linux__)
-    static const int prepared = pthread_atfork([] { cache().lock(); }, [] { cache().unlock(); }, [] { cache().unlock(); });
+    static const int prepared =
+        pthread_atfork([] { cache().lock(); }, [] { cache().unlock(); }, [] { cache().unlock(); });
     if (prepared != 0) return PyErr_NoMemory();
     cache().limit_to(wanted);
 #endif

@@ -13,10 +13,10 @@ namespace {
 
 int sum_of(PyArrayObject* array) {
     switch (PyArray_TYPE(array)) {
-    case NPY_FLOAT: return FLOAT_SUM;
-    case NPY_DOUBLE: return DOUBLE_SUM;
-    case NPY_INT64: return LONG_SUM;
-    default: return -1;
+        case NPY_FLOAT: return FLOAT_SUM;
+        case NPY_DOUBLE: return DOUBLE_SUM;
+        case NPY_INT64: return LONG_SUM;
+        default: return -1;
     }
 }
 
@@ -92,7 +92,8 @@ struct Frame {
         many = indexed;
         bytes = static_cast<size_t>(PyArray_ITEMSIZE(array));
         for (int dim = PyArray_NDIM(array) - 1; dim >= first + many; dim--) {
-            if (PyArray_DIM(array, dim) != 1 && PyArray_STRIDE(array, dim) != static_cast<npy_intp>(bytes)) return false;
+            if (PyArray_DIM(array, dim) != 1 && PyArray_STRIDE(array, dim) != static_cast<npy_intp>(bytes))
+                return false;
             bytes *= static_cast<size_t>(PyArray_DIM(array, dim));
         }
         for (int dim = 0; dim < first; dim++) before *= static_cast<size_t>(PyArray_DIM(array, dim));
@@ -122,8 +123,8 @@ int pick(PyArrayObject* out, const Frame& frame, const Offsets& offsets) {
         const char* from = PyArray_BYTES(frame.array) + frame.offset(number);
         char* to = PyArray_BYTES(out) + number * offsets.count * frame.bytes;
         parallel(offsets.count, grain, [&](size_t start, size_t end) {
-            index_loops().pick_rows({to + start * frame.bytes, from, offsets.items.get() + start, end - start, frame.bytes,
-                                     static_cast<ptrdiff_t>(frame.bytes)});
+            index_loops().pick_rows({to + start * frame.bytes, from, offsets.items.get() + start, end - start,
+                                     frame.bytes, static_cast<ptrdiff_t>(frame.bytes)});
         });
     }
     return 1;
@@ -220,12 +221,13 @@ bool start_from(PyArrayObject* out, PyArrayObject* self, int size) {
 // One number into all elements of rows.
 void place_number(PyArrayObject* out, const Frame& frame, const Offsets& offsets, const char* number, int size) {
     for (size_t block = 0; block < frame.before; block++)
-        index_loops().fill_rows[size]({PyArray_BYTES(out) + frame.offset(block), number, offsets.items.get(), offsets.count,
-                                       frame.bytes, 0});
+        index_loops().fill_rows[size](
+            {PyArray_BYTES(out) + frame.offset(block), number, offsets.items.get(), offsets.count, frame.bytes, 0});
 }
 
 // Write, or add, whole rows.
-void put_rows(PyArrayObject* out, const Frame& frame, const Offsets& offsets, PyArrayObject* values, int sum, double factor) {
+void put_rows(PyArrayObject* out, const Frame& frame, const Offsets& offsets, PyArrayObject* values, int sum,
+              double factor) {
     for (size_t number = 0; number < frame.before; number++) {
         const PickedRows rows = {PyArray_BYTES(out) + frame.offset(number),
                                  PyArray_BYTES(values) + number * offsets.count * frame.bytes,
@@ -245,13 +247,15 @@ void put_rows(PyArrayObject* out, const Frame& frame, const Offsets& offsets, Py
 int put_under_mask(PyArrayObject* out, PyArrayObject* self, PyObject* index, PyArrayObject* values) {
     PyArrayObject* mask = plain_array(index);
     if (mask == nullptr || PyArray_TYPE(mask) != NPY_BOOL || !is_contiguous(mask) || !is_contiguous(out) ||
-        PyArray_NDIM(mask) != PyArray_NDIM(out) || !PyArray_CompareLists(PyArray_DIMS(mask), PyArray_DIMS(out), PyArray_NDIM(out)))
+        PyArray_NDIM(mask) != PyArray_NDIM(out) ||
+        !PyArray_CompareLists(PyArray_DIMS(mask), PyArray_DIMS(out), PyArray_NDIM(out)))
         return 0;
     const int size = size_class(out);
     if (may_overlap(out, mask) || may_overlap(out, values) || !start_from(out, self, size)) return 0;
     const auto* holds = static_cast<const uint8_t*>(PyArray_DATA(mask));
     parallel(static_cast<size_t>(PyArray_SIZE(out)), GRAIN, [&](size_t from, size_t to) {
-        index_loops().fill_under[size](PyArray_BYTES(out) + (from << size), holds + from, PyArray_BYTES(values), to - from);
+        index_loops().fill_under[size](PyArray_BYTES(out) + (from << size), holds + from, PyArray_BYTES(values),
+                                       to - from);
     });
     return 1;
 }
@@ -300,8 +304,8 @@ int index_add(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (sum == LONG_SUM && factor != 1.0) return 0;
     Frame frame;
     Offsets offsets;
-    if (!along(out, values[1], values[2], frame, offsets) || may_overlap(out, source) ||
-        !is_contiguous(source) || static_cast<size_t>(PyArray_NBYTES(source)) != frame.before * offsets.count * frame.bytes ||
+    if (!along(out, values[1], values[2], frame, offsets) || may_overlap(out, source) || !is_contiguous(source) ||
+        static_cast<size_t>(PyArray_NBYTES(source)) != frame.before * offsets.count * frame.bytes ||
         !start_from(out, self, size_class(out)))
         return 0;
     if (PyArray_SIZE(out) > 0) put_rows(out, frame, offsets, source, sum, factor);
@@ -328,12 +332,8 @@ int take(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel index_kernels[] = {
-    {"index_select", index_select},
-    {"index", index},
-    {"index_put", index_put},
-    {"index_add", index_add},
-    {"take", take},
-    {nullptr, nullptr},
+    {"index_select", index_select}, {"index", index}, {"index_put", index_put},
+    {"index_add", index_add},       {"take", take},   {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

@@ -16,8 +16,8 @@ struct PickedRows {
     ptrdiff_t step;  // between rows on the side without offsets
 };
 
-// A line of elements. Element i lies `positions[i]` times `reach` and i times `lane` from the start of the indexed side,
-// i times `step` from that of the other; steps are in bytes.
+// A line of elements. Element i lies `positions[i]` times `reach` and i times `lane` from the start of the indexed
+// side, i times `step` from that of the other; steps are in bytes.
 struct PickedLine {
     char* to;
     const char* from;
@@ -35,10 +35,10 @@ struct IndexLoops {
     // Whether all positions are in low..high-1.
     bool (*within)(const char* positions, size_t count, ptrdiff_t step, int64_t low, int64_t high);
     // Positions, from the end where they are below zero, times `step`; added to what is there if `adds`.
-    void (*offsets)(int64_t* to, const char* positions, size_t count, ptrdiff_t positions_step, int64_t extent, int64_t step,
-                    bool adds);
-    void (*pick_rows)(const PickedRows& rows);   // `from` has the offsets
-    void (*place_rows)(const PickedRows& rows);  // `to` has them
+    void (*offsets)(int64_t* to, const char* positions, size_t count, ptrdiff_t positions_step, int64_t extent,
+                    int64_t step, bool adds);
+    void (*pick_rows)(const PickedRows& rows);               // `from` has the offsets
+    void (*place_rows)(const PickedRows& rows);              // `to` has them
     void (*fill_rows[WIDTH_COUNT])(const PickedRows& rows);  // `to` has them, and `from` is one element
     void (*add_rows[SUM_COUNT])(const PickedRows& rows, double factor);
     // One row, the sum of the table's rows that are named; rows are `bytes` long.
@@ -48,7 +48,8 @@ struct IndexLoops {
     void (*scatter_add[SUM_COUNT])(const PickedLine& line);
     // The `many` largest (or smallest) of `count` floats, best first and the first of equals; not-a-numbers are larger
     // than all others. `keys` has room for `many`.
-    void (*best)(float* values, int64_t* places, int32_t* keys, const float* from, size_t count, size_t many, bool largest);
+    void (*best)(float* values, int64_t* places, int32_t* keys, const float* from, size_t count, size_t many,
+                 bool largest);
     // The item at `number` where the mask holds.
     void (*fill_under[WIDTH_COUNT])(char* to, const uint8_t* mask, const char* number, size_t count);
     size_t (*count_set)(const uint8_t* mask, size_t count);

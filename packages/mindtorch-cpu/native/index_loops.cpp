@@ -85,11 +85,11 @@ INLINE void pick_items(const PickedRows& rows) {
 
 void pick_rows(const PickedRows& rows) {
     switch (rows.bytes) {
-    case 1: return pick_items<uint8_t>(rows);
-    case 2: return pick_items<uint16_t>(rows);
-    case 4: return pick_items<uint32_t>(rows);
-    case 8: return pick_items<uint64_t>(rows);
-    case 16: return pick_items<Pair>(rows);
+        case 1: return pick_items<uint8_t>(rows);
+        case 2: return pick_items<uint16_t>(rows);
+        case 4: return pick_items<uint32_t>(rows);
+        case 8: return pick_items<uint64_t>(rows);
+        case 16: return pick_items<Pair>(rows);
     }
     for (size_t i = 0; i < rows.count; i++)
         copy_row(rows.to + static_cast<ptrdiff_t>(i) * rows.step, rows.from + rows.offsets[i], rows.bytes);
@@ -107,11 +107,11 @@ INLINE void place_items(const PickedRows& rows) {
 
 void place_rows(const PickedRows& rows) {
     switch (rows.bytes) {
-    case 1: return place_items<uint8_t>(rows);
-    case 2: return place_items<uint16_t>(rows);
-    case 4: return place_items<uint32_t>(rows);
-    case 8: return place_items<uint64_t>(rows);
-    case 16: return place_items<Pair>(rows);
+        case 1: return place_items<uint8_t>(rows);
+        case 2: return place_items<uint16_t>(rows);
+        case 4: return place_items<uint32_t>(rows);
+        case 8: return place_items<uint64_t>(rows);
+        case 16: return place_items<Pair>(rows);
     }
     for (size_t i = 0; i < rows.count; i++)
         copy_row(rows.to + rows.offsets[i], rows.from + static_cast<ptrdiff_t>(i) * rows.step, rows.bytes);
@@ -150,7 +150,8 @@ void sum_rows(char* to, const char* table, const int64_t* numbers, size_t count,
         Part a = {0}, b = {0}, c = {0}, d = {0};
         for (size_t row = 0; row < count; row++) {
             const char* from = table + static_cast<size_t>(numbers[row]) * bytes + start;
-            const char* next = table + static_cast<size_t>(numbers[row + AHEAD < count ? row + AHEAD : row]) * bytes + start;
+            const char* next =
+                table + static_cast<size_t>(numbers[row + AHEAD < count ? row + AHEAD : row]) * bytes + start;
             for (size_t line = 0; line < SPAN; line += 64) __builtin_prefetch(next + line);
             a += load<Part>(from);
             b += load<Part>(from + 64);

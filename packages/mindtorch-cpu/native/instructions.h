@@ -33,11 +33,11 @@ const char* instruction_set_name();
 }  // namespace mindtorch
 
 #ifdef MINDTORCH_X86_LEVELS
-#define MINDTORCH_DECLARE_LOOPS(Type, name)                                                     \
-    extern const Type name##_base, name##_v2, name##_v3, name##_v4;                             \
-    inline const Type& name() {                                                                 \
-        static const Type* const each[] = {&name##_base, &name##_v2, &name##_v3, &name##_v4};   \
-        return *each[instruction_set];                                                          \
+#define MINDTORCH_DECLARE_LOOPS(Type, name)                                                   \
+    extern const Type name##_base, name##_v2, name##_v3, name##_v4;                           \
+    inline const Type& name() {                                                               \
+        static const Type* const each[] = {&name##_base, &name##_v2, &name##_v3, &name##_v4}; \
+        return *each[instruction_set];                                                        \
     }
 #else
 #define MINDTORCH_DECLARE_LOOPS(Type, name) \

@@ -71,8 +71,7 @@ struct NamedKernel {
 };
 
 struct Kernel {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     KernelFunction function;
     MakingFunction make;
     PyObject* numpy;  // what runs where `function` returns 0
@@ -145,34 +144,35 @@ struct Configuration {
     struct {
         PyObject *kernel, *outputs, *inplace, *view, *views, *composite;
     } runs = {};
-    PyTypeObject *leaf_type = nullptr, *node_type = nullptr, *recorder_type = nullptr;  // of leaves' nodes and ops' nodes
+    PyTypeObject *leaf_type = nullptr, *node_type = nullptr,
+                 *recorder_type = nullptr;             // of leaves' nodes and ops' nodes
     PyObject *add = nullptr, *add_in_place = nullptr;  // of gradients
-    PyObject* fit = nullptr;                    // fit(grad, spec, node, index)
-    PyObject* unpack = nullptr;                 // unpack(node, item, version)
-    PyObject* tensor_class = nullptr;           // a list of the class of results
-    PyObject* after = nullptr;                  // Recorder.after; null without autograd
-    PyObject* sequence = nullptr;               // the counter of nodes
-    PyObject* anomaly = nullptr;                // its settings
+    PyObject* fit = nullptr;                           // fit(grad, spec, node, index)
+    PyObject* unpack = nullptr;                        // unpack(node, item, version)
+    PyObject* tensor_class = nullptr;                  // a list of the class of results
+    PyObject* after = nullptr;                         // Recorder.after; null without autograd
+    PyObject* sequence = nullptr;                      // the counter of nodes
+    PyObject* anomaly = nullptr;                       // its settings
     PyObject* gradient_edge = nullptr;
     PyObject* nowhere = nullptr;
-    PyObject* state = nullptr;                  // the dispatcher's thread-local state
-    PyObject* default_mode = nullptr;           // of a thread that set none
-    PyObject* plain_types = nullptr;            // a set
-    PyObject* fingerprint = nullptr;            // part of a key, for what is rare
-    PyObject* unplannable = nullptr;            // what `fingerprint` raises
-    PyObject* run_again = nullptr;              // run_again(plan, flat, error)
-    PyObject* relate = nullptr;                 // relate(plan, base, view)
-    PyObject* empty = nullptr;                  // numpy.empty
+    PyObject* state = nullptr;                                       // the dispatcher's thread-local state
+    PyObject* default_mode = nullptr;                                // of a thread that set none
+    PyObject* plain_types = nullptr;                                 // a set
+    PyObject* fingerprint = nullptr;                                 // part of a key, for what is rare
+    PyObject* unplannable = nullptr;                                 // what `fingerprint` raises
+    PyObject* run_again = nullptr;                                   // run_again(plan, flat, error)
+    PyObject* relate = nullptr;                                      // relate(plan, base, view)
+    PyObject* empty = nullptr;                                       // numpy.empty
     PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
-    PyObject* error_state = nullptr;            // numpy's context variable, or None where numpy has none
+    PyObject* error_state = nullptr;  // numpy's context variable, or None where numpy has none
     PyObject* zero = nullptr;
-    PyObject* cpu = nullptr;                    // the device
-    PyObject* default_creation = nullptr;       // of views
+    PyObject* cpu = nullptr;               // the device
+    PyObject* default_creation = nullptr;  // of views
     // Names.
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
              *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr;
-    int bfloat16 = -1;                  // its number among numpy's types
+    int bfloat16 = -1;  // its number among numpy's types
 };
 
 extern Configuration configuration;

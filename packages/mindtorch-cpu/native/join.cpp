@@ -269,7 +269,8 @@ int constant_pad_nd(PyObject* given, PyObject* const* values, Py_ssize_t count) 
     region.from = PyArray_BYTES(both.from);
     for (int dim = 0; dim < ndim; dim++) {
         const int place = 2 * (ndim - 1 - dim);
-        const npy_intp left = place < pad.count ? pad.items[place] : 0, right = place < pad.count ? pad.items[place + 1] : 0;
+        const npy_intp left = place < pad.count ? pad.items[place] : 0,
+                       right = place < pad.count ? pad.items[place + 1] : 0;
         const npy_intp extent = PyArray_DIM(both.from, dim) + (left < 0 ? left : 0) + (right < 0 ? right : 0);
         if (extent < 0) return 0;
         if (left > 0) {

@@ -46,9 +46,9 @@ private:
 
     std::vector<Entry> entries_;
     size_t used_ = 0;
-    PyObject* plans_ = nullptr;        // the packet's, for which the entries hold
-    PyObject* free_ = nullptr;         // where a number's value is no part of a key
-    PyObject* own_key_ = nullptr;      // the packet's own key function or None
+    PyObject* plans_ = nullptr;    // the packet's, for which the entries hold
+    PyObject* free_ = nullptr;     // where a number's value is no part of a key
+    PyObject* own_key_ = nullptr;  // the packet's own key function or None
     unsigned long long free_places_ = 0;
 };
 

@@ -181,7 +181,8 @@ int nll_loss(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 int nll_loss_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Targets targets;
     Reduced reduced;
-    if (count != 7 || !reduction_of(values[4], reduced) || !targets.take(given, values[2], values[3], values[5])) return 0;
+    if (count != 7 || !reduction_of(values[4], reduced) || !targets.take(given, values[2], values[3], values[5]))
+        return 0;
     float* out = output_floats(given, targets.rows * targets.width);
     const float* grad = floats(values[0], reduced == NONE ? targets.rows : 1, nullptr);
     const float* total = floats(values[6], 1, nullptr);

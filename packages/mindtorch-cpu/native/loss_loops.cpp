@@ -14,14 +14,14 @@ struct Numbered {
     float share, bound, half;
 };
 
-#define LOSS(Name, value)                                                                      \
-    struct Name : Numbered {                                                                   \
-        using Numbered::Numbered;                                                              \
+#define LOSS(Name, value)                                                                       \
+    struct Name : Numbered {                                                                    \
+        using Numbered::Numbered;                                                               \
         INLINE Floats operator()(const Floats& x, const Floats& target) const { return value; } \
     };
-#define SLOPE(Name, value)                                                                                         \
-    struct Name : Numbered {                                                                                       \
-        using Numbered::Numbered;                                                                                  \
+#define SLOPE(Name, value)                                                                                          \
+    struct Name : Numbered {                                                                                        \
+        using Numbered::Numbered;                                                                                   \
         INLINE Floats operator()(const Floats& grad, const Floats& x, const Floats& target) const { return value; } \
     };
 
@@ -45,7 +45,8 @@ INLINE Floats smooth_slope(const Floats& apart, float beta) {
 LOSS(Squared, (x - target) * (x - target))
 LOSS(Smooth, smooth(absolute(x - target), bound, half))
 LOSS(Huber, huber(absolute(x - target), bound))
-LOSS(CrossEntropy, (target - 1.0f) * at_least(logarithm_of_one_plus(-x), -100.0f) - target * at_least(logarithm(x), -100.0f))
+LOSS(CrossEntropy,
+     (target - 1.0f) * at_least(logarithm_of_one_plus(-x), -100.0f) - target * at_least(logarithm(x), -100.0f))
 LOSS(CrossEntropyOfLogits, (1.0f - target) * x + soft(-x))
 SLOPE(SquaredSlope, (x - target) * (2.0f * share) * grad)
 SLOPE(SmoothSlope, smooth_slope(x - target, bound) * share * grad)

@@ -143,7 +143,8 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
     View &to = operands.out, &a = operands.left, &b = operands.right;
     const bool inner = PyArray_NDIM(array) == 0;
     if (!look(out, type, false, to) || !look(left, type, inner, a) || !look(right, type, false, b)) return 0;
-    if (a.rows != to.rows || b.columns != to.columns || a.columns != b.rows || a.count != to.count || b.count != to.count)
+    if (a.rows != to.rows || b.columns != to.columns || a.columns != b.rows || a.count != to.count ||
+        b.count != to.count)
         return 0;
     if (operands.alpha == 0 || !separate(out, left) || !separate(out, right)) return 0;
     return type == NPY_FLOAT ? multiply<float>(operands) : multiply<double>(operands);
@@ -158,7 +159,8 @@ int matrix_product(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 // Values are (addend, left, right, beta, alpha); the addend is not looked at for beta 0.
 int scaled_product(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     Operands operands;
-    if (count != 5 || !PyArray_CheckExact(out) || !number(values[3], operands.beta) || !number(values[4], operands.alpha))
+    if (count != 5 || !PyArray_CheckExact(out) || !number(values[3], operands.beta) ||
+        !number(values[4], operands.alpha))
         return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
     if (operands.beta != 0) {

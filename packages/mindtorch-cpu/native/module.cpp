@@ -39,22 +39,30 @@ static PyMethodDef methods[] = {
     {"chain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(chain)), METH_FASTCALL,
      "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with nothing done,\n"
      "where they are not dense floats of one dtype and, in an item, one geometry."},
-    {"limit_host_cache", limit_host_cache, METH_O, "limit_host_cache(bytes): keep that much freed memory of large arrays."},
+    {"limit_host_cache", limit_host_cache, METH_O,
+     "limit_host_cache(bytes): keep that much freed memory of large arrays."},
     {"empty_host_cache", empty_host_cache, METH_NOARGS, "Give freed memory that is kept back to the system."},
-    {"host_cache", host_cache, METH_NOARGS, "Bytes used by large arrays, kept, and the limit of what is kept, by name."},
+    {"host_cache", host_cache, METH_NOARGS,
+     "Bytes used by large arrays, kept, and the limit of what is kept, by name."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "mindtorch_cpu._native", "Native executor and kernels of the CPU backend.",
-    -1, methods, nullptr, nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT,
+    "mindtorch_cpu._native",
+    "Native executor and kernels of the CPU backend.",
+    -1,
+    methods,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
-    if (!module || add_types(module.get()) < 0 ||
-        PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0 ||
+    if (!module || add_types(module.get()) < 0 || PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0 ||
         PyModule_AddStringConstant(module.get(), "INSTRUCTIONS", instruction_set_name()) < 0)
         return nullptr;
     Ref operations(chain_operations());

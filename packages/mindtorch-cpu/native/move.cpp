@@ -104,15 +104,8 @@ int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel copy_kernels[] = {
-    {"clone", clone},
-    {"copy_", copy_},
-    {"zeros", zeros},
-    {"ones", ones},
-    {"full", fill<1>},
-    {"new_full", fill<2>},
-    {"fill_", fill_},
-    {"arange", arange},
-    {nullptr, nullptr},
+    {"clone", clone},      {"copy_", copy_}, {"zeros", zeros},   {"ones", ones},     {"full", fill<1>},
+    {"new_full", fill<2>}, {"fill_", fill_}, {"arange", arange}, {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

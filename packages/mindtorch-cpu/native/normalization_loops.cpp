@@ -80,7 +80,8 @@ void logarithm_of_sum(float* out, const float* in, size_t rows, size_t width) {
     for (size_t row = 0; row < rows; row++, in += width) {
         float most = greatest(in, width);
         if (most - most != 0.0f && most == most) most = 0.0f;  // infinite
-        const float total = sum_row(width, [=](size_t i, size_t n) { return exponential(part(in + i, n, -INFINITY) - most); });
+        const float total =
+            sum_row(width, [=](size_t i, size_t n) { return exponential(part(in + i, n, -INFINITY) - most); });
         out[row] = logf(total) + most;
     }
 }
@@ -235,8 +236,8 @@ void layer_norm_gradient(const LayerNormGradients& to, const float* grad, const 
 
 void layer_norm_backward(const LayerNormGradients& to, const float* grad, const float* in, const float* mean,
                          const float* scale, const float* weight, size_t rows, size_t width) {
-    (weight == nullptr ? layer_norm_gradient<false> : layer_norm_gradient<true>)(to, grad, in, mean, scale, weight, rows,
-                                                                                width);
+    (weight == nullptr ? layer_norm_gradient<false> : layer_norm_gradient<true>)(to, grad, in, mean, scale, weight,
+                                                                                 rows, width);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ using ParallelBody = void (*)(void* context, size_t from, size_t to);
 void run_parallel(size_t count, size_t grain, ParallelBody body, void* context);
 
 // Call body(from, to) for consecutive parts of 0..count, at the same time on the pool's threads; the parts depend on
-// `count` and the number of threads alone. Up to `grain` elements it is one call in this thread; above, Python's lock is
-// released, so a body must not touch Python. Returns when all parts are done. A body may not throw; within one,
+// `count` and the number of threads alone. Up to `grain` elements it is one call in this thread; above, Python's lock
+// is released, so a body must not touch Python. Returns when all parts are done. A body may not throw; within one,
 // `parallel` runs in its thread.
 template <typename Body>
 void parallel(size_t count, size_t grain, const Body& body) {

@@ -1,5 +1,5 @@
-// Elementwise arithmetic, comparisons and logic. The driver of elementwise.h takes any strides; what it does not take is
-// numpy's.
+// Elementwise arithmetic, comparisons and logic. The driver of elementwise.h takes any strides; what it does not take
+// is numpy's.
 #include "pointwise.h"
 
 #include "activation.h"
@@ -76,8 +76,8 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     static const struct {
         double exponent;
         Pointwise op;
-    } known[] = {{2, SQUARE}, {3, CUBE}, {0.5, SQUARE_ROOT}, {-0.5, RECIPROCAL_ROOT}, {-1, RECIPROCAL},
-                 {-2, RECIPROCAL_SQUARE}};
+    } known[] = {
+        {2, SQUARE}, {3, CUBE}, {0.5, SQUARE_ROOT}, {-0.5, RECIPROCAL_ROOT}, {-1, RECIPROCAL}, {-2, RECIPROCAL_SQUARE}};
     double exponent;
     if (exact_number(values[1], exponent)) {
         for (const auto& one : known)

@@ -10,8 +10,8 @@ namespace {
 
 using Byte = unsigned char;
 
-// An operation is a function of `arity` elements and the numbers of the call. Operands may be the output, whose elements
-// are read before they are written: the compiler need not look whether they overlap.
+// An operation is a function of `arity` elements and the numbers of the call. Operands may be the output, whose
+// elements are read before they are written: the compiler need not look whether they overlap.
 template <typename Op, int arity, typename T, typename R = T>
 void loop(void* out, const void* const* in, size_t count, const double* numbers) {
     auto* to = static_cast<R*>(out);
@@ -35,10 +35,13 @@ struct Plain {
     explicit Plain(const double*) {}
 };
 
-#define OPERATION(Name, arguments, value)                                     \
-    struct Name : Plain {                                                     \
-        using Plain::Plain;                                                   \
-        template <typename T> auto operator() arguments const { return value; } \
+#define OPERATION(Name, arguments, value) \
+    struct Name : Plain {                 \
+        using Plain::Plain;               \
+        template <typename T>             \
+        auto operator() arguments const { \
+            return value;                 \
+        }                                 \
     };
 
 OPERATION(Multiply, (T a, T b), a* b)
@@ -54,7 +57,7 @@ OPERATION(Rectify, (T a), a > T(0) || a != a ? a : T(0))  // -0.0 becomes 0.0, w
 OPERATION(Sign, (T a), T(a > T(0)) - T(a < T(0)))
 OPERATION(Not, (T a), T(~a))
 OPERATION(Square, (T a), a* a)
-OPERATION(Cube, (T a), a* a* a)
+OPERATION(Cube, (T a), a * a * a)
 OPERATION(ReciprocalSquare, (T a), T(1) / (a * a))
 OPERATION(Equal, (T a, T b), a == b)
 OPERATION(NotEqual, (T a, T b), a != b)
@@ -71,11 +74,11 @@ OPERATION(IsInfinite, (T a), a - a != a - a && a == a)
 OPERATION(IsFinite, (T a), a - a == a - a)
 
 // Functions of the C library, by precision.
-#define FUNCTION(Name, single, wide)                          \
-    struct Name : Plain {                                     \
-        using Plain::Plain;                                   \
-        float operator()(float a) const { return single; }    \
-        double operator()(double a) const { return wide; }    \
+#define FUNCTION(Name, single, wide)                                                           \
+    struct Name : Plain {                                                                      \
+        using Plain::Plain;                                                                    \
+        float operator()(float a) const { return single; }                                     \
+        double operator()(double a) const { return wide; }                                     \
         int64_t operator()(int64_t a) const { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; } \
     };
 
@@ -94,7 +97,10 @@ struct Scaled {
 };
 struct AddScaled : Scaled {
     using Scaled::Scaled;
-    template <typename T> T operator()(T a, T b) const { return a + b * (T)(int64_t)number; }
+    template <typename T>
+    T operator()(T a, T b) const {
+        return a + b * (T)(int64_t)number;
+    }
     float operator()(float a, float b) const { return a + b * (float)number; }
     double operator()(double a, double b) const { return a + b * number; }
 };
@@ -111,7 +117,8 @@ struct AddQuotient : Scaled {
 // From the nearer end, for accuracy.
 struct Interpolate : Plain {
     using Plain::Plain;
-    template <typename T> T operator()(T a, T b, T weight) const {
+    template <typename T>
+    T operator()(T a, T b, T weight) const {
         const T apart = b - a, near = a + weight * apart, far = b - apart * (T(1) - weight);
         return (weight < 0 ? -weight : weight) < T(0.5) ? near : far;
     }
@@ -119,7 +126,8 @@ struct Interpolate : Plain {
 // The upper bound wins, nan stays.
 struct Bounded : Plain {
     using Plain::Plain;
-    template <typename T> T operator()(T a, T low, T high) const {
+    template <typename T>
+    T operator()(T a, T low, T high) const {
         const T raised = a >= low || a != a ? a : low;
         return raised <= high || raised != raised ? raised : high;
     }
@@ -142,9 +150,8 @@ void select(void* out, const void* const* in, size_t count, const double*) {
 #define NUMBERS(Op, arity) FLOATS(Op, arity), loop<Op, arity, int64_t>
 // Integers wrap, as unsigned ones do.
 #define WRAPPED(Op, arity) FLOATS(Op, arity), loop<Op, arity, uint64_t>
-#define TRUTHS(Op, arity)                                                                                       \
-    loop<Op, arity, float, Byte>, loop<Op, arity, double, Byte>, loop<Op, arity, int64_t, Byte>, \
-        loop<Op, arity, Byte>
+#define TRUTHS(Op, arity) \
+    loop<Op, arity, float, Byte>, loop<Op, arity, double, Byte>, loop<Op, arity, int64_t, Byte>, loop<Op, arity, Byte>
 
 extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
     {

@@ -57,7 +57,8 @@ int largest(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (!describe(values[0], out, index, values + 1, p, planes) || !PyArray_ISWRITEABLE(array_of(out)) ||
         !PyArray_ISWRITEABLE(array_of(index)) || !apart(array_of(out), PyArray_DATA(array_of(values[0])), 0))
         return 0;
-    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))), *in = static_cast<float*>(PyArray_DATA(array_of(values[0])));
+    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))),
+         *in = static_cast<float*>(PyArray_DATA(array_of(values[0])));
     auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(index)));
     const ptrdiff_t large = p.height * p.width, small = p.out_height * p.out_width;
     parallel(planes, grain(small * p.kernel[0] * p.kernel[1]), [&](size_t from, size_t end) {
@@ -71,11 +72,14 @@ int largest(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 int largest_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     Pooling p;
     size_t planes;
-    if (count != 8 || !describe(out, values[0], values[7], values + 2, p, planes) || !PyArray_ISWRITEABLE(array_of(out)))
+    if (count != 8 || !describe(out, values[0], values[7], values + 2, p, planes) ||
+        !PyArray_ISWRITEABLE(array_of(out)))
         return 0;
-    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))), *grad = static_cast<float*>(PyArray_DATA(array_of(values[0])));
+    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))),
+         *grad = static_cast<float*>(PyArray_DATA(array_of(values[0])));
     auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(values[7])));
-    const ptrdiff_t large = p.height * p.width, small = p.out_height * p.out_width, all = PyArray_SIZE(array_of(values[7]));
+    const ptrdiff_t large = p.height * p.width, small = p.out_height * p.out_width,
+                    all = PyArray_SIZE(array_of(values[7]));
     for (ptrdiff_t at = 0; at < all; at++)  // indices may be a caller's
         if (places[at] < 0 || places[at] >= large) return 0;
     parallel(planes, grain(small), [&](size_t from, size_t end) {

@@ -9,9 +9,7 @@ namespace {
 
 constexpr const char* CAPSULE = "mindtorch_cpu._native.program";
 
-void free_program(PyObject* capsule) {
-    delete static_cast<Program*>(PyCapsule_GetPointer(capsule, CAPSULE));
-}
+void free_program(PyObject* capsule) { delete static_cast<Program*>(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 // Pairs (index, place) as numbers; false when they are anything else.
 bool read_routes(PyObject* pairs, std::vector<Routed>& routes, Py_ssize_t values) {
@@ -36,8 +34,8 @@ bool read_operands(PyObject* plan, Program& to) {
     for (Py_ssize_t index = 0; index < count; index++) to.values.push_back(PyList_GET_ITEM(values, index));
     if (!read_routes(slot(plan, at.tensors), to.tensors, count)) return false;
     PyObject* casts = slot(plan, at.casts);
-    const bool known = read_routes(slot(plan, at.scalars), to.scalars, count) &&
-                       read_routes(slot(plan, at.lists), to.lists, count);
+    const bool known =
+        read_routes(slot(plan, at.scalars), to.scalars, count) && read_routes(slot(plan, at.lists), to.lists, count);
     to.prepares = slot(plan, at.prepare) != Py_None && (casts != Py_False || !known);
     to.wraps = slot(plan, at.wraps) != Py_False;
     return known || to.prepares;

@@ -59,7 +59,7 @@ struct Recording {
 };
 
 struct Output {
-    PyObject* sig;    // null for an output that is not made
+    PyObject* sig;  // null for an output that is not made
     PyObject* shape;
     PyArray_Descr* dtype;
     PyObject* alloc;  // null where numpy allocates
@@ -75,8 +75,8 @@ struct Program {
     PyTypeObject* cls = nullptr;
     std::vector<PyObject*> values;
     std::vector<Routed> tensors, scalars, lists;
-    bool prepares = false;   // what is left to fill in is Python's to do
-    bool wraps = false;      // ints among the scalars are wrapped to the dtype: Python's too
+    bool prepares = false;  // what is left to fill in is Python's to do
+    bool wraps = false;     // ints among the scalars are wrapped to the dtype: Python's too
     std::vector<Output> outputs;
     PyObject* kernel = nullptr;
     PyObject* before = nullptr;
@@ -122,7 +122,8 @@ PyObject* storage_of(PyObject* tensor);
 // error: Python's to make.
 PyObject* alias_of(PyObject* tensor);
 
-// A view of `base` that `output` describes, `offset` elements from where `base` starts. Null without an error: Python's.
+// A view of `base` that `output` describes, `offset` elements from where `base` starts. Null without an error:
+// Python's.
 PyObject* make_view(const Program& program, PyObject* base, const Output& output, Py_ssize_t offset);
 
 // The offset of a view in elements: 1 and `offset` filled in, 0 where Python must say, -1 with an error set.

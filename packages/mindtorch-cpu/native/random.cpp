@@ -44,12 +44,13 @@ PyArrayObject* target(PyObject* given) {
 // -1 for what no loop fills.
 int element_of(PyArrayObject* array) {
     switch (PyArray_TYPE(array)) {
-    case NPY_FLOAT: return FLOAT_ELEMENT;
-    case NPY_DOUBLE: return DOUBLE_ELEMENT;
-    case NPY_BOOL: case NPY_UINT8: return BYTE_ELEMENT;
-    case NPY_INT32: return INT_ELEMENT;
-    case NPY_INT64: return LONG_ELEMENT;
-    default: return -1;
+        case NPY_FLOAT: return FLOAT_ELEMENT;
+        case NPY_DOUBLE: return DOUBLE_ELEMENT;
+        case NPY_BOOL:
+        case NPY_UINT8: return BYTE_ELEMENT;
+        case NPY_INT32: return INT_ELEMENT;
+        case NPY_INT64: return LONG_ELEMENT;
+        default: return -1;
     }
 }
 
@@ -147,8 +148,8 @@ int fill_normal(PyObject* given, PyObject* generator, double mean, double std) {
     if (single && !pairs && !rounding().vector_normal) return 0;
     Draw source(generator);
     if (source.taken != 1 || count == 0) return source.taken;
-    auto *floats = static_cast<float*>(PyArray_DATA(out));
-    auto *doubles = static_cast<double*>(PyArray_DATA(out));
+    auto* floats = static_cast<float*>(PyArray_DATA(out));
+    auto* doubles = static_cast<double*>(PyArray_DATA(out));
     if (pairs)
         return single ? fill_pairs(source, floats, count, mean, std) : fill_pairs(source, doubles, count, mean, std);
     return source.draw(count, [&](Twister& from) {
@@ -197,7 +198,8 @@ int bernoulli(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = target(given);
     const int element = out == nullptr ? -1 : element_of(out);
     double probability;
-    if (count != 3 || element < 0 || !number(values[1], probability) || !(probability >= 0 && probability <= 1)) return 0;
+    if (count != 3 || element < 0 || !number(values[1], probability) || !(probability >= 0 && probability <= 1))
+        return 0;
     Draw source(values[2]);
     if (source.taken != 1) return source.taken;
     const size_t size = size_of(out);
@@ -208,7 +210,8 @@ int bernoulli(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 
 // float32 probabilities for each element of a contiguous output.
 int bernoulli_each(PyObject* given, PyObject* value, PyObject* generator) {
-    float* out = output_floats(given, PyArray_CheckExact(given) ? PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given)) : 0);
+    float* out =
+        output_floats(given, PyArray_CheckExact(given) ? PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given)) : 0);
     if (out == nullptr) return 0;
     const size_t size = size_of(reinterpret_cast<PyArrayObject*>(given));
     const float* chances = floats(value, static_cast<npy_intp>(size), reinterpret_cast<PyArrayObject*>(given));
@@ -287,14 +290,15 @@ int exponential_(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = target(given);
     const int element = out == nullptr ? -1 : element_of(out);
     double rate;
-    if (count != 3 || (element != FLOAT_ELEMENT && element != DOUBLE_ELEMENT) || !number(values[1], rate) || rate == 0.0)
+    if (count != 3 || (element != FLOAT_ELEMENT && element != DOUBLE_ELEMENT) || !number(values[1], rate) ||
+        rate == 0.0)
         return 0;
     Draw source(values[2]);
     if (source.taken != 1) return source.taken;
     const size_t size = size_of(out);
     const double scale = -1.0 / rate;
-    auto *floats = static_cast<float*>(PyArray_DATA(out));
-    auto *doubles = static_cast<double*>(PyArray_DATA(out));
+    auto* floats = static_cast<float*>(PyArray_DATA(out));
+    auto* doubles = static_cast<double*>(PyArray_DATA(out));
     return source.draw(size, [&](Twister& from) {
         double units[256];
         for (size_t start = 0; start < size; start += 256) {

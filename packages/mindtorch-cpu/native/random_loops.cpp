@@ -30,7 +30,8 @@ INLINE Word mixed(const Word& here, const Word& next) {
 // always more than a vector away.
 INLINE void renew(uint32_t* words, int at, int end, int ahead) {
     for (; at + static_cast<int>(LANES) <= end; at += LANES)
-        store_words(words + at, load_words(words + at + ahead) ^ mixed(load_words(words + at), load_words(words + at + 1)));
+        store_words(words + at,
+                    load_words(words + at + ahead) ^ mixed(load_words(words + at), load_words(words + at + 1)));
     for (; at < end; at++) words[at] = words[at + ahead] ^ mixed(words[at], words[at + 1]);
 }
 
@@ -175,15 +176,18 @@ void integers(Twister& from, void* to, size_t count, uint64_t base, uint64_t spa
     if (span != 0 && span < (uint64_t{1} << 28)) {
         const Divisor divisor(static_cast<uint32_t>(span));
         draw_narrow(from, count, [&](const uint32_t* words, size_t start, size_t part) {
-            for (size_t i = 0; i < part; i++) out[start + i] = static_cast<Out>(static_cast<int64_t>(base + divisor.rest(words[i])));
+            for (size_t i = 0; i < part; i++)
+                out[start + i] = static_cast<Out>(static_cast<int64_t>(base + divisor.rest(words[i])));
         });
     } else if ((span & (span - 1)) == 0) {
         draw_wide(from, count, [&](const uint64_t* wide, size_t start, size_t part) {
-            for (size_t i = 0; i < part; i++) out[start + i] = static_cast<Out>(static_cast<int64_t>(base + (wide[i] & (span - 1))));
+            for (size_t i = 0; i < part; i++)
+                out[start + i] = static_cast<Out>(static_cast<int64_t>(base + (wide[i] & (span - 1))));
         });
     } else {
         draw_wide(from, count, [&](const uint64_t* wide, size_t start, size_t part) {
-            for (size_t i = 0; i < part; i++) out[start + i] = static_cast<Out>(static_cast<int64_t>(base + wide[i] % span));
+            for (size_t i = 0; i < part; i++)
+                out[start + i] = static_cast<Out>(static_cast<int64_t>(base + wide[i] % span));
         });
     }
 }
@@ -206,9 +210,7 @@ void permutation(Twister& from, int64_t* out, size_t count) {
 
 constexpr size_t PAIRS = PORTION / 2;
 
-INLINE float polynomial(float x, float a, float b, float c) {
-    return __builtin_fmaf(__builtin_fmaf(a, x, b), x, c);
-}
+INLINE float polynomial(float x, float a, float b, float c) { return __builtin_fmaf(__builtin_fmaf(a, x, b), x, c); }
 
 INLINE float logarithm(float x) {
     int bits;

@@ -242,8 +242,8 @@ bool plan_recording(PyObject* record, Recording& to) {
     to.recorder = PyMethod_GET_SELF(record);
     to.cls = reinterpret_cast<PyTypeObject*>(slot(to.recorder, at.cls));
     to.single = slot(to.recorder, at.single) == Py_True;
-    return slot(to.recorder, at.plain) == Py_True &&
-           read_edges(slot(to.recorder, at.edges), to.edges) && read_saves(slot(to.recorder, at.saves), to.saves);
+    return slot(to.recorder, at.plain) == Py_True && read_edges(slot(to.recorder, at.edges), to.edges) &&
+           read_saves(slot(to.recorder, at.saves), to.saves);
 }
 
 int record_call(const Program& program, Call& call, PyObject* result) {

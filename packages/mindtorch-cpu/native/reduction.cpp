@@ -83,7 +83,8 @@ void reduce_short_rows(const Reducer& reducer, const Geometry& geometry, char* o
 // Columns of a dense array that is narrow: several rows are taken as one.
 void reduce_narrow(const Reducer& reducer, const Geometry& geometry, char* out, const Finish& finish) {
     const Dimension rows = geometry.reduced[0], columns = geometry.kept[0];
-    const size_t together = COLUMNS / 2 / columns.extent, wide = together * columns.extent, whole = rows.extent / together;
+    const size_t together = COLUMNS / 2 / columns.extent, wide = together * columns.extent,
+                 whole = rows.extent / together;
     Accumulator totals[COLUMNS];
     for (size_t at = 0; at < wide; at++) totals[at] = reducer.identity;
     reducer.columns(geometry.in, rows.in * static_cast<ptrdiff_t>(together), whole, wide, totals);
@@ -127,7 +128,8 @@ int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Fi
     for_tiles(geometry, to, [&](const char* in, size_t width, char* results) {
         Accumulator totals[COLUMNS];
         for (size_t column = 0; column < width; column++) totals[column] = reducer.identity;
-        for_parts(geometry, in, [&](const char* rows) { reducer.columns(rows, inner.in, inner.extent, width, totals); });
+        for_parts(geometry, in,
+                  [&](const char* rows) { reducer.columns(rows, inner.in, inner.extent, width, totals); });
         for (size_t column = 0; column < width; column++)
             finish(results + columns.out * static_cast<ptrdiff_t>(column), totals[column]);
     });

@@ -1,4 +1,5 @@
-// What is reduced of an array and where the results go, as dimensions in the order of memory; and the ways through them.
+// What is reduced of an array and where the results go, as dimensions in the order of memory; and the ways through
+// them.
 #pragma once
 
 #include "elementwise.h"
@@ -34,8 +35,8 @@ private:
 
 inline size_t grain_of(size_t terms) { return terms >= GRAIN ? 1 : GRAIN / terms; }
 
-// Call use(where a result's elements begin, where it goes, how many more like it follow by the innermost steps) for runs
-// of results, by threads.
+// Call use(where a result's elements begin, where it goes, how many more like it follow by the innermost steps) for
+// runs of results, by threads.
 template <typename Use>
 void for_runs(const Geometry& geometry, char* out, const Use& use) {
     parallel(geometry.results, grain_of(geometry.terms), [&](size_t from, size_t to) {
@@ -56,8 +57,8 @@ void for_rows(const Geometry& geometry, char* out, const Use& use) {
     const int count = geometry.kept_count;
     const Dimension inner = count > 0 ? geometry.kept[count - 1] : Dimension{1, 0, 0};
     for_runs(geometry, out, [&](const char* in, char* result, size_t run) {
-        for (size_t each = 0; each < run; each++) use(in + inner.in * static_cast<ptrdiff_t>(each),
-                                                      result + inner.out * static_cast<ptrdiff_t>(each));
+        for (size_t each = 0; each < run; each++)
+            use(in + inner.in * static_cast<ptrdiff_t>(each), result + inner.out * static_cast<ptrdiff_t>(each));
     });
 }
 

@@ -1,5 +1,5 @@
-// Reductions in GCC's vector notation, for every kind of element. Long sums are made of short ones: a chain of additions
-// in single precision has at most 64 terms.
+// Reductions in GCC's vector notation, for every kind of element. Long sums are made of short ones: a chain of
+// additions in single precision has at most 64 terms.
 #include "reduction.h"
 
 #include <math.h>
@@ -11,30 +11,37 @@ namespace {
 
 #define INLINE inline __attribute__((always_inline))
 
-template <typename T> struct Vectors;
-template <> struct Vectors<float> {
+template <typename T>
+struct Vectors;
+template <>
+struct Vectors<float> {
     typedef float Of __attribute__((vector_size(64)));
     typedef int Index __attribute__((vector_size(64)));
     using Whole = int;
 };
-template <> struct Vectors<double> {
+template <>
+struct Vectors<double> {
     typedef double Of __attribute__((vector_size(64)));
     typedef long long Index __attribute__((vector_size(64)));
     using Whole = long long;
 };
-template <> struct Vectors<long long> {
+template <>
+struct Vectors<long long> {
     typedef long long Of __attribute__((vector_size(64)));
     typedef long long Index __attribute__((vector_size(64)));
     using Whole = long long;
 };
-template <> struct Vectors<unsigned char> {
+template <>
+struct Vectors<unsigned char> {
     typedef unsigned char Of __attribute__((vector_size(64)));
     typedef signed char Index __attribute__((vector_size(64)));
     using Whole = signed char;
 };
 
-template <typename T> using Vector = typename Vectors<T>::Of;
-template <typename T> constexpr size_t WIDTH = 64 / sizeof(T);
+template <typename T>
+using Vector = typename Vectors<T>::Of;
+template <typename T>
+constexpr size_t WIDTH = 64 / sizeof(T);
 
 template <typename V, typename T>
 INLINE V load(const T* from) {
@@ -45,51 +52,121 @@ INLINE V load(const T* from) {
 
 // step(a, x): with one more element; combine(a, b): of two parts. V is a vector or an element.
 struct Sum {
-    template <typename V> static INLINE V step(V a, V x) { return a + x; }
-    template <typename V> static INLINE V combine(V a, V b) { return a + b; }
-    template <typename T> static T identity() { return 0; }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + x;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return a + b;
+    }
+    template <typename T>
+    static T identity() {
+        return 0;
+    }
 };
 struct Product {
-    template <typename V> static INLINE V step(V a, V x) { return a * x; }
-    template <typename V> static INLINE V combine(V a, V b) { return a * b; }
-    template <typename T> static T identity() { return 1; }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a * x;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return a * b;
+    }
+    template <typename T>
+    static T identity() {
+        return 1;
+    }
 };
-template <typename T> constexpr T LOWEST = (T)-9223372036854775807LL - 1;
-template <> constexpr float LOWEST<float> = -INFINITY;
-template <> constexpr double LOWEST<double> = -INFINITY;
-template <> constexpr unsigned char LOWEST<unsigned char> = 0;
-template <typename T> constexpr T HIGHEST = (T)9223372036854775807LL;
-template <> constexpr float HIGHEST<float> = INFINITY;
-template <> constexpr double HIGHEST<double> = INFINITY;
-template <> constexpr unsigned char HIGHEST<unsigned char> = 255;
+template <typename T>
+constexpr T LOWEST = (T)-9223372036854775807LL - 1;
+template <>
+constexpr float LOWEST<float> = -INFINITY;
+template <>
+constexpr double LOWEST<double> = -INFINITY;
+template <>
+constexpr unsigned char LOWEST<unsigned char> = 0;
+template <typename T>
+constexpr T HIGHEST = (T)9223372036854775807LL;
+template <>
+constexpr float HIGHEST<float> = INFINITY;
+template <>
+constexpr double HIGHEST<double> = INFINITY;
+template <>
+constexpr unsigned char HIGHEST<unsigned char> = 255;
 
 struct Greatest {
-    template <typename V> static INLINE V step(V a, V x) { return (x > a) | (x != x) ? x : a; }  // a nan stays
-    template <typename V> static INLINE V combine(V a, V b) { return step(a, b); }
-    template <typename T> static T identity() { return LOWEST<T>; }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return (x > a) | (x != x) ? x : a;
+    }  // a nan stays
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return step(a, b);
+    }
+    template <typename T>
+    static T identity() {
+        return LOWEST<T>;
+    }
 };
 struct Least {
-    template <typename V> static INLINE V step(V a, V x) { return (x < a) | (x != x) ? x : a; }
-    template <typename V> static INLINE V combine(V a, V b) { return step(a, b); }
-    template <typename T> static T identity() { return HIGHEST<T>; }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return (x < a) | (x != x) ? x : a;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return step(a, b);
+    }
+    template <typename T>
+    static T identity() {
+        return HIGHEST<T>;
+    }
 };
 struct AbsoluteSum : Sum {
-    template <typename V> static INLINE V step(V a, V x) { return a + (x < 0 ? -x : x); }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + (x < 0 ? -x : x);
+    }
 };
 struct SquareSum : Sum {
-    template <typename V> static INLINE V step(V a, V x) { return a + x * x; }
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + x * x;
+    }
 };
 
-template <typename T> INLINE void put(Accumulator& to, T value) { to.whole = value; }
-template <> INLINE void put<float>(Accumulator& to, float value) { to.real = value; }
-template <> INLINE void put<double>(Accumulator& to, double value) { to.real = value; }
-template <typename T> struct Wide { using Of = long long; };
-template <> struct Wide<float> { using Of = double; };
-template <> struct Wide<double> { using Of = double; };
-template <typename T> INLINE typename Wide<T>::Of& of(Accumulator& accumulator) {
+template <typename T>
+INLINE void put(Accumulator& to, T value) {
+    to.whole = value;
+}
+template <>
+INLINE void put<float>(Accumulator& to, float value) {
+    to.real = value;
+}
+template <>
+INLINE void put<double>(Accumulator& to, double value) {
+    to.real = value;
+}
+template <typename T>
+struct Wide {
+    using Of = long long;
+};
+template <>
+struct Wide<float> {
+    using Of = double;
+};
+template <>
+struct Wide<double> {
+    using Of = double;
+};
+template <typename T>
+INLINE typename Wide<T>::Of& of(Accumulator& accumulator) {
     return reinterpret_cast<typename Wide<T>::Of&>(accumulator);
 }
-template <typename T> INLINE const typename Wide<T>::Of& of(const Accumulator& accumulator) {
+template <typename T>
+INLINE const typename Wide<T>::Of& of(const Accumulator& accumulator) {
     return reinterpret_cast<const typename Wide<T>::Of&>(accumulator);
 }
 
@@ -129,7 +206,10 @@ INLINE void row_of(const T* in, size_t count, Accumulator* into, const F& value)
 }
 
 struct Same {
-    template <typename V> INLINE V operator()(V x) const { return x; }
+    template <typename V>
+    INLINE V operator()(V x) const {
+        return x;
+    }
 };
 
 template <typename Op, typename T>
@@ -170,7 +250,8 @@ INLINE void columns_of(const void* in, ptrdiff_t step, size_t rows, size_t width
         for (; r < end; r += 4) {
             const size_t last = end - 1;
             const T *first = at<T>(in, step, r), *second = at<T>(in, step, r + 1 < end ? r + 1 : last),
-                    *third = at<T>(in, step, r + 2 < end ? r + 2 : last), *fourth = at<T>(in, step, r + 3 < end ? r + 3 : last);
+                    *third = at<T>(in, step, r + 2 < end ? r + 2 : last),
+                    *fourth = at<T>(in, step, r + 3 < end ? r + 3 : last);
             const size_t taken = end - r;
             size_t j = 0;
             if (taken >= 4) {
@@ -190,13 +271,15 @@ INLINE void columns_of(const void* in, ptrdiff_t step, size_t rows, size_t width
                 parts[j] = taken > 3 ? Op::step(part, value(fourth[j], j)) : part;
             }
         }
-        for (size_t j = 0; j < width; j++)
-            of<T>(into[j]) = Op::combine(of<T>(into[j]), (typename Wide<T>::Of)parts[j]);
+        for (size_t j = 0; j < width; j++) of<T>(into[j]) = Op::combine(of<T>(into[j]), (typename Wide<T>::Of)parts[j]);
     }
 }
 
 struct SameColumn {
-    template <typename V> INLINE V operator()(V x, size_t) const { return x; }
+    template <typename V>
+    INLINE V operator()(V x, size_t) const {
+        return x;
+    }
 };
 
 template <typename Op, typename T>
@@ -212,7 +295,10 @@ void combine(Accumulator* into, const Accumulator* other, size_t count) {
 template <typename T>
 struct Distance {
     T mean;
-    template <typename V> INLINE V operator()(V x) const { return x - mean; }
+    template <typename V>
+    INLINE V operator()(V x) const {
+        return x - mean;
+    }
 };
 
 template <typename T>
@@ -309,11 +395,18 @@ void places(const void* in, ptrdiff_t step, size_t rows, size_t width, long long
 
 }  // namespace
 
-#define REAL(Op, start) {{.real = start}, row<Op, float>, short_rows<Op, float>, columns<Op, float>, combine<Op, float>}, \
-                        {{.real = start}, row<Op, double>, short_rows<Op, double>, columns<Op, double>, combine<Op, double>}
-#define WHOLE_NUMBERS(Op, start) {{.whole = start}, row<Op, long long>, short_rows<Op, long long>, columns<Op, long long>, combine<Op, long long>}
-#define TRUTHS(Op, start) \
-    {{.whole = start}, row<Op, unsigned char>, short_rows<Op, unsigned char>, columns<Op, unsigned char>, combine<Op, unsigned char>}
+#define REAL(Op, start)                                                                                    \
+    {{.real = start}, row<Op, float>, short_rows<Op, float>, columns<Op, float>, combine<Op, float>}, {    \
+        {.real = start}, row<Op, double>, short_rows<Op, double>, columns<Op, double>, combine<Op, double> \
+    }
+#define WHOLE_NUMBERS(Op, start) \
+    {{.whole = start}, row<Op, long long>, short_rows<Op, long long>, columns<Op, long long>, combine<Op, long long>}
+#define TRUTHS(Op, start)           \
+    {{.whole = start},              \
+     row<Op, unsigned char>,        \
+     short_rows<Op, unsigned char>, \
+     columns<Op, unsigned char>,    \
+     combine<Op, unsigned char>}
 #define NONE {{.whole = 0}, nullptr, nullptr, nullptr, nullptr}
 
 extern const ReductionLoops MINDTORCH_LOOPS(reduction_loops) = {

@@ -110,12 +110,12 @@ int size_class(PyArrayObject* array) {
     const int type = PyArray_TYPE(array);
     if (type == NPY_OBJECT || type == NPY_VOID || type == NPY_STRING || type == NPY_UNICODE) return -1;
     switch (PyArray_ITEMSIZE(array)) {
-    case 1: return 0;
-    case 2: return 1;
-    case 4: return 2;
-    case 8: return 3;
-    case 16: return 4;
-    default: return -1;
+        case 1: return 0;
+        case 2: return 1;
+        case 4: return 2;
+        case 8: return 3;
+        case 16: return 4;
+        default: return -1;
     }
 }
 
@@ -143,13 +143,13 @@ bool may_overlap(PyArrayObject* a, PyArrayObject* b) {
 int kind_of_element(PyArrayObject* array) {
     static int brain = -1;
     switch (PyArray_TYPE(array)) {
-    case NPY_BOOL: return BOOL;
-    case NPY_UINT8: return UINT8;
-    case NPY_INT32: return INT32;
-    case NPY_INT64: return INT64;
-    case NPY_HALF: return HALF;
-    case NPY_FLOAT: return FLOAT32;
-    case NPY_DOUBLE: return FLOAT64;
+        case NPY_BOOL: return BOOL;
+        case NPY_UINT8: return UINT8;
+        case NPY_INT32: return INT32;
+        case NPY_INT64: return INT64;
+        case NPY_HALF: return HALF;
+        case NPY_FLOAT: return FLOAT32;
+        case NPY_DOUBLE: return FLOAT64;
     }
     const int type = PyArray_TYPE(array);
     if (!PyTypeNum_ISUSERDEF(type)) return -1;
@@ -244,17 +244,17 @@ bool element_from(PyArrayObject* array, PyObject* number, void* element) {
     }
     const auto single = static_cast<float>(value);
     switch (kind) {
-    case FLOAT32: memcpy(element, &single, sizeof single); return true;
-    case FLOAT64: memcpy(element, &value, sizeof value); return true;
-    case BOOL: *static_cast<char*>(element) = value != 0; return true;
-    case HALF:
-    case BRAIN: {
-        if (value != single) return false;
-        Plane plane = {static_cast<char*>(element), reinterpret_cast<const char*>(&single), 1, 1, 0, 0, 0, 0};
-        copy_loops().convert[kind][FLOAT32](plane);
-        return fabs(value) <= 65504.0 || value != value;
-    }
-    default: return false;
+        case FLOAT32: memcpy(element, &single, sizeof single); return true;
+        case FLOAT64: memcpy(element, &value, sizeof value); return true;
+        case BOOL: *static_cast<char*>(element) = value != 0; return true;
+        case HALF:
+        case BRAIN: {
+            if (value != single) return false;
+            Plane plane = {static_cast<char*>(element), reinterpret_cast<const char*>(&single), 1, 1, 0, 0, 0, 0};
+            copy_loops().convert[kind][FLOAT32](plane);
+            return fabs(value) <= 65504.0 || value != value;
+        }
+        default: return false;
     }
 }
 

@@ -100,9 +100,9 @@ int gather(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         !walk.set_other(out) || !walk.within())
         return 0;
     walk.each([&](const char* positions, const char* there, const char* here) {
-        index_loops().gather[size]({const_cast<char*>(here), there, positions, static_cast<size_t>(walk.extents[walk.line]),
-                                    walk.index_steps[walk.line], walk.reach, walk.indexed_steps[walk.line],
-                                    walk.other_steps[walk.line]});
+        index_loops().gather[size]({const_cast<char*>(here), there, positions,
+                                    static_cast<size_t>(walk.extents[walk.line]), walk.index_steps[walk.line],
+                                    walk.reach, walk.indexed_steps[walk.line], walk.other_steps[walk.line]});
         return true;
     });
     return 1;
@@ -110,10 +110,10 @@ int gather(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 
 int sum_of(PyArrayObject* array) {
     switch (PyArray_TYPE(array)) {
-    case NPY_FLOAT: return FLOAT_SUM;
-    case NPY_DOUBLE: return DOUBLE_SUM;
-    case NPY_INT64: return LONG_SUM;
-    default: return -1;
+        case NPY_FLOAT: return FLOAT_SUM;
+        case NPY_DOUBLE: return DOUBLE_SUM;
+        case NPY_INT64: return LONG_SUM;
+        default: return -1;
     }
 }
 

@@ -79,8 +79,9 @@ void pick_held(char* to, const char* from, const uint8_t* mask, size_t size, siz
 
 PyObject* select_held(PyObject* operand, PyObject* given) {
     PyArrayObject *self = plain_array(operand), *mask = mask_array(given);
-    if (self == nullptr || mask == nullptr || !PyArray_IS_C_CONTIGUOUS(self) || PyArray_NDIM(self) != PyArray_NDIM(mask) ||
-        PyArray_NDIM(self) == 0 || !PyArray_CompareLists(PyArray_DIMS(self), PyArray_DIMS(mask), PyArray_NDIM(self)))
+    if (self == nullptr || mask == nullptr || !PyArray_IS_C_CONTIGUOUS(self) ||
+        PyArray_NDIM(self) != PyArray_NDIM(mask) || PyArray_NDIM(self) == 0 ||
+        !PyArray_CompareLists(PyArray_DIMS(self), PyArray_DIMS(mask), PyArray_NDIM(self)))
         return nullptr;
     const int width = size_class(self);
     if (width < 0 || width > 3) return nullptr;
@@ -93,10 +94,10 @@ PyObject* select_held(PyObject* operand, PyObject* given) {
     char* to = PyArray_BYTES(reinterpret_cast<PyArrayObject*>(made.get()));
     const char* from = PyArray_BYTES(self);
     switch (width) {
-    case 0: pick_held<uint8_t>(to, from, flags(mask), size, many); break;
-    case 1: pick_held<uint16_t>(to, from, flags(mask), size, many); break;
-    case 2: pick_held<uint32_t>(to, from, flags(mask), size, many); break;
-    case 3: pick_held<uint64_t>(to, from, flags(mask), size, many); break;
+        case 0: pick_held<uint8_t>(to, from, flags(mask), size, many); break;
+        case 1: pick_held<uint16_t>(to, from, flags(mask), size, many); break;
+        case 2: pick_held<uint32_t>(to, from, flags(mask), size, many); break;
+        case 3: pick_held<uint64_t>(to, from, flags(mask), size, many); break;
     }
     return made.release();
 }
@@ -121,7 +122,8 @@ int topk(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 4 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2 || !PyLong_CheckExact(values[1]) ||
         !PyLong_CheckExact(values[2]) || !PyBool_Check(values[3]))
         return 0;
-    PyArrayObject *best = plain_array(PyTuple_GET_ITEM(outs, 0), true), *places = plain_array(PyTuple_GET_ITEM(outs, 1), true);
+    PyArrayObject *best = plain_array(PyTuple_GET_ITEM(outs, 0), true),
+                  *places = plain_array(PyTuple_GET_ITEM(outs, 1), true);
     PyArrayObject* self = plain_array(values[0]);
     if (best == nullptr || places == nullptr || self == nullptr || PyArray_TYPE(self) != NPY_FLOAT ||
         PyArray_TYPE(best) != NPY_FLOAT || PyArray_TYPE(places) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(self) ||

@@ -10,7 +10,8 @@ PyObject* bytes_of(PyArrayObject* array) {
     if (!PyArray_ISCARRAY(array)) return nullptr;
     npy_intp count = PyArray_NBYTES(array);
     PyArray_Descr* bytes = PyArray_DescrFromType(NPY_UINT8);
-    Ref made(PyArray_NewFromDescr(&PyArray_Type, bytes, 1, &count, nullptr, PyArray_DATA(array), NPY_ARRAY_CARRAY, nullptr));
+    Ref made(
+        PyArray_NewFromDescr(&PyArray_Type, bytes, 1, &count, nullptr, PyArray_DATA(array), NPY_ARRAY_CARRAY, nullptr));
     if (!made) return nullptr;
     auto* view = reinterpret_cast<PyArrayObject*>(made.get());
     return PyArray_SetBaseObject(view, Py_NewRef(reinterpret_cast<PyObject*>(array))) < 0 ? nullptr : made.release();
@@ -80,8 +81,8 @@ PyObject* alias_of(PyObject* tensor) {
     Ref storage(storage_of(tensor));
     if (!storage) return nullptr;
     PyObject* plain = slot(slot(sig, configuration.signature.spec), configuration.spec.plain);
-    return new_tensor(Py_TYPE(tensor),
-                      {plain, slot(tensor, at.array), storage.get(), slot(tensor, at.offset), slot(tensor, at.counter)});
+    return new_tensor(Py_TYPE(tensor), {plain, slot(tensor, at.array), storage.get(), slot(tensor, at.offset),
+                                        slot(tensor, at.counter)});
 }
 
 }  // namespace mindtorch

@@ -25,7 +25,8 @@ PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset) 
     auto* bytes = reinterpret_cast<PyArrayObject*>(buffer);
     const npy_intp itemsize = PyDataType_ELSIZE(output.dtype);
     npy_intp start = 0, end = 0;
-    if (__builtin_mul_overflow(offset, itemsize, &start) || __builtin_add_overflow(start, itemsize, &end)) return nullptr;
+    if (__builtin_mul_overflow(offset, itemsize, &start) || __builtin_add_overflow(start, itemsize, &end))
+        return nullptr;
     for (int dim = 0; dim < ndim; dim++) {
         npy_intp reach = 0;
         if (shape[dim] == 0 || strides[dim] < 0 || __builtin_mul_overflow(shape[dim] - 1, strides[dim], &reach) ||
