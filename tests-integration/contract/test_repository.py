@@ -11,7 +11,6 @@ import pytest
 import affected
 import budgets
 import members as workspace
-import public_surface
 import type_errors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +23,9 @@ def test_budgets_hold():
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_public_surface_is_as_recorded(name):
-    assert public_surface.differences(MEMBERS[name]) == []
+    command = [sys.executable, ROOT / "tools/public_surface.py", "check", name]  # in a process without native code
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", MEMBERS)

@@ -118,7 +118,8 @@ def _rewritten(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(result, "w") as new:
         for item in old.infolist():
             content = old.read(item)
-            new.writestr(item.filename, change(content) if item.filename.endswith("data.pkl") else content)
+            changed = change(content) if item.filename.endswith("data.pkl") else content
+            new.writestr(zipfile.ZipInfo(item.filename), changed)  # without the time, so that a seed gives one file
     return result.getvalue()
 
 
