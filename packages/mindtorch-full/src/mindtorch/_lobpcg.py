@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch as torch
+from mindtorch._overridable import make_overridable
 from mindtorch.tensor.tensor import Tensor
 
 _TOLERANCE = {torch.float32: 1.2e-07, torch.float64: 2.23e-16}
@@ -127,3 +128,6 @@ def _ritz(A: Tensor, B: Tensor | None, S: Tensor, width: int, largest: bool) -> 
     if largest:
         values, vectors = values.flip(0), vectors.flip(1)
     return values[:width], Q @ vectors[:, :width]
+
+
+make_overridable(globals(), ("lobpcg",))

@@ -102,6 +102,10 @@ def test_functional_asks_as_torch(name, needed, by_mode):
         assert asked(mt, name, needed, by_mode) == expected
 
 
+ELSEWHERE = ("__index__", "__get__")
+"""What torch asks first where the function itself is not overridden: the geometry, which here asks no mode."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_mode", [False, True], ids=["subclass", "mode"])
 def test_every_function_of_torch_asks(by_mode):
@@ -110,7 +114,7 @@ def test_every_function_of_torch_asks(by_mode):
         if not hasattr(mt, name.partition(".")[2]):
             continue
         expected = asked(torch, name, needed, by_mode)
-        if expected is not None and expected[0] != "__index__" and asked(mt, name, needed, by_mode) != expected:
+        if expected is not None and expected[0] not in ELSEWHERE and asked(mt, name, needed, by_mode) != expected:
             missing.append(name)
     assert missing == []
 
