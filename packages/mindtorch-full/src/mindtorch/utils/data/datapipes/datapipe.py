@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, ClassVar, TypeVar
 
 from mindtorch._naming import adopt
@@ -138,6 +138,22 @@ class MapDataPipe(_Functional, Dataset[_T_co]):
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
 
+def no_length(pipe: Any) -> TypeError:
+    """Return what to raise where the length of `pipe` is asked for and nobody knows it."""
+    return TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
+
+
+def length_of(source: Any, pipe: Any) -> int:
+    """Return the length of `source`, which `pipe` hands on.
+
+    Raises:
+        TypeError: `source` has none.
+    """
+    if not isinstance(source, Sized):
+        raise no_length(pipe)
+    return len(source)
+
+
 class _Serialized:
     """A pipe on its way to another process."""
 
@@ -154,7 +170,7 @@ class _Serialized:
         try:
             return len(self._datapipe)
         except Exception as error:
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from error
+            raise no_length(self) from error
 
 
 class _IterDataPipeSerializationWrapper(_Serialized, IterDataPipe[Any]):

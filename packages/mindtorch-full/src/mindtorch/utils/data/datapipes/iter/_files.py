@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .._decorator import functional_datapipe
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, no_length
 from ..utils.common import get_file_binaries_from_pathnames, get_file_pathnames_from_root
 from .utils import IterableWrapperIterDataPipe
 
@@ -15,7 +15,7 @@ __all__ = ["FileListerIterDataPipe", "FileOpenerIterDataPipe", "StreamReaderIter
 
 def _checked_length(pipe: Any, length: int) -> int:
     if length == -1:
-        raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
+        raise no_length(pipe)
     return length
 
 

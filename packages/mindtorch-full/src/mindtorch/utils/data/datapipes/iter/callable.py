@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindtorch._naming import adopt
 
 from ..._utils.collate import default_collate
 from .._decorator import functional_datapipe
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, length_of
 from ..utils.common import check_unpickable_fn, validate_input_col
 
 __all__ = ["CollatorIterDataPipe", "MapperIterDataPipe"]
@@ -59,9 +59,7 @@ class MapperIterDataPipe(IterDataPipe[Any]):
             yield self._apply_fn(data)
 
     def __len__(self) -> int:
-        if isinstance(self.datapipe, Sized):
-            return len(self.datapipe)
-        raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        return length_of(self.datapipe, self)
 
 
 def _collated(conversion: dict[Any, Any], columns: Any, batch: list[Any]) -> dict[Any, Any]:

@@ -11,7 +11,7 @@ from mindtorch._naming import adopt
 
 from ...sampler import Sampler, SequentialSampler
 from .._decorator import functional_datapipe
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, length_of, no_length
 
 __all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe"]
 
@@ -39,7 +39,7 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
     def __len__(self) -> int:
         if isinstance(self.sampler, Sized) and len(self.sampler) >= 0:
             return len(self.sampler)
-        raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        raise no_length(self)
 
 
 @functional_datapipe("shuffle")
@@ -90,9 +90,7 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
             yield self._buffer.pop(self._rng.randint(0, len(self._buffer) - 1))
 
     def __len__(self) -> int:
-        if isinstance(self.datapipe, Sized):
-            return len(self.datapipe)
-        raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        return length_of(self.datapipe, self)
 
 
 adopt(globals())

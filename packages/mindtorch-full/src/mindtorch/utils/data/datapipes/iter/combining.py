@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from typing import Any
 
 from mindtorch._naming import adopt
 
 from .._decorator import functional_datapipe
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, length_of
 from ._splitting import DemultiplexerIterDataPipe, ForkerIterDataPipe, _ChildDataPipe
 
 __all__ = [
@@ -28,10 +28,7 @@ class _Combined(IterDataPipe[Any]):
         self.datapipes = datapipes
 
     def _lengths(self) -> list[int]:
-        if not all(isinstance(pipe, Sized) for pipe in self.datapipes):
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
-        sized: Any = self.datapipes
-        return [len(pipe) for pipe in sized]
+        return [length_of(pipe, self) for pipe in self.datapipes]
 
 
 @functional_datapipe("concat")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindtorch._naming import adopt
 
 from .._decorator import functional_datapipe
+from ..batching import Batching
 from ..datapipe import DataChunk, IterDataPipe
 from ..utils.common import check_unpickable_fn
 
@@ -16,20 +17,8 @@ __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[Any]):
+class BatcherIterDataPipe(Batching, IterDataPipe[Any]):
     """Yields samples in batches; the last one may be smaller unless it is dropped."""
-
-    def __init__(
-        self,
-        datapipe: IterDataPipe[Any],
-        batch_size: int,
-        drop_last: bool = False,
-        wrapper_class: type[DataChunk] = DataChunk,
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe, self.batch_size = datapipe, batch_size
-        self.drop_last, self.wrapper_class = drop_last, wrapper_class
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
@@ -40,12 +29,6 @@ class BatcherIterDataPipe(IterDataPipe[Any]):
                 batch = []
         if batch and not self.drop_last:
             yield self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        if not isinstance(self.datapipe, Sized):
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
-        count = len(self.datapipe)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
 @functional_datapipe("unbatch")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
 
 from mindtorch._naming import adopt
 
 from .._decorator import functional_datapipe
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, length_of
 
 __all__ = ["SHARDING_PRIORITIES", "ShardingFilterIterDataPipe"]
 
@@ -61,9 +61,7 @@ class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
                 yield sample
 
     def __len__(self) -> int:
-        if not isinstance(self.source_datapipe, Sized):
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
-        count = len(self.source_datapipe)
+        count = length_of(self.source_datapipe, self)
         return count // self.num_of_instances + (self.instance_id < count % self.num_of_instances)
 
 
