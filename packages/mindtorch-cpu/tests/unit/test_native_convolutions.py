@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,9 @@ from mindtorch_cpu import native
 from mindtorch_cpu.ops import conv as numpy_kernels
 from mindtorch_cpu.ops import pool
 
+from .native_kernels import native_kernel
+
 pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
-
-
-def refuse(*_values: object) -> None:
-    raise AssertionError("the native kernel left this to numpy's")
-
-
-@pytest.fixture(params=[1, 3])
-def threads(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = native.module.thread_count()
-    native.module.set_thread_count(request.param)
-    yield request.param
-    native.module.set_thread_count(before)
 
 
 # batch, input channels, features, groups, extents, kernel, stride, padding, dilation
@@ -66,7 +55,7 @@ def operands(case: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def test_forward(case: Any, threads: int) -> None:
     x, weight, bias, grad = operands(case)
     groups, stride, padding, dilation = case[3], *case[6:]
-    run = native.module.kernel("convolution", refuse)
+    run = native_kernel("convolution")
     for added in (None, bias):
         want, out = np.empty(grad.shape), np.full_like(grad, np.nan)
         wide = None if added is None else added.astype("f8")
@@ -87,7 +76,7 @@ def test_backward(case: Any, wanted: tuple[bool, bool, bool], threads: int) -> N
     want = tuple(np.empty(a.shape) if w else None for a, w in zip((x, weight, bias), wanted, strict=True))
     outs = tuple(np.full_like(a, np.nan) if w else None for a, w in zip((x, weight, bias), wanted, strict=True))
     numpy_kernels.convolution_backward(want, grad.astype("f8"), x.astype("f8"), weight.astype("f8"), *how)
-    native.module.kernel("convolution_backward", refuse)(outs, grad, x, weight, *how)
+    native_kernel("convolution_backward")(outs, grad, x, weight, *how)
     for one, other in zip(outs, want, strict=True):
         if one is not None:
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
@@ -123,11 +112,11 @@ def test_largest_of_windows(extents: Any, kernel: Any, stride: Any, padding: Any
     how = (list(kernel), list(stride), list(padding), list(dilation), False)
     want, got = ((np.zeros((2, 3, *size), "f4"), np.zeros((2, 3, *size), "i8")) for _ in range(2))
     pool.max_pool(want, x, *how)
-    native.module.kernel("largest_of_windows", refuse)(got, x, *how)
+    native_kernel("largest_of_windows")(got, x, *how)
     np.testing.assert_array_equal(got[0], want[0])
     np.testing.assert_array_equal(got[1], want[1])
     grad = rng.standard_normal(got[0].shape).astype("f4")
     out, other = np.full_like(x, np.nan), np.empty_like(x)
-    native.module.kernel("largest_of_windows_backward", refuse)(out, grad, x, *how, got[1])
+    native_kernel("largest_of_windows_backward")(out, grad, x, *how, got[1])
     pool.max_pool_backward(other, grad, x, *how, got[1])
     np.testing.assert_allclose(out, other, rtol=1e-6, atol=1e-6)

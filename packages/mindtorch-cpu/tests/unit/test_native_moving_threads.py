@@ -49,25 +49,18 @@ def run(case):
     return out.tobytes()
 
 
-@pytest.fixture
-def threads():
-    before = native.module.thread_count()
-    yield native.module.set_thread_count
-    native.module.set_thread_count(before)
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_threads(case, threads):
-    threads(1)
+def test_threads(case, set_threads):
+    set_threads(1)
     alone = run(case)
     for count in (2, 3, 4):
-        threads(count)
+        set_threads(count)
         assert run(case) == alone
 
 
 @pytest.mark.parametrize("function", [bags, best])
-def test_several_outputs(function, threads):
-    threads(1)
+def test_several_outputs(function, set_threads):
+    set_threads(1)
     alone = function()
-    threads(3)
+    set_threads(3)
     assert function() == alone

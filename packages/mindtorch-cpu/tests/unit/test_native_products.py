@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from mindtorch_cpu import native
 
+from .native_kernels import native_kernel
+
 pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
-
-
-def refuse(*_values: object) -> None:
-    raise AssertionError("the native kernel left this to numpy's")
-
-
-def kernel(name: str) -> object:
-    return native.module.kernel(name, refuse)
-
-
-@pytest.fixture(params=[1, 3])
-def threads(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = native.module.thread_count()
-    native.module.set_thread_count(request.param)
-    yield request.param
-    native.module.set_thread_count(before)
 
 
 def laid_out(values: np.ndarray, how: str) -> np.ndarray:
@@ -64,7 +49,7 @@ def test_every_layout(size: tuple[int, int, int], dtype: str, threads: int) -> N
     want = left.astype("f8") @ right.astype("f8")
     for a, b, c in itertools.product(LAYOUTS, LAYOUTS, ("dense", "transposed")):
         out = laid_out(np.full((rows, columns), np.nan, dtype), c)
-        kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        native_kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
         check(out, want, depth)
 
 
@@ -78,11 +63,11 @@ def test_batches(size: tuple[int, int, int, int], dtype: str, threads: int) -> N
     want = left.astype("f8") @ right.astype("f8")
     for a, b in itertools.product(LAYOUTS, LAYOUTS):
         out = np.full((count, rows, columns), np.nan, dtype)
-        kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        native_kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
         check(out, want, depth)
     out = np.full((count, rows, columns), np.nan, dtype)
     shared = np.broadcast_to(right[:1], right.shape)
-    kernel("matrix_product")(out, left, shared)
+    native_kernel("matrix_product")(out, left, shared)
     check(out, left.astype("f8") @ right[:1].astype("f8"), depth)
 
 
@@ -100,14 +85,14 @@ def test_scaled(rows: int, columns: int, depth: int, beta: float, alpha: float, 
         if beta != 0:
             want = want + beta * addend.astype("f8")
         out = np.full((rows, columns), np.nan, "f4")
-        kernel("scaled_product")(out, addend, left, right, beta, alpha)
+        native_kernel("scaled_product")(out, addend, left, right, beta, alpha)
         check(out, want, depth)
         flipped = np.full((columns, rows), np.nan, "f4").T
-        kernel("scaled_product")(flipped, addend, left, right, beta, alpha)
+        native_kernel("scaled_product")(flipped, addend, left, right, beta, alpha)
         check(flipped, want, depth)
     out = rng.standard_normal((rows, columns), "f4")
     want = alpha * (left.astype("f8") @ right.astype("f8")) + beta * out.astype("f8")
-    kernel("scaled_product")(out, out, left, right, beta, alpha)
+    native_kernel("scaled_product")(out, out, left, right, beta, alpha)
     check(out, want, depth)
 
 
@@ -118,12 +103,12 @@ def test_vectors(rows: int, depth: int, threads: int) -> None:
     want = matrix.astype("f8") @ vector.astype("f8")
     for how in LAYOUTS:
         out = np.empty(rows, "f4")
-        kernel("matrix_product")(out, laid_out(matrix, how), vector)
+        native_kernel("matrix_product")(out, laid_out(matrix, how), vector)
         check(out, want, depth)
-        kernel("scaled_product")(out, np.ones(rows, "f4"), laid_out(matrix, how), vector, 2, 1)
+        native_kernel("scaled_product")(out, np.ones(rows, "f4"), laid_out(matrix, how), vector, 2, 1)
         check(out, want + 2, depth)
     single = np.empty((), "f4")
-    kernel("matrix_product")(single, vector, matrix[0])
+    native_kernel("matrix_product")(single, vector, matrix[0])
     check(single, want[0], depth)
 
 
@@ -132,14 +117,14 @@ def test_special_values_and_threads(threads: int) -> None:
     left, right = rng.standard_normal((150, 200), "f4"), rng.standard_normal((200, 170), "f4")
     left[3, 5], left[70, 6], right[9, 40] = np.nan, np.inf, -np.inf
     out = np.empty((150, 170), "f4")
-    kernel("matrix_product")(out, left, right)
+    native_kernel("matrix_product")(out, left, right)
     with np.errstate(invalid="ignore"):
         want = left.astype("f8") @ right.astype("f8")
     np.testing.assert_array_equal(np.isnan(out), np.isnan(want))
     np.testing.assert_array_equal(out[np.isinf(want)], want[np.isinf(want)].astype("f4"))
     native.module.set_thread_count(2)
     again = np.empty_like(out)
-    kernel("matrix_product")(again, left, right)
+    native_kernel("matrix_product")(again, left, right)
     np.testing.assert_array_equal(again, out)
 
 
