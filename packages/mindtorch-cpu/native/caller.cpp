@@ -165,27 +165,24 @@ PyMemberDef* shortcut_members() {
     return members;
 }
 
-PyTypeObject caller_type(const char* name, const char* doc, bool method) {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = name;
-    type.tp_doc = doc;
-    type.tp_basicsize = sizeof(Caller);
-    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+// A type whose objects look like Python's functions: with attributes, weak references and a name to be pickled by.
+template <typename Object>
+PyTypeObject function_type(PyTypeObject type, bool method) {
     if (method) {
         type.tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
         type.tp_descr_get = bind_method;
     }
-    type.tp_vectorcall_offset = offsetof(Caller, call);
-    type.tp_call = PyVectorcall_Call;
-    type.tp_traverse = caller_traverse;
-    type.tp_clear = caller_clear;
-    type.tp_dealloc = caller_dealloc;
-    type.tp_repr = caller_repr;
     type.tp_getset = getters;
     type.tp_methods = reducers;
-    type.tp_members = caller_members();
-    type.tp_dictoffset = offsetof(Caller, attributes);
-    type.tp_weaklistoffset = offsetof(Caller, weak);
+    type.tp_dictoffset = offsetof(Object, attributes);
+    type.tp_weaklistoffset = offsetof(Object, weak);
+    return type;
+}
+
+PyTypeObject caller_type(const char* name, const char* doc, bool method) {
+    const Life life = {caller_traverse, caller_clear, caller_dealloc};
+    PyTypeObject type = function_type<Caller>(callable_type<Caller>(name, doc, life, caller_members()), method);
+    type.tp_repr = caller_repr;
     return type;
 }
 
@@ -195,25 +192,11 @@ PyTypeObject CallerType = caller_type("mindtorch_cpu._native.Function", "Runs th
 PyTypeObject MethodType =
     caller_type("mindtorch_cpu._native.Method", "Runs the calls of one packet, as a method of tensors.", true);
 
-PyTypeObject ShortcutType = [] {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = "mindtorch_cpu._native.Shortcut";
-    type.tp_doc = "A method that is a packet's call for arguments of one type.";
-    type.tp_basicsize = sizeof(Shortcut);
-    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
-    type.tp_descr_get = bind_method;
-    type.tp_vectorcall_offset = offsetof(Shortcut, call);
-    type.tp_call = PyVectorcall_Call;
-    type.tp_traverse = shortcut_traverse;
-    type.tp_clear = shortcut_clear;
-    type.tp_dealloc = shortcut_dealloc;
-    type.tp_getset = getters;
-    type.tp_methods = reducers;
-    type.tp_members = shortcut_members();
-    type.tp_dictoffset = offsetof(Shortcut, attributes);
-    type.tp_weaklistoffset = offsetof(Shortcut, weak);
-    return type;
-}();
+PyTypeObject ShortcutType = function_type<Shortcut>(
+    callable_type<Shortcut>("mindtorch_cpu._native.Shortcut",
+                            "A method that is a packet's call for arguments of one type.",
+                            {shortcut_traverse, shortcut_clear, shortcut_dealloc}, shortcut_members()),
+    true);
 
 PyObject* caller(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 3 || !configuration.ready) {

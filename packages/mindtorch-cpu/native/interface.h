@@ -83,6 +83,30 @@ extern PyTypeObject CallerType;
 extern PyTypeObject MethodType;
 extern PyTypeObject ShortcutType;
 
+// How the objects of a type are visited, cleared and freed.
+struct Life {
+    traverseproc traverse;
+    inquiry clear;
+    destructor dealloc;
+};
+
+// A type whose objects are called through their field `call` and may be parts of cycles.
+template <typename Object>
+PyTypeObject callable_type(const char* name, const char* doc, const Life& life, PyMemberDef* members) {
+    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+    type.tp_name = name;
+    type.tp_doc = doc;
+    type.tp_basicsize = sizeof(Object);
+    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
+    type.tp_vectorcall_offset = offsetof(Object, call);
+    type.tp_call = PyVectorcall_Call;
+    type.tp_traverse = life.traverse;
+    type.tp_clear = life.clear;
+    type.tp_dealloc = life.dealloc;
+    type.tp_members = members;
+    return type;
+}
+
 // Run `kernel(out, *values)`, arguments[0] being `out`; null with an error set. Floating-point flags make no warnings.
 PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count);
 

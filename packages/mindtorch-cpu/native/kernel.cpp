@@ -164,18 +164,11 @@ PyMemberDef* kernel_members() {
 }  // namespace
 
 PyTypeObject KernelType = [] {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = "mindtorch_cpu._native.Kernel";
-    type.tp_doc = "A native kernel: fn(out, *values); `numpy` is the kernel for what it does not take.";
-    type.tp_basicsize = sizeof(Kernel);
-    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
-    type.tp_vectorcall_offset = offsetof(Kernel, call);
-    type.tp_call = PyVectorcall_Call;
-    type.tp_traverse = kernel_traverse;
-    type.tp_clear = kernel_clear;
-    type.tp_dealloc = kernel_dealloc;
+    PyTypeObject type =
+        callable_type<Kernel>("mindtorch_cpu._native.Kernel",
+                              "A native kernel: fn(out, *values); `numpy` is the kernel for what it does not take.",
+                              {kernel_traverse, kernel_clear, kernel_dealloc}, kernel_members());
     type.tp_repr = kernel_repr;
-    type.tp_members = kernel_members();
     return type;
 }();
 
