@@ -6,6 +6,7 @@
 
 #include "operand.h"
 #include "parallel.h"
+#include "program.h"
 
 namespace mindtorch {
 
@@ -13,8 +14,9 @@ namespace {
 
 // As `Operation` in chain.h.
 const char* const operation_names[OPERATION_COUNT] = {
-    "neg",  "sqrt",       "abs",        "reciprocal", "mul",        "div",     "maximum", "add_scaled", "sub_scaled",
-    "lerp", "add_number", "sub_number", "mul_number", "div_number", "addcmul", "addcdiv", "adam",       "adagrad",
+    "neg",        "sqrt",       "abs",  "reciprocal",    "mul",        "div",        "maximum",
+    "add_scaled", "sub_scaled", "lerp", "add_number",    "sub_number", "mul_number", "div_number",
+    "addcmul",    "addcdiv",    "adam", "adam_stepwise", "adagrad",
 };
 
 struct Item {
@@ -23,29 +25,38 @@ struct Item {
 };
 
 struct Range {
-    char *from, *to;
+    const char *from, *to;
+    size_t item;
     bool operator<(const Range& other) const { return from < other.from; }
 };
 
-struct Call {
+struct ChainCall {
     const ChainStep* steps;
     size_t step_count, given;
     bool written[CHAIN_SLOTS + CHAIN_TEMPORARIES];
     std::vector<double> numbers;
     std::vector<Item> items;
-    std::vector<Range> targets;
+    std::vector<Range> targets, sources;
+    const Permission* tensors;  // null where the lists have arrays
     int kind;
 };
 
+size_t numbers_of(unsigned char operation) {
+    switch (operation) {
+        case CHAIN_ADAM: return ADAM_NUMBERS;
+        case CHAIN_ADAM_STEPWISE: return STEPWISE_NUMBERS;
+        case CHAIN_ADAGRAD: return ADAGRAD_NUMBERS;
+        default: return 1;
+    }
+}
+
 // -1 with an error set when a step names what is not there: that is a mistake of the caller's.
-int check_steps(Call& call) {
+int check_steps(ChainCall& call) {
     const size_t slots = call.given + CHAIN_TEMPORARIES;
     for (bool& one : call.written) one = false;
     for (size_t i = 0; i < call.step_count; i++) {
         const ChainStep& step = call.steps[i];
-        const size_t needed = step.operation == CHAIN_ADAM      ? ADAM_NUMBERS
-                              : step.operation == CHAIN_ADAGRAD ? ADAGRAD_NUMBERS
-                                                                : 1;
+        const size_t needed = numbers_of(step.operation);
         if (step.operation >= OPERATION_COUNT || step.out >= slots || step.a >= slots || step.b >= slots ||
             step.c >= slots || step.d >= slots || step.number + needed > call.numbers.size()) {
             PyErr_SetString(PyExc_ValueError, "a chain's step names an operation, slot or number that is not there");
@@ -53,12 +64,13 @@ int check_steps(Call& call) {
         }
         call.written[step.out] = true;
         if (step.operation == CHAIN_ADAGRAD) call.written[step.b] = true;
-        if (step.operation == CHAIN_ADAM) call.written[step.b] = call.written[step.c] = call.written[step.d] = true;
+        if (step.operation == CHAIN_ADAM || step.operation == CHAIN_ADAM_STEPWISE)
+            call.written[step.b] = call.written[step.c] = call.written[step.d] = true;
     }
     return 0;
 }
 
-int read_numbers(Call& call, PyObject* numbers) {
+int read_numbers(ChainCall& call, PyObject* numbers) {
     const Py_ssize_t count = PyTuple_GET_SIZE(numbers);
     call.numbers.assign(static_cast<size_t>(count) + 1, 0.0);
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -87,11 +99,13 @@ PyArrayObject* dense(PyObject* given) {
 }
 
 // False when the arrays of item `index` are not for the loops.
-bool read_item(Call& call, PyObject* const* lists, Py_ssize_t index) {
+bool read_item(ChainCall& call, PyObject* const* lists, Py_ssize_t index) {
     Item item;
     PyArrayObject* first = nullptr;
     for (size_t slot = 0; slot < call.given; slot++) {
-        PyArrayObject* array = dense(PyList_GET_ITEM(lists[slot], index));
+        PyObject* given = PyList_GET_ITEM(lists[slot], index);
+        if (call.tensors != nullptr) given = call.tensors->array_of(given);
+        PyArrayObject* array = given == nullptr ? nullptr : dense(given);
         if (array == nullptr || (call.written[slot] && !PyArray_ISWRITEABLE(array))) return false;
         if (first == nullptr) first = array;
         if (array != first && !same_geometry(first, array)) return false;
@@ -103,27 +117,37 @@ bool read_item(Call& call, PyObject* const* lists, Py_ssize_t index) {
     item.count = static_cast<size_t>(PyArray_SIZE(first));
     const npy_intp bytes = PyArray_NBYTES(first);
     for (size_t slot = 0; slot < call.given; slot++) {
-        if (!call.written[slot] || bytes == 0) continue;
-        char* to = static_cast<char*>(item.slots[slot]);
+        if (bytes == 0) continue;
+        const char* to = static_cast<char*>(item.slots[slot]);
+        if (!call.written[slot]) {
+            call.sources.push_back({to, to + bytes, call.items.size()});
+            continue;
+        }
         for (size_t other = 0; other < call.given; other++) {
             const char* from = static_cast<char*>(item.slots[other]);
             if (from != to && from < to + bytes && to < from + bytes) return false;
         }
-        call.targets.push_back({to, to + bytes});
+        call.targets.push_back({to, to + bytes, call.items.size()});
     }
     call.items.push_back(item);
     return true;
 }
 
-// False when two items write the same memory: one after the other they would see each other's results.
-bool targets_are_apart(Call& call) {
-    std::sort(call.targets.begin(), call.targets.end());
-    for (size_t i = 1; i < call.targets.size(); i++)
-        if (call.targets[i].from < call.targets[i - 1].to) return false;
+// False when an item writes what another one reads or writes: one after the other they would see each other's results.
+bool items_are_apart(ChainCall& call) {
+    std::vector<Range>& targets = call.targets;
+    std::sort(targets.begin(), targets.end());
+    for (size_t i = 1; i < targets.size(); i++)
+        if (targets[i].from < targets[i - 1].to) return false;
+    for (const Range& source : call.sources) {
+        auto after = std::upper_bound(targets.begin(), targets.end(), source);
+        if (after != targets.end() && after->from < source.to && after->item != source.item) return false;
+        if (after != targets.begin() && (after - 1)->to > source.from && (after - 1)->item != source.item) return false;
+    }
     return true;
 }
 
-void run_items(const Call& call) {
+void run_items(const ChainCall& call) {
     std::vector<size_t> starts(1, 0);
     for (const Item& item : call.items) starts.push_back(starts.back() + item.count);
     parallel(starts.back(), GRAIN, [&](size_t from, size_t to) {
@@ -138,14 +162,28 @@ void run_items(const Call& call) {
     });
 }
 
+// Bump the versions of the tensors in the slots that `writes` names, as often as it names them.
+int note_writes(PyObject* writes, PyObject* const* lists, size_t given) {
+    for (Py_ssize_t place = 0; place < PyBytes_GET_SIZE(writes); place++) {
+        const auto slot = static_cast<unsigned char>(PyBytes_AS_STRING(writes)[place]);
+        if (slot >= given) continue;
+        for (Py_ssize_t index = 0; index < PyList_GET_SIZE(lists[slot]); index++)
+            if (bump_version(PyList_GET_ITEM(lists[slot], index)) < 0) return -1;
+    }
+    return 0;
+}
+
 }  // namespace
 
 PyObject* chain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    if (count != 3 || !PyBytes_Check(arguments[0]) || !PyTuple_Check(arguments[1]) || !PyTuple_Check(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError, "chain(steps, lists, numbers)");
+    if ((count != 3 && count != 4) || !PyBytes_Check(arguments[0]) || !PyTuple_Check(arguments[1]) ||
+        !PyTuple_Check(arguments[2]) || (count == 4 && !PyBytes_Check(arguments[3]))) {
+        PyErr_SetString(PyExc_TypeError, "chain(steps, lists, numbers, writes)");
         return nullptr;
     }
-    Call call;
+    const Permission permission;
+    ChainCall call;
+    call.tensors = count == 4 ? &permission : nullptr;
     call.steps = reinterpret_cast<const ChainStep*>(PyBytes_AS_STRING(arguments[0]));
     call.step_count = static_cast<size_t>(PyBytes_GET_SIZE(arguments[0])) / sizeof(ChainStep);
     call.given = static_cast<size_t>(PyTuple_GET_SIZE(arguments[1]));
@@ -165,8 +203,9 @@ PyObject* chain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (read_numbers(call, arguments[2]) < 0 || check_steps(call) < 0) return nullptr;
     for (Py_ssize_t index = 0; index < PyList_GET_SIZE(lists[0]); index++)
         if (!read_item(call, lists, index)) Py_RETURN_FALSE;
-    if (call.items.size() > 1 && !targets_are_apart(call)) Py_RETURN_FALSE;
+    if (call.items.size() > 1 && !items_are_apart(call)) Py_RETURN_FALSE;
     run_items(call);
+    if (count == 4 && note_writes(arguments[3], lists, call.given) < 0) return nullptr;
     Py_RETURN_TRUE;
 }
 

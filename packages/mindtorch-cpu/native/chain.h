@@ -23,9 +23,10 @@ enum Operation : unsigned char {
     CHAIN_MULTIPLY_NUMBER,
     CHAIN_DIVIDE_NUMBER,  // out = a op number
     CHAIN_ADD_PRODUCT,
-    CHAIN_ADD_QUOTIENT,  // out = a + number * b op c
-    CHAIN_ADAM,          // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
-    CHAIN_ADAGRAD,       // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
+    CHAIN_ADD_QUOTIENT,   // out = a + number * b op c
+    CHAIN_ADAM,           // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
+    CHAIN_ADAM_STEPWISE,  // the same, rounding after every step of the composed optimizer; STEPWISE_NUMBERS numbers
+    CHAIN_ADAGRAD,        // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
     OPERATION_COUNT
 };
 
@@ -41,6 +42,17 @@ enum AdamNumber {
     ADAM_ROOT_CORRECTION,
     ADAM_EPS,
     ADAM_NUMBERS
+};
+
+// Of CHAIN_ADAM_STEPWISE.
+enum StepwiseNumber {
+    STEPWISE_MEAN_WEIGHT,
+    STEPWISE_SQUARE_KEPT,
+    STEPWISE_SQUARE_WEIGHT,
+    STEPWISE_ROOT_CORRECTION,
+    STEPWISE_EPS,
+    STEPWISE_MOVE,
+    STEPWISE_NUMBERS
 };
 
 // Of CHAIN_ADAGRAD.

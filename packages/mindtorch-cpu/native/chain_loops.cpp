@@ -73,6 +73,43 @@ void adam(T* param, const T* grad, T* mean, T* square, T* largest, const double*
     }
 }
 
+// lerp, mul_number, addcmul, (maximum,) sqrt, div_number, add_number and addcdiv, each rounding as the step of that name.
+template <typename T, bool amsgrad, bool far>
+void adam_stepwise(T* param, const T* grad, T* mean, T* square, T* largest, const double* numbers, size_t count) {
+    const T weight = static_cast<T>(numbers[STEPWISE_MEAN_WEIGHT]), kept = T(1) - weight;
+    const T square_kept = static_cast<T>(numbers[STEPWISE_SQUARE_KEPT]);
+    const T square_weight = static_cast<T>(numbers[STEPWISE_SQUARE_WEIGHT]);
+    const T correction = static_cast<T>(numbers[STEPWISE_ROOT_CORRECTION]);
+    const T eps = static_cast<T>(numbers[STEPWISE_EPS]), move = static_cast<T>(numbers[STEPWISE_MOVE]);
+    EACH {
+        const T g = grad[i];
+        const T m = far ? g - (g - mean[i]) * kept : mean[i] + (g - mean[i]) * weight;
+        const T s = square[i] * square_kept + g * square_weight * g;
+        mean[i] = m;
+        square[i] = s;
+        T second = s;
+        if constexpr (amsgrad) {
+            second = largest[i] > s || largest[i] != largest[i] ? largest[i] : s;
+            largest[i] = second;
+        }
+        param[i] = param[i] + m * move / (root(second) / correction + eps);
+    }
+}
+
+template <typename T>
+void run_stepwise(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
+    T *param = slots[step.out], *mean = slots[step.b], *square = slots[step.c], *largest = slots[step.d];
+    const T* grad = slots[step.a];
+    const double weight = numbers[STEPWISE_MEAN_WEIGHT];
+    const bool far = !(weight < 0.5 && weight > -0.5);
+    if (step.d == step.out) {
+        if (far) return adam_stepwise<T, false, true>(param, grad, mean, square, nullptr, numbers, count);
+        return adam_stepwise<T, false, false>(param, grad, mean, square, nullptr, numbers, count);
+    }
+    if (far) return adam_stepwise<T, true, true>(param, grad, mean, square, largest, numbers, count);
+    adam_stepwise<T, true, false>(param, grad, mean, square, largest, numbers, count);
+}
+
 template <typename T>
 void adagrad(T* param, const T* grad, T* total, const double* numbers, size_t count) {
     const T sign = static_cast<T>(numbers[ADAGRAD_SIGN]), decay = static_cast<T>(numbers[ADAGRAD_DECAY]);
@@ -94,6 +131,7 @@ void run_step(const ChainStep& step, T* const* slots, const double* numbers, siz
         if (step.d == step.out) return adam<T, false>(out, a, slots[step.b], slots[step.c], nullptr, own, count);
         return adam<T, true>(out, a, slots[step.b], slots[step.c], slots[step.d], own, count);
     }
+    if (step.operation == CHAIN_ADAM_STEPWISE) return run_stepwise(step, slots, numbers + step.number, count);
     if (step.operation == CHAIN_ADAGRAD) return adagrad(out, a, slots[step.b], numbers + step.number, count);
     const double number = numbers[step.number];
     if (step.operation == CHAIN_LERP) return lerp(out, a, b, number, count);

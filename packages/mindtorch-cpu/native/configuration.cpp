@@ -153,6 +153,7 @@ int install_slots(PyObject* settings) {
         {"_output_nr", &to.tensor.output_nr},
         {"_view", &to.tensor.view},
         {"_meta", &to.tensor.meta},
+        {"_pipe", &to.tensor.pipe},
     };
     const SlotName plan_slots[] = {
         {"run", &to.plan.run},           {"alloc", &to.plan.alloc},     {"kernel", &to.plan.kernel},
@@ -163,7 +164,9 @@ int install_slots(PyObject* settings) {
         {"outputs", &to.plan.outputs},   {"pack", &to.plan.pack},       {"offset", &to.plan.offset},
         {"creation", &to.plan.creation}, {"follows", &to.plan.follows}, {"native", &to.plan.native},
     };
-    const SlotName signature_slots[] = {{"spec", &to.signature.spec}, {"requires_grad", &to.signature.requires_grad}};
+    const SlotName signature_slots[] = {{"spec", &to.signature.spec},
+                                        {"requires_grad", &to.signature.requires_grad},
+                                        {"inference", &to.signature.inference}};
     const SlotName spec_slots[] = {
         {"shape", &to.spec.shape},
         {"np_dtype", &to.spec.np_dtype},
@@ -182,7 +185,16 @@ int install_slots(PyObject* settings) {
         {"step", &to.start.step},
         {"clamped", &to.start.clamped},
     };
-    const SlotName mode_slots[] = {{"grad", &to.mode.grad}, {"dispatch_modes", &to.mode.dispatch_modes}};
+    const SlotName mode_slots[] = {
+        {"grad", &to.mode.grad},
+        {"dispatch_modes", &to.mode.dispatch_modes},
+        {"inference", &to.mode.inference},
+        {"overriding", &to.mode.overriding},
+        {"include", &to.mode.include},
+        {"exclude", &to.mode.exclude},
+        {"forward_ad", &to.mode.forward_ad},
+        {"profiling", &to.mode.profiling},
+    };
     const SlotName packet_slots[] = {{"plans", &to.packet_plans}};
     const SlotName overlap_slots[] = {{"before", &to.overlap_before}};
     const SlotName storage_slots[] = {

@@ -200,12 +200,6 @@ PyObject* run_kernel_outputs(const Program& program, Call& call) {
     return packed(program, tensors.get());
 }
 
-int bump(PyObject* counter) {
-    Ref one(PyLong_FromLong(1));
-    Ref next(one ? PyNumber_Add(PyList_GET_ITEM(counter, 0), one.get()) : nullptr);
-    return next ? PyList_SetItem(counter, 0, next.release()) : -1;
-}
-
 bool counts(PyObject* counter) {
     return counter != nullptr && PyList_CheckExact(counter) && PyList_GET_SIZE(counter) > 0;
 }
@@ -234,7 +228,7 @@ PyObject* run_inplace(const Program& program, Call& call) {
         return nullptr;
     operands.arguments[0] = array.get();
     Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done || bump(slot(target.get(), configuration.tensor.counter)) < 0) return nullptr;
+    if (!done || bump_version(target.get()) < 0) return nullptr;
     return target.release();
 }
 

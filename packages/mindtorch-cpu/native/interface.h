@@ -114,14 +114,14 @@ PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_s
 struct Configuration {
     bool ready = false;
     struct {
-        Py_ssize_t sig, array, storage, offset, counter, grad_fn, output_nr, view, meta;
+        Py_ssize_t sig, array, storage, offset, counter, grad_fn, output_nr, view, meta, pipe;
     } tensor;
     struct {
         Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, scalars, lists, casts, wraps, values, cls, sig,
             source, outputs, pack, offset, creation, follows, native;
     } plan;
     struct {
-        Py_ssize_t spec, requires_grad;
+        Py_ssize_t spec, requires_grad, inference;
     } signature;
     struct {
         Py_ssize_t shape, np_dtype, np_strides, plain;
@@ -154,7 +154,7 @@ struct Configuration {
         Py_ssize_t hooks, variable;
     } leaf;
     struct {
-        Py_ssize_t grad, dispatch_modes;
+        Py_ssize_t grad, dispatch_modes, inference, overriding, include, exclude, forward_ad, profiling;
     } mode;
     struct {
         Py_ssize_t node, needed, captures, keep_graph;

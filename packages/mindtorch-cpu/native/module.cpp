@@ -7,7 +7,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 8;
+constexpr long INTERFACE = 9;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -38,7 +38,9 @@ static PyMethodDef methods[] = {
      "planned for an argument of the type, and fallback(self, argument) elsewhere."},
     {"chain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(chain)), METH_FASTCALL,
      "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with nothing done,\n"
-     "where they are not dense floats of one dtype and, in an item, one geometry."},
+     "where they are not dense floats of one dtype and, in an item, one geometry.\n"
+     "chain(steps, lists, numbers, writes): on tensors, noting a write for every slot in `writes`; False also where a\n"
+     "tensor is not plain."},
     {"limit_host_cache", limit_host_cache, METH_O,
      "limit_host_cache(bytes): keep that much freed memory of large arrays."},
     {"empty_host_cache", empty_host_cache, METH_NOARGS, "Give freed memory that is kept back to the system."},

@@ -108,6 +108,21 @@ PyObject* current_mode();
 // True when results of this type need no look at overrides; -1 with an error set.
 int is_plain(PyTypeObject* type);
 
+// Whether, in this thread's mode, a kernel that no plan calls may have plain tensors, and which: `devices.plain` of the
+// dispatcher.
+class Permission {
+public:
+    Permission();
+    // The array of a tensor that may be had, borrowed; null without an error for any other object.
+    PyObject* array_of(PyObject* tensor) const;
+
+private:
+    bool any_ = false, tracked_ = false, inference_ = false;
+};
+
+// Note that a kernel has written a tensor; -1 with an error set.
+int bump_version(PyObject* tensor);
+
 // What a tensor without history is made of, all borrowed.
 struct NewTensor {
     PyObject *sig, *array, *storage, *offset, *counter;

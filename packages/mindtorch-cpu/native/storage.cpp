@@ -57,6 +57,40 @@ PyObject* storage_of(PyObject* tensor) {
     return PyObject_CallMethodNoArgs(tensor, configuration.materialize_name);
 }
 
+Permission::Permission() {
+    const auto& at = configuration.mode;
+    PyObject* mode = current_mode();
+    if (mode == nullptr) {
+        PyErr_Clear();
+        return;
+    }
+    any_ = true;
+    for (Py_ssize_t offset : {at.overriding, at.include, at.exclude, at.forward_ad, at.profiling})
+        any_ = any_ && PyObject_IsTrue(slot(mode, offset)) == 0;
+    tracked_ = slot(mode, at.grad) == Py_False;
+    inference_ = slot(mode, at.inference) == Py_True;
+}
+
+PyObject* Permission::array_of(PyObject* tensor) const {
+    const auto& at = configuration.tensor;
+    if (!any_ || is_plain(Py_TYPE(tensor)) != 1) return nullptr;
+    PyObject *pipe = slot(tensor, at.pipe), *sig = slot(tensor, at.sig), *array = slot(tensor, at.array);
+    if ((pipe != nullptr && pipe != Py_None) || sig == nullptr || array == nullptr) return nullptr;
+    if (!tracked_ && slot(sig, configuration.signature.requires_grad) != Py_False) return nullptr;
+    if (!inference_ && slot(sig, configuration.signature.inference) != Py_False) return nullptr;
+    return PyArray_CheckExact(array) ? array : nullptr;
+}
+
+int bump_version(PyObject* tensor) {
+    PyObject* counter = slot(tensor, configuration.tensor.counter);
+    if (counter == nullptr || !PyList_CheckExact(counter) || PyList_GET_SIZE(counter) == 0) {
+        PyErr_SetString(PyExc_SystemError, "a tensor has no version");
+        return -1;
+    }
+    Ref one(PyLong_FromLong(1)), next(one ? PyNumber_Add(PyList_GET_ITEM(counter, 0), one.get()) : nullptr);
+    return next ? PyList_SetItem(counter, 0, next.release()) : -1;
+}
+
 PyObject* new_tensor(PyTypeObject* cls, const NewTensor& of) {
     const auto& at = configuration.tensor;
     PyObject* tensor = cls->tp_alloc(cls, 0);

@@ -33,21 +33,20 @@ def _compile(chain: Chain, operations: tuple[str, ...]) -> bytes:
     return bytes(made)
 
 
-@cache
-def _single(operation: str, lists: int) -> Chain:
-    """Return the chain of one step from `lists` slots into the first."""
-    slots = ["out", "first", "second", "third"][: lists + 1]
-    return Chain(" ".join(slots), (operation, *slots))
-
-
 def install(module: Any) -> None:
     """Let lists of host tensors be computed by the native module."""
 
+    @cache
+    def single(operation: str, lists: int) -> bytes:
+        """Return the chain of one step from `lists` slots into the first."""
+        slots = ["out", "first", "second", "third"][: lists + 1]
+        return _compile(Chain(" ".join(slots), (operation, *slots)), module.CHAIN_OPERATIONS)
+
     def run_chain(chain: Chain, lists: tuple[list[Any], ...], numbers: tuple[float, ...]) -> bool:
         if chain.compiled is None:
-            chain.compiled = _compile(chain, module.CHAIN_OPERATIONS)
-        arrays = tuple([tensor._array for tensor in tensors] for tensors in lists)
-        return module.chain(chain.compiled, arrays, numbers)
+            chain.compiled = _compile(chain, module.CHAIN_OPERATIONS), bytes(chain.writes)
+        steps, writes = chain.compiled
+        return module.chain(steps, lists, numbers, writes)
 
     def over_lists(name: str, outs: Sequence[Any], lists: Sequence[Sequence[Any]], number: Any) -> bool:
         by_number = len(lists) == 1 and number is not None
@@ -56,8 +55,8 @@ def install(module: Any) -> None:
             return False
         if operation in ("mul", "div") and number != 1:
             return False
-        chain = _single(operation, len(lists))
-        return run_chain(chain, (list(outs), *map(list, lists)), () if number is None else (number,))
+        arrays = tuple([tensor._array for tensor in tensors] for tensors in (outs, *lists))
+        return module.chain(single(operation, len(lists)), arrays, () if number is None else (number,))
 
     devices.chains["cpu"] = run_chain
     devices.list_kernels["cpu"] = over_lists

@@ -42,7 +42,7 @@ def operand(seed, count, dtype):
 
 
 def test_both_sides_know_the_same_operations():
-    assert set(native.module.CHAIN_OPERATIONS) == set(OPERANDS) == {*NUMPY, "adam", "adagrad"}
+    assert set(native.module.CHAIN_OPERATIONS) == set(OPERANDS) == {*NUMPY, "adam", "adam_stepwise", "adagrad"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -100,6 +100,8 @@ def test_what_the_loops_do_not_take_is_left_alone():
     refused = [
         ([memory[:32]], [memory[16:48]]),  # overlapping
         ([memory[:8], memory[4:12]], [np.ones(8, np.float32)] * 2),  # two items write one memory
+        ([memory[:8], memory[8:16]], [np.ones(8, np.float32), memory[4:12]]),  # one writes what the other reads
+        ([memory[8:16], memory[:8]], [np.ones(8, np.float32), memory[12:20]]),
         ([memory[:16:2]], [np.ones(8, np.float32)]),
         ([memory[:8]], [np.ones(8)]),
         ([memory[:8]], [np.ones((2, 4), np.float32)]),
@@ -140,6 +142,35 @@ def test_adam(amsgrad):
     p = 0.9 * param - 0.01 * m / (np.sqrt(second) / 0.5 + 1e-3)
     for found, wanted in zip(given, [p, grad, m, s, second], strict=False):
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("amsgrad", [False, True])
+@pytest.mark.parametrize("weight", [0.1, 0.7])
+def test_adam_stepwise_rounds_as_its_steps(weight, amsgrad, dtype):
+    second = "largest" if amsgrad else "square"
+    largest = [("maximum", "largest", "largest", "square")] if amsgrad else []
+    slots = "param grad mean square largest"
+    single = Chain(slots, ("adam_stepwise", "param", "grad", "mean", "square", "largest" if amsgrad else "param"))
+    steps = Chain(
+        slots,
+        ("lerp", "mean", "mean", "grad"),
+        ("mul_number", "square", "square"),
+        ("addcmul", "square", "square", "grad", "grad"),
+        *largest,
+        ("sqrt", "root", second),
+        ("div_number", "root", "root"),
+        ("add_number", "root", "root"),
+        ("addcdiv", "param", "param", "mean", "root"),
+    )
+    numbers = (weight, 0.9, 0.1, 0.3, 1e-3, -0.01)
+    for count in [*range(40), 1023, 3000]:
+        given = [operand(seed, count, dtype) for seed in range(5)]
+        wanted = [one.copy() for one in given]
+        assert run(single, tuple([one] for one in given), numbers)
+        assert run(steps, tuple([one] for one in wanted), numbers)
+        for found, expected in zip(given, wanted, strict=True):
+            assert np.array_equal(found, expected, equal_nan=True)
 
 
 def test_adagrad():

@@ -10,18 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 from . import devices
-from .plan import plain_types
 
 OPERANDS = {
     "neg": 1, "sqrt": 1, "abs": 1, "reciprocal": 1, "mul": 2, "div": 2, "maximum": 2, "add_scaled": 2, "sub_scaled": 2,
     "lerp": 2, "add_number": 1, "sub_number": 1, "mul_number": 1, "div_number": 1, "addcmul": 3, "addcdiv": 3,
-    "adam": 4, "adagrad": 2,
+    "adam": 4, "adam_stepwise": 4, "adagrad": 2,
 }  # fmt: skip
-"""How many slots each step reads; the last two also write what they read after the first, the gradient."""
+"""How many slots each step reads."""
+
+ALSO_WRITTEN = {"adam": (1, 2, 3), "adam_stepwise": (1, 2, 2, 3), "adagrad": (1,)}
+"""Which of its operands a step writes besides `out`, twice where the operators in whose place it stands do that. An operand
+that is `out` is not written again."""
 
 NUMBERS = {
     "add_scaled": 1, "sub_scaled": 1, "lerp": 1, "add_number": 1, "sub_number": 1, "mul_number": 1, "div_number": 1,
-    "addcmul": 1, "addcdiv": 1, "adam": 9, "adagrad": 4,
+    "addcmul": 1, "addcdiv": 1, "adam": 9, "adam_stepwise": 6, "adagrad": 4,
 }  # fmt: skip
 """How many numbers a step takes; they are given to `run` in the order of the steps."""
 
@@ -44,7 +47,7 @@ class Chain:
         self.writes = tuple(
             self.slots.index(name)
             for operation, out, *operands in steps
-            for name in ((out, *operands[1:]) if operation in ("adam", "adagrad") else (out,))
+            for name in (out, *(operands[place] for place in ALSO_WRITTEN.get(operation, ()) if operands[place] != out))
             if name in self.slots
         )
         self.compiled: Any = None  # the device's form of it
@@ -55,17 +58,7 @@ class Chain:
         All its tensors must be of one device, dtype and, item by item, geometry.
         """
         run = devices.chains.get(lists[0][0]._sig.spec.device.type)
-        if run is None:
-            return False
-        for tensors in lists:
-            if not devices.plain(tensors) or not all(type(one) in plain_types for one in tensors):
-                return False
-        if not run(self, lists, numbers):
-            return False
-        for slot in self.writes:
-            for tensor in lists[slot]:
-                devices.changed(tensor)
-        return True
+        return run is not None and run(self, lists, numbers)
 
 
 def are_numbers(*values: Any) -> bool:

@@ -17,7 +17,8 @@ list_kernels: dict[str, Callable[..., bool]] = {}
 """An op over lists in one launch: `run(name, outs, lists, number)` fills `outs`; False where there is no such kernel."""
 
 chains: dict[str, Callable[..., bool]] = {}
-"""A chain of pointwise steps in one pass: `run(chain, lists, numbers)`; False where its arrays are not for that."""
+"""A chain of pointwise steps in one pass: `run(chain, lists, numbers)` writes the tensors of the lists and notes that, as
+`changed` does; False, with nothing done, where one of them is not `plain` or its array is not for that."""
 
 stream_records: dict[str, Callable[[Any, Any], None]] = {}
 """Remember that a stream uses a storage: `record(storage, stream)`."""

@@ -25,7 +25,7 @@ _ADAGRAD = Chain("param grad sum", ("adagrad", "param", "grad", "sum"))
 
 
 def adam_pass(
-    tensors: Sequence[Any],
+    lists: tuple[list[Any], ...],
     step: float,
     options: tuple[float, float, float, float, float],
     *,
@@ -34,14 +34,14 @@ def adam_pass(
 ) -> bool:
     """Make one step of Adam in one pass; False, with nothing done, where there is none for these tensors.
 
-    `tensors` are param, grad, exp_avg, exp_avg_sq and, for amsgrad, max_exp_avg_sq; `options` lr, beta1, beta2,
+    `lists` are params, grads, exp_avgs, exp_avg_sqs and, for amsgrad, max_exp_avg_sqs; `options` lr, beta1, beta2,
     weight_decay and eps.
     """
     lr, beta1, beta2, decay, eps = options
     entering, kept = (0.0, 1 - lr * decay) if decoupled else (decay, 1.0)
     sizes = (lr / (1 - beta1**step), (1 - beta2**step) ** 0.5, eps)
     numbers = (-1.0 if maximize else 1.0, entering, kept, 1 - beta1, beta2, 1 - beta2, *sizes)
-    return _adam_chain(len(tensors) == 5).run(tuple([one] for one in tensors), numbers)
+    return _adam_chain(len(lists) == 5).run(lists, numbers)
 
 
 def _adam_composed(
@@ -117,11 +117,14 @@ def adam(decoupled: bool) -> Callable[..., None]:
         _check_lengths(len(self), state_steps=state_steps)
         _unscale(grads, grad_scale)
         options = (float(lr), beta1, beta2, weight_decay, eps)
-        columns = (self, grads, exp_avgs, exp_avg_sqs, *largest.values(), state_steps)
-        for *tensors, step in zip(*columns, strict=True):
-            settings = {"decoupled": decoupled, "maximize": maximize}
-            if not adam_pass(tensors, float(step), options, **settings):
-                _adam_composed(tensors, float(step), options, **settings)
+        columns = (self, grads, exp_avgs, exp_avg_sqs, *largest.values())
+        settings = {"decoupled": decoupled, "maximize": maximize}
+        steps = [float(step) for step in state_steps]
+        if len(set(steps)) == 1 and adam_pass(tuple(map(list, columns)), steps[0], options, **settings):
+            return
+        for *tensors, step in zip(*columns, steps, strict=True):
+            if not adam_pass(tuple([one] for one in tensors), step, options, **settings):
+                _adam_composed(tensors, step, options, **settings)
 
     return over_lists
 
@@ -179,7 +182,7 @@ def adagrad(
     _unscale(grads, grad_scale)
     for param, grad, total, step in zip(self, grads, state_sums, state_steps, strict=True):
         step_size = float(lr) / (1 + (float(step) - 1) * lr_decay)
-        if adagrad_pass(param, grad, total, (step_size, weight_decay, eps), maximize=maximize):
+        if adagrad_pass(([param], [grad], [total]), (step_size, weight_decay, eps), maximize=maximize):
             continue
         grad = aten.neg(grad) if maximize else grad
         if weight_decay != 0:
@@ -188,7 +191,8 @@ def adagrad(
         aten.addcdiv_(param, grad, aten.add_(aten.sqrt(total), eps), value=-step_size)
 
 
-def adagrad_pass(param: Any, grad: Any, total: Any, options: tuple[float, float, float], *, maximize: bool) -> bool:
-    """Make one step of Adagrad in one pass, with the step size, the decay and eps; False where there is none."""
+def adagrad_pass(lists: tuple[list[Any], ...], options: tuple[float, float, float], *, maximize: bool) -> bool:
+    """Make one step of Adagrad on params, grads and sums in one pass, with the step size, the decay and eps; False where
+    there is none."""
     step_size, decay, eps = options
-    return _ADAGRAD.run(([param], [grad], [total]), (-1.0 if maximize else 1.0, decay, step_size, eps))
+    return _ADAGRAD.run(lists, (-1.0 if maximize else 1.0, decay, step_size, eps))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import mindtorch as torch
+from mindtorch_dispatch import devices
+from mindtorch_dispatch.chain import Chain
 
 from ._values import get_value, is_tensor, scalar_dtype, use_grad_for_differentiable
 from .optimizer import Optimizer
+
+Due: TypeAlias = Sequence[tuple[Any, Any, dict[str, Any]]]
+"""Parameters with their gradients and states."""
+
+_MOST_EXACT = 2.0**24
+"""Where a counter of 32 bits stops counting."""
+
+_COUNT = Chain("step", ("add_number", "step", "step"))
 
 
 class PerParameterOptimizer(Optimizer):
@@ -49,8 +59,9 @@ class PerParameterOptimizer(Optimizer):
                 due.append((param, grad, self._state_of(param, group)))
             if due:
                 self._check_modes(group, due[0][0])
-            for param, grad, state in due:
-                self._update(param, grad, state, group)
+                if not self._update_together(due, group):
+                    for param, grad, state in due:
+                        self._update(param, grad, state, group)
         return loss
 
     def _state_of(self, param: Any, group: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +85,10 @@ class PerParameterOptimizer(Optimizer):
         """Fill the state of a parameter that is updated for the first time."""
         raise NotImplementedError
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        """Update parameters in one pass over all; False, with nothing done, where there is no such pass for them."""
+        return False
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Update one parameter in place."""
         raise NotImplementedError
@@ -92,6 +107,33 @@ class PerParameterOptimizer(Optimizer):
         counter = state["step"]
         counter += 1
         return counter if group.get("capturable") or group.get("differentiable") else get_value(counter)
+
+
+def has_passes(due: Due) -> bool:
+    """Whether the parameters' device has passes over several tensors."""
+    return due[0][0].device.type in devices.chains
+
+
+def lists_of(due: Due, *entries: str) -> tuple[list[Any], ...]:
+    """The lists that a pass goes over: parameters, gradients and entries of the states."""
+    states = [state for _, _, state in due]
+    given = [param for param, _, _ in due], [grad for _, grad, _ in due]
+    return (*given, *([state[name] for state in states] for name in entries))
+
+
+def common_count(due: Due) -> float | None:
+    """What all counters have counted so far; None where that is not one number, or the next one is not exact."""
+    counted = {get_value(state["step"]) for _, _, state in due}
+    count = counted.pop()
+    return None if counted or not count < _MOST_EXACT else count
+
+
+def count_all(due: Due) -> None:
+    """Advance all counters."""
+    counters = [state["step"] for _, _, state in due]
+    if not _COUNT.run((counters,), (1.0,)):
+        for counter in counters:
+            counter += 1
 
 
 def step_each(

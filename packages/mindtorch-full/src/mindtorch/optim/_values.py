@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import mindtorch as torch
+from mindtorch_dispatch.state import state
 
 #: Device types whose kernels can run a step without the host knowing the step count.
 CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone", "npu")
@@ -17,12 +18,12 @@ def use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(func)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        previous = torch.is_grad_enabled()
+        before = state.mode.grad
+        state.mode = state.mode.replace(grad=bool(self.defaults.get("differentiable", False)))
         try:
-            torch.set_grad_enabled(self.defaults.get("differentiable", False))
             return func(self, *args, **kwargs)
         finally:
-            torch.set_grad_enabled(previous)
+            state.mode = state.mode.replace(grad=before)
 
     return wrapped
 

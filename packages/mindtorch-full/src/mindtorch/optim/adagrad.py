@@ -9,7 +9,7 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
 from mindtorch_dispatch.decomp.optimizer import adagrad_pass
 
-from ._per_parameter import PerParameterOptimizer
+from ._per_parameter import Due, PerParameterOptimizer, common_count, count_all, has_passes, lists_of
 from ._values import (
     ascent,
     check_fused,
@@ -94,22 +94,39 @@ class Adagrad(PerParameterOptimizer):
         fill = complex(start, start) if param.dtype.is_complex else start
         state["sum"] = torch.full_like(param, fill, memory_format=torch.preserve_format)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        fused = bool(group["fused"])
+        if (group["maximize"] and not fused) or not has_passes(due):
+            return False
+        count = common_count(due)
+        if count is None or not (_fused_pass if fused else _passed)(due, count, group):
+            return False
+        count_all(due)
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["fused"] and _fused_pass(param, grad, state, group):
+        if group["fused"] and _fused_pass(((param, grad, state),), get_value(state["step"]), group):
+            state["step"] += 1
             return
         _update_adagrad(param, ascent(grad, group), state, group)
 
 
-def _fused_pass(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+def _fused_pass(due: Due, count: float, group: dict[str, Any]) -> bool:
     """Make the fused step where the device has it in one pass; False, with nothing done, where it has not."""
-    if grad.is_sparse or not are_numbers(group["weight_decay"], group["eps"], group["lr_decay"]):
+    if not are_numbers(group["weight_decay"], group["eps"], group["lr_decay"]):
         return False
-    step_size = float(to_scalar(group["lr"])) / (1 + get_value(state["step"]) * group["lr_decay"])
+    step_size = float(to_scalar(group["lr"])) / (1 + count * group["lr_decay"])
     options = (step_size, group["weight_decay"], group["eps"])
-    if not adagrad_pass(param, grad, state["sum"], options, maximize=bool(group["maximize"])):
+    return adagrad_pass(lists_of(due, "sum"), options, maximize=bool(group["maximize"]))
+
+
+def _passed(due: Due, count: float, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory where the device has one; False, with nothing done, where it has not."""
+    lr, eps = group["lr"], group["eps"]
+    if group["weight_decay"] != 0 or group["differentiable"] or not are_numbers(lr, eps, count, group["lr_decay"]):
         return False
-    state["step"] += 1
-    return True
+    step_size = lr / (1 + count * group["lr_decay"])
+    return _IN_ONE_PASS.run(lists_of(due, "sum"), (1.0, eps, -step_size))
 
 
 _IN_ONE_PASS = Chain(
@@ -125,11 +142,8 @@ _IN_ONE_PASS = Chain(
 def _update_adagrad(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
     state["step"] += 1
     step = get_value(state["step"])
-    lr, eps = group["lr"], group["eps"]
-    if group["weight_decay"] == 0 and not group["differentiable"] and are_numbers(lr, eps, step, group["lr_decay"]):
-        step_size = lr / (1 + (step - 1) * group["lr_decay"])
-        if _IN_ONE_PASS.run(([param], [grad], [state["sum"]]), (1.0, eps, -step_size)):
-            return
+    if _passed(((param, grad, state),), step - 1, group):
+        return
     if group["weight_decay"] != 0:
         if grad.is_sparse:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")

@@ -11,7 +11,15 @@ from mindtorch_dispatch.chain import Chain, are_numbers
 from mindtorch_dispatch.decomp.optimizer import adam_pass
 from mindtorch_dispatch.devices import adam_steps
 
-from ._per_parameter import PerParameterOptimizer, zeros_like_param
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    common_count,
+    count_all,
+    has_passes,
+    lists_of,
+    zeros_like_param,
+)
 from ._values import (
     ascent,
     check_betas,
@@ -97,13 +105,24 @@ class Adam(PerParameterOptimizer):
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         super()._check_modes(group, param)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        param = due[0][0]
+        if on_device_counters(group) or not has_passes(due) or (group["fused"] and param.device.type in adam_steps):
+            return False
+        count = common_count(due)
+        if count is None or not (_fused_pass if group["fused"] else _passed)(due, count + 1, group):
+            return False
+        count_all(due)
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         in_one_piece = adam_steps.get(param.device.type) if group["fused"] else None
         if in_one_piece is not None and not grad.is_complex():
             _fused_step(in_one_piece, param, grad, state, group)
             return
-        if group["fused"] and _fused_pass(param, grad, state, group):
+        if group["fused"] and _fused_pass(((param, grad, state),), float(state["step"]) + 1, group):
+            state["step"] += 1
             return
         _update_adam(self._count, param, grad, state, group)
 
@@ -126,23 +145,21 @@ def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: 
     state["step"] += 1
 
 
-def _fused_pass(param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+def _entries(group: dict[str, Any]) -> tuple[str, ...]:
+    return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+
+
+def _fused_pass(due: Due, step: float, group: dict[str, Any]) -> bool:
     """Make the fused step where the device has it in one pass; False, with nothing done, where it has not.
 
     The learning rate and the betas may be tensors here: a fused step is not differentiated through.
     """
-    if grad.is_complex() or not are_numbers(group["weight_decay"], group["eps"]):
+    if not are_numbers(group["weight_decay"], group["eps"]):
         return False
     lr, betas = float(to_scalar(group["lr"])), [float(to_scalar(beta)) for beta in group["betas"]]
-    tensors = [param, grad, state["exp_avg"], state["exp_avg_sq"]]
-    if group["amsgrad"]:
-        tensors.append(state["max_exp_avg_sq"])
     options = (lr, *betas, group["weight_decay"], group["eps"])
     ways = {"decoupled": bool(group["decoupled_weight_decay"]), "maximize": bool(group["maximize"])}
-    if not adam_pass(tensors, float(state["step"]) + 1, options, **ways):
-        return False
-    state["step"] += 1
-    return True
+    return adam_pass(lists_of(due, *_entries(group)), step, options, **ways)
 
 
 def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable: bool) -> None:
@@ -160,7 +177,7 @@ def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable
 @cache
 def _in_one_pass(maximize: bool, decoupled: bool, decays: bool, amsgrad: bool) -> Chain:
     """The steps of `_update_adam` and `_move`, in their order."""
-    grad, second = "grad", "exp_avg_sq"
+    grad = "grad"
     steps: list[tuple[str, ...]] = []
     if maximize:
         steps.append(("neg", "ascent", grad))
@@ -170,20 +187,12 @@ def _in_one_pass(maximize: bool, decoupled: bool, decays: bool, amsgrad: bool) -
     elif decays:
         steps.append(("add_scaled", "decayed", grad, "param"))
         grad = "decayed"
-    steps.append(("lerp", "exp_avg", "exp_avg", grad))
-    steps.append(("mul_number", "exp_avg_sq", "exp_avg_sq"))
-    steps.append(("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad))
-    if amsgrad:
-        steps.append(("maximum", "largest", "largest", "exp_avg_sq"))
-        second = "largest"
-    steps.append(("sqrt", "denominator", second))
-    steps.append(("div_number", "denominator", "denominator"))
-    steps.append(("add_number", "denominator", "denominator"))
-    steps.append(("addcdiv", "param", "param", "exp_avg", "denominator"))
+    largest = "largest" if amsgrad else "param"
+    steps.append(("adam_stepwise", "param", grad, "exp_avg", "exp_avg_sq", largest))
     return Chain("param grad exp_avg exp_avg_sq" + " largest" * amsgrad, *steps)
 
 
-def _passed(param: Any, grad: Any, step: Any, state: dict[str, Any], group: dict[str, Any]) -> bool:
+def _passed(due: Due, step: Any, group: dict[str, Any]) -> bool:
     """Make the step in one pass over memory where the device has one; False, with nothing done, where it has not."""
     lr, (beta1, beta2), decay, eps = group["lr"], group["betas"], group["weight_decay"], group["eps"]
     if not are_numbers(lr, beta1, beta2, decay, eps, step):
@@ -191,18 +200,15 @@ def _passed(param: Any, grad: Any, step: Any, state: dict[str, Any], group: dict
     decoupled = group["decoupled_weight_decay"]
     shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
     chain = _in_one_pass(bool(group["maximize"]), bool(decoupled), decay != 0, bool(group["amsgrad"]))
-    tensors = [param, grad, state["exp_avg"], state["exp_avg_sq"]]
-    if group["amsgrad"]:
-        tensors.append(state["max_exp_avg_sq"])
     root_correction, step_size = (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
     averages = (1 - beta1, beta2, 1 - beta2)
-    return chain.run(tuple([one] for one in tensors), (*shrinking, *averages, root_correction, eps, -step_size))
+    return chain.run(lists_of(due, *_entries(group)), (*shrinking, *averages, root_correction, eps, -step_size))
 
 
 def _update_adam(count: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
     """One Adam step; counting, decay and averages first, then the step along the corrected mean."""
     step = count(state, group)
-    if _passed(param, grad, step, state, group):
+    if _passed(((param, grad, state),), step, group):
         return
     grad = ascent(grad, group)
     lr, eps = to_scalar(group["lr"]), group["eps"]

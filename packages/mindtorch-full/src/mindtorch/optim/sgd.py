@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import PerParameterOptimizer
+from ._per_parameter import Due, PerParameterOptimizer, has_passes, lists_of
 from ._values import ascent, check_fused, check_lr, is_tensor, to_scalar
 
 __all__ = ["SGD", "sgd"]
@@ -72,6 +72,9 @@ class SGD(PerParameterOptimizer):
     def _check_modes(self, group: dict[str, Any], param: Any) -> None:
         """Refuse nothing: torch's SGD leaves ``differentiable`` with ``foreach`` to autograd's own errors."""
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        return has_passes(due) and _passed(due, group)
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         buffer = _update_sgd(param, grad, state.get("momentum_buffer"), group)
         if group["momentum"] != 0:
@@ -99,23 +102,25 @@ def _in_one_pass(maximize: bool, decays: bool, momentum: bool, nesterov: bool) -
     return Chain("param grad" + " buffer" * momentum, *steps)
 
 
-def _passed(param: Any, grad: Any, buffer: Any, group: dict[str, Any]) -> bool:
+def _passed(due: Due, group: dict[str, Any]) -> bool:
     """Make the step in one pass over memory where the device has one; False, with nothing done, where it has not."""
     lr, momentum, decay = group["lr"], group["momentum"], group["weight_decay"]
-    if not are_numbers(lr, momentum, decay, group["dampening"]) or (momentum != 0 and buffer is None):
+    if not are_numbers(lr, momentum, decay, group["dampening"]):
         return False
     numbers = [decay] if decay != 0 else []
-    tensors = [param, grad]
+    entries: tuple[str, ...] = ()
     if momentum != 0:
+        if any(state.get("momentum_buffer") is None for _, _, state in due):
+            return False
         numbers += [momentum, 1 - group["dampening"]] + [momentum] * bool(group["nesterov"])
-        tensors.append(buffer)
+        entries = ("momentum_buffer",)
     chain = _in_one_pass(bool(group["maximize"]), decay != 0, momentum != 0, bool(group["nesterov"]))
-    return chain.run(tuple([one] for one in tensors), (*numbers, -lr))
+    return chain.run(lists_of(due, *entries), (*numbers, -lr))
 
 
 def _update_sgd(param: Any, grad: Any, buffer: Any, group: dict[str, Any]) -> Any:
     """One step; returns the momentum buffer, which the first step creates."""
-    if _passed(param, grad, buffer, group):
+    if _passed(((param, grad, {"momentum_buffer": buffer}),), group):
         return buffer
     grad = ascent(grad, group)
     lr, momentum, weight_decay = to_scalar(group["lr"]), group["momentum"], group["weight_decay"]
