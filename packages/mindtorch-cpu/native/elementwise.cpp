@@ -209,19 +209,33 @@ void Elementwise::arrange() {
         sort();
         collapse();
     }
-    auto describe = [this](Operand& operand) {
-        const int inner = ndim_ - 1;
-        operand.repeated = operand.flat = true;
-        for (int dim = 0; dim < inner; dim++) {
-            operand.repeated &= operand.steps[dim] == 0;
-            operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
-        }
-        operand.dense =
-            operand.stored != BRAIN && (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
-        operand.flat &= operand.dense;
-    };
-    describe(to_);
-    for (int each = 0; each < sources_; each++) describe(from_[each]);
+}
+
+// Find out how an operand lies; bfloat16 is dense only for loops that take it.
+void Elementwise::describe(Operand& operand, bool brains) const {
+    const int inner = ndim_ - 1;
+    operand.repeated = operand.flat = true;
+    for (int dim = 0; dim < inner; dim++) {
+        operand.repeated &= operand.steps[dim] == 0;
+        operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
+    }
+    operand.dense = (operand.stored != BRAIN || brains) &&
+                    (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
+    operand.flat &= operand.dense;
+}
+
+// The loop for rows of dense bfloat16, null where there is none for these operands.
+Map Elementwise::brain_loop(const BrainMaps& brains) const {
+    const int inner = ndim_ - 1;
+    auto fits = [inner](const Operand& operand) { return operand.stored == BRAIN && operand.steps[inner] == 2; };
+    if (!fits(to_) || extents_[inner] < (ndim_ == 1 ? 2 : SHORT)) return nullptr;
+    int form = 0;
+    for (int each = 0; each < sources_; each++) {
+        if (fits(from_[each])) continue;
+        if (from_[each].steps[inner] != 0) return nullptr;
+        form |= 1 << each;
+    }
+    return form < BRAIN_FORMS ? brains.form[form] : nullptr;
 }
 
 struct Elementwise::Buffers {
@@ -393,11 +407,15 @@ void Elementwise::work(Map map, const double* numbers, size_t from, size_t to) c
     }
 }
 
-int Elementwise::run(Map map, const double* numbers) {
+int Elementwise::run(Map map, const double* numbers, const BrainMaps* brains) {
     if (map == nullptr) return 0;
     if (total_ == 0) return 1;
     if (!apart()) return 0;
     arrange();
+    const Map brain = brains == nullptr ? nullptr : brain_loop(*brains);
+    if (brain != nullptr) map = brain;
+    describe(to_, brain != nullptr);
+    for (int each = 0; each < sources_; each++) describe(from_[each], brain != nullptr);
     parallel(total_, GRAIN, [&](size_t from, size_t to) { work(map, numbers, from, to); });
     return 1;
 }
@@ -435,13 +453,14 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
     return true;
 }
 
-int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers,
+            const BrainMaps* brains) {
     if (run_few(by_kind, out, values, count, numbers)) return 1;
     Elementwise operation;
     if (!operation.output(out)) return 0;
     for (int each = 0; each < count; each++)
         if (!operation.source(values[each], operation.kind())) return 0;
-    return operation.run(by_kind[operation.kind()], numbers);
+    return operation.run(by_kind[operation.kind()], numbers, brains);
 }
 
 }  // namespace mindtorch

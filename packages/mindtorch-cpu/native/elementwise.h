@@ -22,8 +22,9 @@ public:
     // Take an operand that is computed with as `kind`: an array whose shape broadcasts to the output's, or a number.
     bool source(PyObject* value, Kind kind);
     Kind kind() const { return to_.kind; }
-    // Run the loop; 1 when done, 0 when the operands' memory overlaps in a way that no loop takes.
-    int run(Map map, const double* numbers = nullptr);
+    // Run the loop, or where they fit one of the loops of bfloat16; 1 when done, 0 when the operands' memory overlaps
+    // in a way that no loop takes.
+    int run(Map map, const double* numbers = nullptr, const BrainMaps* brains = nullptr);
 
 private:
     struct Operand {
@@ -49,6 +50,8 @@ private:
     bool apart() const;
     bool same_order() const;
     void arrange();
+    Map brain_loop(const BrainMaps& brains) const;
+    void describe(Operand& operand, bool brains) const;
     void sort();
     void collapse();
     void work(Map map, const double* numbers, size_t from, size_t to) const;
@@ -68,6 +71,7 @@ private:
 };
 
 // Run `op` where the output and all of `count` operands are of the output's kind.
-int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr);
+int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr,
+            const BrainMaps* brains = nullptr);
 
 }  // namespace mindtorch

@@ -12,7 +12,8 @@ namespace {
 
 template <Pointwise op, int arity>
 int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == arity ? run_map(pointwise_loops().pointwise[op], out, values, arity) : 0;
+    const PointwiseLoops& loops = pointwise_loops();
+    return count == arity ? run_map(loops.pointwise[op], out, values, arity, nullptr, &loops.brain[op]) : 0;
 }
 
 // With torch's `alpha` or `value` as the last of the values, `sign` times.
@@ -21,7 +22,7 @@ int scaled(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double number;
     if (count != arity + 1 || !exact_number(values[arity], number)) return 0;
     number *= sign;
-    return run_map(pointwise_loops().pointwise[op], out, values, arity, &number);
+    return run_map(pointwise_loops().pointwise[op], out, values, arity, &number, &pointwise_loops().brain[op]);
 }
 
 // `other - alpha * self`.
@@ -81,7 +82,9 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double exponent;
     if (exact_number(values[1], exponent)) {
         for (const auto& one : known)
-            if (one.exponent == exponent) return run_map(pointwise_loops().pointwise[one.op], out, values, 1);
+            if (one.exponent == exponent)
+                return run_map(pointwise_loops().pointwise[one.op], out, values, 1, nullptr,
+                               &pointwise_loops().brain[one.op]);
     }
     const Map general[KINDS] = {function_loops().function[POWER]};
     return run_map(general, out, values, 2);

@@ -58,6 +58,7 @@ enum Comparison {
 struct PointwiseLoops {
     Map pointwise[POINTWISE_COUNT][KINDS];
     Map comparison[COMPARISON_COUNT][KINDS];
+    BrainMaps brain[POINTWISE_COUNT];
 };
 
 MINDTORCH_DECLARE_LOOPS(PointwiseLoops, pointwise_loops)

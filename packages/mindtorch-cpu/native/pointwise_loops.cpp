@@ -133,6 +133,59 @@ struct Bounded : Plain {
     }
 };
 
+// bfloat16 is the upper half of a float.
+inline float widened(uint16_t x) { return __builtin_bit_cast(float, (uint32_t)x << 16); }
+inline uint16_t rounded(float x) {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, x);
+    const uint32_t even = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    return (uint16_t)(x != x ? (bits >> 16) | 0x40 : even);
+}
+
+// One element of an operand: of those that bit `place` of `form` is set for, they are all one float.
+template <int form, int place>
+inline float element(const void* in, size_t i) {
+    if constexpr ((form >> place & 1) != 0) {
+        return *static_cast<const float*>(in);
+    } else {
+        return widened(static_cast<const uint16_t*>(in)[i]);
+    }
+}
+
+template <typename Op, int arity, int form = 0>
+void brain_loop(void* out, const void* const* in, size_t count, const double* numbers) {
+    auto* to = static_cast<uint16_t*>(out);
+    const void *a = in[0], *b = in[arity > 1 ? 1 : 0], *c = in[arity > 2 ? 2 : 0];
+    const Op op(numbers);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        if constexpr (arity == 1) {
+            to[i] = rounded(op(element<form, 0>(a, i)));
+        } else if constexpr (arity == 2) {
+            to[i] = rounded(op(element<form, 0>(a, i), element<form, 1>(b, i)));
+        } else {
+            to[i] = rounded(op(element<form, 0>(a, i), element<form, 1>(b, i), element<form, 2>(c, i)));
+        }
+    }
+}
+
+// What changes the sign alone.
+template <typename Op>
+void brain_bits(void* out, const void* const* in, size_t count, const double*) {
+    auto* to = static_cast<uint16_t*>(out);
+    const auto* from = static_cast<const uint16_t*>(in[0]);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) to[i] = Op::of(from[i]);
+}
+struct BrainNegative {
+    static uint16_t of(uint16_t x) { return (uint16_t)(x ^ 0x8000); }
+};
+struct BrainAbsolute {
+    static uint16_t of(uint16_t x) { return x & 0x7fff; }
+};
+struct BrainRectify {
+    static uint16_t of(uint16_t x) { return (int16_t)x > 0 || (x & 0x7fff) > 0x7f80 ? x : 0; }
+};
+
 // The first operand tells which of the others.
 template <typename T>
 void select(void* out, const void* const* in, size_t count, const double*) {
@@ -150,6 +203,7 @@ void select(void* out, const void* const* in, size_t count, const double*) {
 #define NUMBERS(Op, arity) FLOATS(Op, arity), loop<Op, arity, int64_t>
 // Integers wrap, as unsigned ones do.
 #define WRAPPED(Op, arity) FLOATS(Op, arity), loop<Op, arity, uint64_t>
+#define BRAIN_PAIR(Op) {brain_loop<Op, 2>, brain_loop<Op, 2, 1>, brain_loop<Op, 2, 2>}
 #define TRUTHS(Op, arity) \
     loop<Op, arity, float, Byte>, loop<Op, arity, double, Byte>, loop<Op, arity, int64_t, Byte>, loop<Op, arity, Byte>
 
@@ -198,6 +252,36 @@ extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
         {TRUTHS(IsNan, 1)},
         {TRUTHS(IsInfinite, 1)},
         {TRUTHS(IsFinite, 1)},
+    },
+    {
+        BRAIN_PAIR(AddScaled),
+        BRAIN_PAIR(Multiply),
+        BRAIN_PAIR(Divide),
+        BRAIN_PAIR(Maximum),
+        BRAIN_PAIR(Minimum),
+        {},
+        {},
+        {},
+        {brain_bits<BrainNegative>},
+        {brain_bits<BrainAbsolute>},
+        {brain_loop<SquareRoot, 1>},
+        {brain_loop<ReciprocalRoot, 1>},
+        {brain_loop<Reciprocal, 1>},
+        {brain_bits<BrainRectify>},
+        {brain_loop<Floor, 1>},
+        {brain_loop<Ceil, 1>},
+        {brain_loop<Round, 1>},
+        {brain_loop<Trunc, 1>},
+        {brain_loop<Sign, 1>},
+        {},
+        {brain_loop<Square, 1>},
+        {brain_loop<Cube, 1>},
+        {brain_loop<ReciprocalSquare, 1>},
+        {brain_loop<Bounded, 3>, nullptr, nullptr, nullptr, nullptr, nullptr, brain_loop<Bounded, 3, 6>},
+        {},
+        {brain_loop<AddProduct, 3>},
+        {brain_loop<AddQuotient, 3>},
+        {brain_loop<Interpolate, 3>, nullptr, nullptr, nullptr, brain_loop<Interpolate, 3, 4>},
     },
 };
 

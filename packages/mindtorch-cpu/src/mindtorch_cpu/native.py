@@ -244,10 +244,10 @@ def install(module: Any) -> None:
     for name, rows in ROWS.items():
         for row in rows:
             entry = table.kernels["cpu"][row]
-            direct = name in reduced.NAMES
-            fallback = reduced.widening(entry.fn) if direct else entry.fn
+            halves = name in reduced.NAMES
+            fallback = reduced.widening(entry.fn) if halves else entry.fn
             made = module.kernel(name, fallback)
-            table.kernels["cpu"][row] = table.Kernel(made, entry.upcast and not direct, entry.aliases_ok)
+            table.kernels["cpu"][row] = table.Kernel(made, entry.upcast, entry.aliases_ok, halves)
     lists.install(module)
     host_memory.install(module)
     threads.use_pool(module)

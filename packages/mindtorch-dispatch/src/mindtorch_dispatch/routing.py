@@ -123,7 +123,7 @@ def _varies(argument: Any, value: Any, row: OpRow) -> bool:
 def _cast_of(cast: Any, index: int, dtype: Dtype, kernel: Kernel | None) -> Any:
     wanted = cast.get(index) if isinstance(cast, dict) else cast
     target = dtype if wanted is None else wanted
-    if kernel is not None and kernel.upcast and target in WIDER:
+    if kernel is not None and kernel.upcast and target in WIDER and not (kernel.halves and target is dtype):
         target = WIDER[target]
     return None if target is dtype else target.np
 
@@ -206,7 +206,7 @@ def _round_into(out: Any, wide: Any) -> None:
 def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
     """Return the kernel's function, wrapped so that outputs of the types in `WIDER` are computed wider and rounded."""
     wider = [None if spec is None or spec.dtype not in WIDER else WIDER[spec.dtype].np for spec in outputs]
-    if not kernel.upcast or not any(wider):
+    if not kernel.upcast or kernel.halves or not any(wider):
         return kernel.fn
     fn = kernel.fn
     if len(outputs) == 1:

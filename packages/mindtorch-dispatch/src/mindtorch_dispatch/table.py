@@ -154,15 +154,19 @@ class Kernel:
     """A backend's function for one op: `fn(out, *values)`.
 
     `upcast`: float16 and bfloat16 operands are given as float32 and the result is rounded once; False for kernels
-    that only move or compare elements. `aliases_ok`: `out` may be an input.
+    that only move or compare elements. `aliases_ok`: `out` may be an input. `halves`: where upcast, operands that are
+    float16 or bfloat16 and need no other conversion are given as they are, and the kernel rounds the result itself.
     """
 
-    __slots__ = ("aliases_ok", "fn", "upcast")
+    __slots__ = ("aliases_ok", "fn", "halves", "upcast")
 
-    def __init__(self, fn: Callable[..., Any], upcast: bool = True, aliases_ok: bool = False) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], upcast: bool = True, aliases_ok: bool = False, halves: bool = False
+    ) -> None:
         self.fn = fn
         self.upcast = upcast
         self.aliases_ok = aliases_ok
+        self.halves = halves
 
 
 _defaults: dict[str, Any] = {"dtype": None}
