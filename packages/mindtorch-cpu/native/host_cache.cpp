@@ -93,7 +93,8 @@ public:
         used_ -= size;
         if (size > limit_) return unmap_block(block, size);
         while (kept_bytes_ + size > limit_) drop_largest();
-        kept_.emplace(size, block);
+        // Before those of its size: the one given back last is taken first, while the processor's caches still hold it.
+        kept_.emplace_hint(kept_.lower_bound(size), size, block);
         kept_bytes_ += size;
     }
 

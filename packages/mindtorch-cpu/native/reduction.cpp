@@ -14,28 +14,25 @@ namespace mindtorch {
 
 namespace {
 
-constexpr size_t BLOCK = 32768;  // elements of a long row that are reduced at once: sums do not depend on the threads
+constexpr size_t TOGETHER = 256;  // rows that are reduced at a time
+constexpr size_t BLOCK = 32768;   // elements of a long row that are reduced at once: sums do not depend on the threads
 
-// How a result is made of its accumulator.
+// How results are made of their accumulators.
 struct Finish {
     double divisor = 1;
     bool root = false;
     Kind kind = SINGLE;
 
-    void operator()(char* to, const Accumulator& from) const {
+    void operator()(char* to, ptrdiff_t step, const Accumulator* from, size_t count) const {
         if (kind == WHOLE) {
-            *reinterpret_cast<long long*>(to) = from.whole;
+            for (size_t i = 0; i < count; i++, to += step) *reinterpret_cast<long long*>(to) = from[i].whole;
         } else if (kind == TRUTH) {
-            *to = from.whole != 0;
+            for (size_t i = 0; i < count; i++, to += step) *to = from[i].whole != 0;
         } else {
-            const double value = root ? sqrt(from.real / divisor) : from.real / divisor;
-            if (kind == SINGLE) {
-                *reinterpret_cast<float*>(to) = static_cast<float>(value);
-            } else {
-                *reinterpret_cast<double*>(to) = value;
-            }
+            reduction_loops().finish[kind](to, step, from, count, divisor, root);
         }
     }
+    void operator()(char* to, const Accumulator& from) const { (*this)(to, 0, &from, 1); }
 };
 
 // Call use(where a row, or a block of rows, begins) for all that is reduced but its innermost dimension.
@@ -65,17 +62,17 @@ int reduce_long_row(const Reducer& reducer, const Geometry& geometry, char* out,
     return 1;
 }
 
-// Rows that are too short for vectors.
-void reduce_short_rows(const Reducer& reducer, const Geometry& geometry, char* out, const Finish& finish) {
-    const Dimension inner = geometry.kept[geometry.kept_count - 1];
+// Rows that are one dimension, several at a time.
+void reduce_rows(const Reducer& reducer, const Geometry& geometry, char* out, const Finish& finish) {
+    const int count = geometry.kept_count;
+    const Dimension inner = count > 0 ? geometry.kept[count - 1] : Dimension{1, 0, 0};
     for_runs(geometry, out, [&](const char* in, char* results, size_t run) {
-        Accumulator totals[COLUMNS];
-        for (size_t done = 0; done < run; done += COLUMNS) {
-            const size_t rows = run - done < COLUMNS ? run - done : COLUMNS;
+        Accumulator totals[TOGETHER];
+        for (size_t done = 0; done < run; done += TOGETHER) {
+            const size_t rows = run - done < TOGETHER ? run - done : TOGETHER;
             for (size_t row = 0; row < rows; row++) totals[row] = reducer.identity;
-            reducer.short_rows(in + inner.in * static_cast<ptrdiff_t>(done), inner.in, rows, geometry.terms, totals);
-            for (size_t row = 0; row < rows; row++)
-                finish(results + inner.out * static_cast<ptrdiff_t>(done + row), totals[row]);
+            reducer.rows(in + inner.in * static_cast<ptrdiff_t>(done), inner.in, rows, geometry.terms, totals);
+            finish(results + inner.out * static_cast<ptrdiff_t>(done), inner.out, totals, rows);
         }
     });
 }
@@ -91,8 +88,7 @@ void reduce_narrow(const Reducer& reducer, const Geometry& geometry, char* out, 
     reducer.columns(geometry.in + rows.in * static_cast<ptrdiff_t>(whole * together), rows.in,
                     rows.extent - whole * together, columns.extent, totals);
     for (size_t at = columns.extent; at < wide; at++) reducer.combine(totals + at % columns.extent, totals + at, 1);
-    for (size_t column = 0; column < columns.extent; column++)
-        finish(out + columns.out * static_cast<ptrdiff_t>(column), totals[column]);
+    finish(out, columns.out, totals, columns.extent);
 }
 
 int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Finish finish, bool mean = false) {
@@ -107,8 +103,8 @@ int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Fi
     char* to = PyArray_BYTES(out);
     if (geometry.by_rows()) {
         if (geometry.results == 1 && geometry.reduced_count == 1) return reduce_long_row(reducer, geometry, to, finish);
-        if (inner.extent < 32 && geometry.reduced_count == 1) {
-            reduce_short_rows(reducer, geometry, to, finish);
+        if (geometry.reduced_count == 1) {
+            reduce_rows(reducer, geometry, to, finish);
             return 1;
         }
         for_rows(geometry, to, [&](const char* in, char* result) {
@@ -130,8 +126,7 @@ int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Fi
         for (size_t column = 0; column < width; column++) totals[column] = reducer.identity;
         for_parts(geometry, in,
                   [&](const char* rows) { reducer.columns(rows, inner.in, inner.extent, width, totals); });
-        for (size_t column = 0; column < width; column++)
-            finish(results + columns.out * static_cast<ptrdiff_t>(column), totals[column]);
+        finish(results, columns.out, totals, width);
     });
     return 1;
 }
@@ -198,11 +193,8 @@ int spread(PyArrayObject* out, PyArrayObject* means, PyObject* array, PyObject* 
         for_parts(geometry, in, [&](const char* rows) {
             loops.column_spread[geometry.kind](rows, inner.in, inner.extent, width, mean, total);
         });
-        for (size_t column = 0; column < width; column++) {
-            char* result = results + step * static_cast<ptrdiff_t>(column);
-            finish(result, total[column]);
-            if (means != nullptr) plain(result + apart, mean[column]);
-        }
+        finish(results, step, total, width);
+        if (means != nullptr) plain(results + apart, step, mean, width);
     });
     return 1;
 }
@@ -227,8 +219,8 @@ int find(bool least, PyArrayObject* places, PyArrayObject* extremes, PyObject* a
     if (PyArray_TYPE(places) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(places) || !geometry.take(array, axes, places) ||
         geometry.reduced_count != 1)
         return 0;
-    const auto& loops = reduction_loops();
-    if (loops.place[least][geometry.kind] == nullptr) return 0;
+    const auto& loops = place_loops();
+    if (loops.row[least][geometry.kind] == nullptr) return 0;
     auto* source = reinterpret_cast<PyArrayObject*>(array);
     const ptrdiff_t item = PyArray_ITEMSIZE(source);
     if (extremes != nullptr && (PyArray_TYPE(extremes) != PyArray_TYPE(source) || !PyArray_IS_C_CONTIGUOUS(extremes) ||
@@ -244,7 +236,7 @@ int find(bool least, PyArrayObject* places, PyArrayObject* extremes, PyObject* a
     };
     if (geometry.by_rows()) {
         for_rows(geometry, to, [&](const char* in, char* result) {
-            keep(result, in, static_cast<long long>(loops.place[least][geometry.kind](in, inner.extent)));
+            keep(result, in, static_cast<long long>(loops.row[least][geometry.kind](in, inner.extent)));
         });
         return 1;
     }
@@ -252,7 +244,7 @@ int find(bool least, PyArrayObject* places, PyArrayObject* extremes, PyObject* a
     const ptrdiff_t step = geometry.kept[geometry.kept_count - 1].out;
     for_tiles(geometry, to, [&](const char* in, size_t width, char* results) {
         long long found[COLUMNS];
-        loops.places[least][geometry.kind](in, inner.in, inner.extent, width, found);
+        loops.columns[least][geometry.kind](in, inner.in, inner.extent, width, found);
         for (size_t column = 0; column < width; column++)
             keep(results + step * static_cast<ptrdiff_t>(column), in + item * static_cast<ptrdiff_t>(column),
                  found[column]);
@@ -289,7 +281,7 @@ int cumsum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     auto *out = reinterpret_cast<PyArrayObject*>(given), *array = reinterpret_cast<PyArrayObject*>(values[0]);
     const Kind kind = kind_of_elements(array);
     const long axis = PyLong_AsLong(values[1]);
-    if (kind == KINDS || reduction_loops().running[kind] == nullptr || PyArray_TYPE(out) != PyArray_TYPE(array) ||
+    if (kind == KINDS || running_loops().sum[kind] == nullptr || PyArray_TYPE(out) != PyArray_TYPE(array) ||
         PyArray_ITEMSIZE(array) == 2 || !PyArray_ISCARRAY(out) || !PyArray_ISCARRAY_RO(array) ||
         !PyArray_SAMESHAPE(out, array) || axis < 0 || axis >= PyArray_NDIM(array) || PyArray_SIZE(array) == 0 ||
         !apart(out, PyArray_DATA(array), PyArray_NBYTES(array)))
@@ -304,8 +296,8 @@ int cumsum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         for (size_t tile = from; tile < to; tile++) {
             const size_t first = tile % tiles * COLUMNS, rest = inner - first;
             const size_t bytes = (tile / tiles * extent * inner + first) * item;
-            reduction_loops().running[kind](PyArray_BYTES(out) + bytes, PyArray_BYTES(array) + bytes, extent, inner,
-                                            rest < COLUMNS ? rest : COLUMNS);
+            running_loops().sum[kind](PyArray_BYTES(out) + bytes, PyArray_BYTES(array) + bytes, extent, inner,
+                                      rest < COLUMNS ? rest : COLUMNS);
         }
     });
     return 1;

@@ -19,8 +19,8 @@ union Accumulator {
 struct Reducer {
     Accumulator identity;
     void (*row)(const void* in, size_t count, Accumulator* into);
-    // Rows that are short, each into its accumulator.
-    void (*short_rows)(const void* in, ptrdiff_t step, size_t rows, size_t count, Accumulator* into);
+    // Rows of `width`, each into its accumulator.
+    void (*rows)(const void* in, ptrdiff_t step, size_t count, size_t width, Accumulator* into);
     void (*columns)(const void* in, ptrdiff_t step, size_t rows, size_t width, Accumulator* into);
     void (*combine)(Accumulator* into, const Accumulator* other, size_t count);
 };
@@ -31,13 +31,24 @@ struct ReductionLoops {
     void (*row_spread[2])(const void* in, size_t count, const Accumulator* mean, Accumulator* into);
     void (*column_spread[2])(const void* in, ptrdiff_t step, size_t rows, size_t width, const Accumulator* mean,
                              Accumulator* into);
-    // Running sums of `count` rows, dense and one after the other, of `width` at most COLUMNS; in double precision.
-    void (*running[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
-    // Where the first greatest (or least) element is; a nan counts as the extreme. [least][kind]
-    size_t (*place[2][KINDS])(const void* in, size_t count);
-    void (*places[2][KINDS])(const void* in, ptrdiff_t step, size_t rows, size_t width, long long* into);
+    // Results: float or double, divided, and their roots where `root`.
+    void (*finish[2])(void* to, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root);
+};
+
+// Over `count` rows, dense and one after the other, of `width` at most COLUMNS; `step` elements lie between rows.
+struct RunningLoops {
+    void (*sum[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
+    void (*product[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
+};
+
+// Where the first greatest (or least) element is; a nan counts as the extreme. [least][kind]
+struct PlaceLoops {
+    size_t (*row[2][KINDS])(const void* in, size_t count);
+    void (*columns[2][KINDS])(const void* in, ptrdiff_t step, size_t rows, size_t width, long long* into);
 };
 
 MINDTORCH_DECLARE_LOOPS(ReductionLoops, reduction_loops)
+MINDTORCH_DECLARE_LOOPS(RunningLoops, running_loops)
+MINDTORCH_DECLARE_LOOPS(PlaceLoops, place_loops)
 
 }  // namespace mindtorch

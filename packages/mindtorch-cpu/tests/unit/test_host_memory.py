@@ -40,6 +40,15 @@ def test_a_freed_block_is_given_out_again():
     assert host_memory.statistics()["kept"] == 0
 
 
+def test_of_blocks_of_one_size_the_last_given_back_comes_first():
+    arrays = [np.empty(4 * LARGE, np.uint8) for _ in range(3)]
+    places = [array.ctypes.data for array in arrays]
+    while arrays:
+        arrays.pop(0)
+    again = [np.empty(4 * LARGE, np.uint8) for _ in range(3)]
+    assert [array.ctypes.data for array in again] == places[::-1]
+
+
 def test_zeros_are_zeros_wherever_the_block_comes_from():
     array = np.empty(4 * LARGE, np.uint8)
     array.fill(7)

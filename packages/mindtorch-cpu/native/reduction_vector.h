@@ -1,0 +1,260 @@
+// Vectors of every kind of element, the operations that reduce them, and rows reduced by them.
+#pragma once
+
+#include "reduction.h"
+
+#include <math.h>
+#include <string.h>
+
+namespace mindtorch {
+namespace {
+
+#define INLINE inline __attribute__((always_inline))
+
+template <typename T>
+struct Vectors;
+template <>
+struct Vectors<float> {
+    typedef float Of __attribute__((vector_size(64)));
+    typedef int Index __attribute__((vector_size(64)));
+    using Whole = int;
+};
+template <>
+struct Vectors<double> {
+    typedef double Of __attribute__((vector_size(64)));
+    typedef long long Index __attribute__((vector_size(64)));
+    using Whole = long long;
+};
+template <>
+struct Vectors<long long> {
+    typedef long long Of __attribute__((vector_size(64)));
+    typedef long long Index __attribute__((vector_size(64)));
+    using Whole = long long;
+};
+template <>
+struct Vectors<unsigned char> {
+    typedef unsigned char Of __attribute__((vector_size(64)));
+    typedef signed char Index __attribute__((vector_size(64)));
+    using Whole = signed char;
+};
+
+template <typename T>
+using Vector = typename Vectors<T>::Of;
+template <typename T>
+constexpr size_t WIDTH = 64 / sizeof(T);
+
+template <typename V, typename T>
+INLINE V load(const T* from) {
+    V value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+// step(a, x): with one more element; combine(a, b): of two parts. V is a vector or an element.
+struct Sum {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + x;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return a + b;
+    }
+    template <typename T>
+    static T identity() {
+        return 0;
+    }
+};
+struct Product {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a * x;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return a * b;
+    }
+    template <typename T>
+    static T identity() {
+        return 1;
+    }
+};
+template <typename T>
+constexpr T LOWEST = (T)-9223372036854775807LL - 1;
+template <>
+constexpr float LOWEST<float> = -INFINITY;
+template <>
+constexpr double LOWEST<double> = -INFINITY;
+template <>
+constexpr unsigned char LOWEST<unsigned char> = 0;
+template <typename T>
+constexpr T HIGHEST = (T)9223372036854775807LL;
+template <>
+constexpr float HIGHEST<float> = INFINITY;
+template <>
+constexpr double HIGHEST<double> = INFINITY;
+template <>
+constexpr unsigned char HIGHEST<unsigned char> = 255;
+
+struct Greatest {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        const V greater = x > a ? x : a;  // of a nan, the other stays
+        return x != x ? x : greater;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return step(a, b);
+    }
+    template <typename T>
+    static T identity() {
+        return LOWEST<T>;
+    }
+};
+struct Least {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        const V less = x < a ? x : a;
+        return x != x ? x : less;
+    }
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return step(a, b);
+    }
+    template <typename T>
+    static T identity() {
+        return HIGHEST<T>;
+    }
+};
+struct AbsoluteSum : Sum {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + (x < 0 ? -x : x);
+    }
+};
+struct SquareSum : Sum {
+    template <typename V>
+    static INLINE V step(V a, V x) {
+        return a + x * x;
+    }
+};
+
+template <typename T>
+INLINE void put(Accumulator& to, T value) {
+    to.whole = value;
+}
+template <>
+INLINE void put<float>(Accumulator& to, float value) {
+    to.real = value;
+}
+template <>
+INLINE void put<double>(Accumulator& to, double value) {
+    to.real = value;
+}
+template <typename T>
+struct Wide {
+    using Of = long long;
+};
+template <>
+struct Wide<float> {
+    using Of = double;
+};
+template <>
+struct Wide<double> {
+    using Of = double;
+};
+template <typename T>
+INLINE typename Wide<T>::Of& of(Accumulator& accumulator) {
+    return reinterpret_cast<typename Wide<T>::Of&>(accumulator);
+}
+template <typename T>
+INLINE const typename Wide<T>::Of& of(const Accumulator& accumulator) {
+    return reinterpret_cast<const typename Wide<T>::Of&>(accumulator);
+}
+
+template <typename T>
+INLINE const T* at(const void* in, ptrdiff_t step, size_t row) {
+    return reinterpret_cast<const T*>(static_cast<const char*>(in) + step * (ptrdiff_t)row);
+}
+
+// One element of the lanes of `parts`.
+template <typename Op, typename T>
+INLINE T across(const Vector<T>& parts) {
+    typedef T Quarter __attribute__((vector_size(16)));
+    constexpr size_t W = sizeof(Quarter) / sizeof(T);
+    Quarter quarters[4];
+    memcpy(quarters, &parts, sizeof parts);
+    const Quarter one = Op::combine(Op::combine(quarters[0], quarters[1]), Op::combine(quarters[2], quarters[3]));
+    T lanes[W];
+    memcpy(lanes, &one, sizeof one);
+    for (size_t step = W / 2; step > 0; step /= 2)
+        for (size_t lane = 0; lane < step; lane++) lanes[lane] = Op::combine(lanes[lane], lanes[lane + step]);
+    return lanes[0];
+}
+
+// The lanes of a row's last vector that were not in the one before: WIDTH that were, then WIDTH that were not.
+template <typename T>
+struct Tail {
+    typename Vectors<T>::Whole lanes[2 * WIDTH<T>];
+    constexpr Tail() : lanes() {
+        for (size_t lane = WIDTH<T>; lane < 2 * WIDTH<T>; lane++) lanes[lane] = -1;
+    }
+};
+template <typename T>
+constexpr Tail<T> TAIL;
+
+// Fewer elements than a vector has.
+template <typename Op, typename T, typename F>
+INLINE T few_of(const T* in, size_t count, const F& value) {
+    T total = Op::template identity<T>(), second = total;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        total = Op::step(total, value(in[i]));
+        second = Op::step(second, value(in[i + 1]));
+    }
+    if (i < count) total = Op::step(total, value(in[i]));
+    return Op::combine(total, second);
+}
+
+// Reduce `count` elements, value(from) giving vectors or elements, part by part.
+template <typename Op, typename T, typename F>
+INLINE void row_of(const T* in, size_t count, Accumulator* into, const F& value) {
+    using V = Vector<T>;
+    using Sum = typename Wide<T>::Of;
+    constexpr size_t W = WIDTH<T>, CHUNK = 4 * W * 64;
+    if (count < W) {
+        of<T>(*into) = Op::combine(of<T>(*into), (Sum)few_of<Op>(in, count, value));
+        return;
+    }
+    const V nothing = V{} + Op::template identity<T>();
+    for (size_t start = 0; start < count; start += CHUNK) {
+        const size_t end = count - start < CHUNK ? count : start + CHUNK;
+        V a, b, c, d;
+        a = b = c = d = nothing;
+        size_t i = start;
+        for (; i + 4 * W <= end; i += 4 * W) {
+            a = Op::step(a, value(load<V>(in + i)));
+            b = Op::step(b, value(load<V>(in + i + W)));
+            c = Op::step(c, value(load<V>(in + i + 2 * W)));
+            d = Op::step(d, value(load<V>(in + i + 3 * W)));
+        }
+        for (; i + W <= end; i += W) a = Op::step(a, value(load<V>(in + i)));
+        if (i < end) {
+            const auto taken = load<typename Vectors<T>::Index>(TAIL<T>.lanes + (end - i));
+            const V last = value(load<V>(in + end - W));
+            b = Op::step(b, taken ? last : nothing);
+        }
+        const T total = across<Op, T>(Op::combine(Op::combine(a, b), Op::combine(c, d)));
+        of<T>(*into) = Op::combine(of<T>(*into), (Sum)total);
+    }
+}
+
+struct Same {
+    template <typename V>
+    INLINE V operator()(V x) const {
+        return x;
+    }
+};
+
+}  // namespace
+}  // namespace mindtorch
