@@ -73,7 +73,8 @@ void adam(T* param, const T* grad, T* mean, T* square, T* largest, const double*
     }
 }
 
-// lerp, mul_number, addcmul, (maximum,) sqrt, div_number, add_number and addcdiv, each rounding as the step of that name.
+// lerp, mul_number, addcmul, (maximum,) sqrt, div_number, add_number and addcdiv, each rounding as the step of that
+// name.
 template <typename T, bool amsgrad, bool far>
 void adam_stepwise(T* param, const T* grad, T* mean, T* square, T* largest, const double* numbers, size_t count) {
     const T weight = static_cast<T>(numbers[STEPWISE_MEAN_WEIGHT]), kept = T(1) - weight;

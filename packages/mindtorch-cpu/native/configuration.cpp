@@ -195,6 +195,7 @@ int install_slots(PyObject* settings) {
         {"forward_ad", &to.mode.forward_ad},
         {"profiling", &to.mode.profiling},
     };
+    const SlotName pipeline_slots[] = {{"records", &to.pipeline.records}, {"limit", &to.pipeline.limit}};
     const SlotName packet_slots[] = {{"plans", &to.packet_plans}};
     const SlotName overlap_slots[] = {{"before", &to.overlap_before}};
     const SlotName storage_slots[] = {
@@ -210,6 +211,7 @@ int install_slots(PyObject* settings) {
         find_slots(settings, "Mode", mode_slots) == 0 && find_slots(settings, "Packet", packet_slots) == 0 &&
         find_slots(settings, "OverlapCheck", overlap_slots) == 0 &&
         find_slots(settings, "HostAllocation", allocation_slots) == 0 &&
+        find_slots(settings, "Pipeline", pipeline_slots) == 0 &&
         find_slots(settings, "UntypedStorage", storage_slots) == 0;
     return found ? 0 : -1;
 }
@@ -230,6 +232,14 @@ int install_objects(PyObject* settings) {
         {"run_view", &to.runs.view},
         {"run_views", &to.runs.views},
         {"run_composite", &to.runs.composite},
+        {"record_kernel", &to.runs.record_kernel},
+        {"record_inplace", &to.runs.record_inplace},
+        {"record_view", &to.runs.record_view},
+        {"fill_kernel", &to.fills.kernel},
+        {"fill_inplace", &to.fills.inplace},
+        {"fill_view", &to.fills.view},
+        {"deferred", &to.deferred},
+        {"library", &to.library},
         {"empty", &to.empty},
         {"enter", &to.enter},
         {"leave", &to.leave},
@@ -245,6 +255,7 @@ int install_objects(PyObject* settings) {
         {"OverlapCheck", &to.overlap_type},
         {"UntypedStorage", &to.storage_type},
         {"HostAllocation", &to.allocation_type},
+        {"Pipeline", &to.pipeline_type},
     };
     const ObjectName names[] = {
         {"mode", &to.mode_name},
@@ -259,6 +270,9 @@ int install_objects(PyObject* settings) {
         {"_edges", &to.edges_name},
         {"_seq", &to.seq_name},
         {"_evaluate", &to.evaluate_name},
+        {"pipe", &to.pipe_name},
+        {"flush", &to.flush_name},
+        {"__name__", &to.module_name},
     };
     if (find_objects(settings, objects) < 0 || find_types(settings, types) < 0 || make_names(names) < 0) return -1;
     PyObject* bfloat16 = item(settings, "bfloat16");

@@ -159,15 +159,22 @@ struct Configuration {
     struct {
         Py_ssize_t node, needed, captures, keep_graph;
     } task;
+    struct {
+        Py_ssize_t records, limit;
+    } pipeline;
     Py_ssize_t packet_plans = 0;
     Py_ssize_t overlap_before = 0;
     // Classes.
     PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
-                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr;
+                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr, *pipeline_type = nullptr;
     // The Python functions whose twins are here.
     struct {
-        PyObject *kernel, *outputs, *inplace, *view, *views, *composite;
+        PyObject *kernel, *outputs, *inplace, *view, *views, *composite, *record_kernel, *record_inplace, *record_view;
     } runs = {};
+    // Those that run what a pipeline has put down.
+    struct {
+        PyObject *kernel, *inplace, *view;
+    } fills = {};
     PyTypeObject *leaf_type = nullptr, *node_type = nullptr,
                  *recorder_type = nullptr;             // of leaves' nodes and ops' nodes
     PyObject *add = nullptr, *add_in_place = nullptr;  // of gradients
@@ -179,14 +186,16 @@ struct Configuration {
     PyObject* anomaly = nullptr;                       // its settings
     PyObject* gradient_edge = nullptr;
     PyObject* nowhere = nullptr;
-    PyObject* state = nullptr;                                       // the dispatcher's thread-local state
-    PyObject* default_mode = nullptr;                                // of a thread that set none
-    PyObject* plain_types = nullptr;                                 // a set
-    PyObject* fingerprint = nullptr;                                 // part of a key, for what is rare
-    PyObject* unplannable = nullptr;                                 // what `fingerprint` raises
-    PyObject* run_again = nullptr;                                   // run_again(plan, flat, error)
-    PyObject* relate = nullptr;                                      // relate(plan, base, view)
-    PyObject* empty = nullptr;                                       // numpy.empty
+    PyObject* state = nullptr;         // the dispatcher's thread-local state
+    PyObject* default_mode = nullptr;  // of a thread that set none
+    PyObject* deferred = nullptr;      // the thread-local state of deferred execution
+    PyObject* library = nullptr;       // what names of modules that are no program begin with
+    PyObject* plain_types = nullptr;   // a set
+    PyObject* fingerprint = nullptr;   // part of a key, for what is rare
+    PyObject* unplannable = nullptr;   // what `fingerprint` raises
+    PyObject* run_again = nullptr;     // run_again(plan, flat, error)
+    PyObject* relate = nullptr;        // relate(plan, base, view)
+    PyObject* empty = nullptr;         // numpy.empty
     PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
     PyObject* error_state = nullptr;  // numpy's context variable, or None where numpy has none
     PyObject* zero = nullptr;
@@ -195,7 +204,8 @@ struct Configuration {
     // Names.
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
-             *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr;
+             *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr, *pipe_name = nullptr,
+             *flush_name = nullptr, *module_name = nullptr;
     int bfloat16 = -1;  // its number among numpy's types
 };
 
@@ -213,6 +223,7 @@ PyObject* install(PyObject* module, PyObject* settings);
 PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* propagate(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* fill(PyObject* module, PyObject* records);
 PyObject* shortcut(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
 

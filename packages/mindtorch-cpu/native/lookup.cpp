@@ -99,50 +99,59 @@ size_t hash_of_value(PyObject* value) {
     return mixed(hash, static_cast<size_t>(count));
 }
 
-// The values of the dispatcher's thread-local state in this thread, which keeps them alive for as long as it lives.
-struct ThreadValues {
+// A value of a `threading.local` in this thread, which keeps the dict of its values alive for as long as it lives.
+struct ThreadValue {
     uint64_t thread = 0;
     PyObject* values = nullptr;
 #ifdef MINDTORCH_DICT_VERSIONS
     uint64_t version = 0;
-    PyObject* mode = nullptr;  // as of `version`, which no other contents of a dict ever have
+    PyObject* value = nullptr;  // as of `version`, which no other contents of a dict ever have
 #endif
 };
 
-thread_local ThreadValues thread_values;
+thread_local ThreadValue mode_of_thread, pipe_of_thread;
 
-int find_thread_values(uint64_t thread) {
-    PyObject* values = PyObject_GetAttr(configuration.state, configuration.dict_name);
+int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
+    PyObject* values = PyObject_GetAttr(local, configuration.dict_name);
     if (values == nullptr) return -1;
     if (!PyDict_Check(values) || Py_REFCNT(values) < 2) {
         Py_DECREF(values);
-        PyErr_SetString(PyExc_SystemError, "the dispatcher's state is not a thread's");
+        PyErr_SetString(PyExc_SystemError, "a thread's state is not its own");
         return -1;
     }
     Py_DECREF(values);
-    thread_values = {};
-    thread_values.thread = thread;
-    thread_values.values = values;
+    known = {};
+    known.thread = thread;
+    known.values = values;
     return 0;
+}
+
+// The value of that name, `otherwise` (the class's) until the thread sets one; borrowed, null with an error set.
+inline PyObject* thread_value(ThreadValue& known, PyObject* local, PyObject* name, PyObject* otherwise) {
+    const uint64_t thread = PyThreadState_GetID(PyThreadState_Get());  // never given twice
+    if (known.thread != thread && find_thread_values(known, thread, local) < 0) return nullptr;
+#ifdef MINDTORCH_DICT_VERSIONS
+    const uint64_t version = reinterpret_cast<PyDictObject*>(known.values)->ma_version_tag;
+    if (known.version == version) return known.value;
+#endif
+    PyObject* value = PyDict_GetItemWithError(known.values, name);
+    if (value == nullptr && PyErr_Occurred()) return nullptr;
+    if (value == nullptr) value = otherwise;
+#ifdef MINDTORCH_DICT_VERSIONS
+    known.version = version;
+    known.value = value;
+#endif
+    return value;
 }
 
 }  // namespace
 
 PyObject* current_mode() {
-    const uint64_t thread = PyThreadState_GetID(PyThreadState_Get());  // never given twice
-    if (thread_values.thread != thread && find_thread_values(thread) < 0) return nullptr;
-#ifdef MINDTORCH_DICT_VERSIONS
-    const uint64_t version = reinterpret_cast<PyDictObject*>(thread_values.values)->ma_version_tag;
-    if (thread_values.version == version) return thread_values.mode;
-#endif
-    PyObject* mode = PyDict_GetItemWithError(thread_values.values, configuration.mode_name);
-    if (mode == nullptr && PyErr_Occurred()) return nullptr;
-    if (mode == nullptr) mode = configuration.default_mode;  // the class's, until the thread sets one
-#ifdef MINDTORCH_DICT_VERSIONS
-    thread_values.version = version;
-    thread_values.mode = mode;
-#endif
-    return mode;
+    return thread_value(mode_of_thread, configuration.state, configuration.mode_name, configuration.default_mode);
+}
+
+PyObject* current_pipe() {
+    return thread_value(pipe_of_thread, configuration.deferred, configuration.pipe_name, Py_None);
 }
 
 int is_plain(PyTypeObject* type) {

@@ -7,7 +7,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 9;
+constexpr long INTERFACE = 10;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -36,6 +36,10 @@ static PyMethodDef methods[] = {
     {"shortcut", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(shortcut)), METH_FASTCALL,
      "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
      "planned for an argument of the type, and fallback(self, argument) elsewhere."},
+    {"fill", fill, METH_O,
+     "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what is Python's "
+     "to\n"
+     "run, or fails, stays and is not passed."},
     {"chain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(chain)), METH_FASTCALL,
      "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with nothing done,\n"
      "where they are not dense floats of one dtype and, in an item, one geometry.\n"

@@ -144,6 +144,9 @@ Program::Way read_way(PyObject* plan, Program& to) {
         {runs.inplace, Program::INPLACE, read_inplace},
         {runs.view, Program::VIEW, read_single_view},
         {runs.composite, Program::COMPOSITE, read_kernel},
+        {runs.record_kernel, Program::RECORD_KERNEL, read_single},
+        {runs.record_inplace, Program::RECORD_INPLACE, read_inplace},
+        {runs.record_view, Program::RECORD_VIEW, read_single_view},
         {runs.outputs, Program::KERNEL_OUTPUTS,
          [](PyObject* from, Program& into) { return read_kernel(from, into) && read_outputs(from, into, false); }},
         {runs.views, Program::VIEWS,
@@ -166,7 +169,8 @@ Program* make_program(PyObject* plan) {
     PyObject* record = slot(plan, configuration.plan.record);
     made->record = record == Py_None ? nullptr : record;
     made->way = read_way(plan, *made);
-    made->records = made->record != nullptr && made->way != Program::INPLACE && plan_recording(record, made->recording);
+    made->records = made->record != nullptr && made->way != Program::INPLACE && made->way != Program::RECORD_INPLACE &&
+                    plan_recording(record, made->recording);
     return made;
 }
 

@@ -70,7 +70,18 @@ struct Output {
 
 // Borrows what its plan holds, and lives in one of the plan's slots.
 struct Program {
-    enum Way { PYTHON, KERNEL, KERNEL_OUTPUTS, INPLACE, VIEW, VIEWS, COMPOSITE } way = PYTHON;
+    enum Way {
+        PYTHON,
+        KERNEL,
+        KERNEL_OUTPUTS,
+        INPLACE,
+        VIEW,
+        VIEWS,
+        COMPOSITE,
+        RECORD_KERNEL,
+        RECORD_INPLACE,
+        RECORD_VIEW
+    } way = PYTHON;
     PyObject* plan = nullptr;
     PyTypeObject* cls = nullptr;
     std::vector<PyObject*> values;
@@ -102,8 +113,16 @@ int record_call(const Program& program, Call& call, PyObject* result);
 // What a call's plan gives; null with an error set.
 PyObject* execute(Program& program, Call& call);
 
+// The ways of a pipeline: put the call down, to be run later. Null without an error: Python's to do.
+PyObject* record_kernel(const Program& program, Call& call);
+PyObject* record_inplace(const Program& program, Call& call);
+PyObject* record_view(const Program& program, Call& call);
+
 // This thread's mode, borrowed; null with an error set.
 PyObject* current_mode();
+
+// What records this thread's calls, None where nothing does; borrowed, null with an error set.
+PyObject* current_pipe();
 
 // True when results of this type need no look at overrides; -1 with an error set.
 int is_plain(PyTypeObject* type);
@@ -123,9 +142,9 @@ private:
 // Note that a kernel has written a tensor; -1 with an error set.
 int bump_version(PyObject* tensor);
 
-// What a tensor without history is made of, all borrowed.
+// What a tensor without history is made of, all borrowed; array and storage null for one that waits for `pipe`.
 struct NewTensor {
-    PyObject *sig, *array, *storage, *offset, *counter;
+    PyObject *sig, *array, *storage, *offset, *counter, *pipe = nullptr;
 };
 
 PyObject* new_tensor(PyTypeObject* cls, const NewTensor& of);
@@ -140,6 +159,12 @@ PyObject* alias_of(PyObject* tensor);
 // A view of `base` that `output` describes, `offset` elements from where `base` starts. Null without an error:
 // Python's.
 PyObject* make_view(const Program& program, PyObject* base, const Output& output, Py_ssize_t offset);
+
+// The array of a view over a storage's buffer, `offset` elements in; null without an error where Python must make it.
+PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset);
+
+// Note what a view is a view of; -1 with an error set.
+int relate(const Program& program, PyObject* base, PyObject* view);
 
 // The offset of a view in elements: 1 and `offset` filled in, 0 where Python must say, -1 with an error set.
 int view_offset(PyObject* rule, PyObject* const* values, Py_ssize_t count, Py_ssize_t& offset);

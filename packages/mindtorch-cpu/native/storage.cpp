@@ -96,8 +96,9 @@ PyObject* new_tensor(PyTypeObject* cls, const NewTensor& of) {
     PyObject* tensor = cls->tp_alloc(cls, 0);
     if (tensor == nullptr) return nullptr;
     slot(tensor, at.sig) = Py_NewRef(of.sig);
-    slot(tensor, at.array) = Py_NewRef(of.array);
-    slot(tensor, at.storage) = Py_NewRef(of.storage);
+    slot(tensor, at.array) = Py_XNewRef(of.array);
+    slot(tensor, at.storage) = Py_XNewRef(of.storage);
+    slot(tensor, at.pipe) = Py_XNewRef(of.pipe);
     slot(tensor, at.offset) = Py_NewRef(of.offset);
     slot(tensor, at.counter) = Py_NewRef(of.counter);
     slot(tensor, at.grad_fn) = Py_NewRef(Py_None);

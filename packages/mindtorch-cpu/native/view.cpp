@@ -14,7 +14,40 @@ bool read_numbers(PyObject* from, npy_intp* to, int count) {
     return false;
 }
 
-// The array over the storage's bytes; null without an error where it would be none or reach beyond them.
+constexpr Py_ssize_t FOLLOWERS = 64;
+
+// Have `view` require grad as soon as its base does; past so many views those that are gone are forgotten.
+int follow(PyObject* counter, PyObject* view) {
+    if (PyList_GET_SIZE(counter) > FOLLOWERS) {
+        Ref alive(PyList_New(0));
+        if (!alive) return -1;
+        for (Py_ssize_t index = 1; index < PyList_GET_SIZE(counter); index++) {
+            PyObject* weak = PyList_GET_ITEM(counter, index);
+            Ref found(PyWeakref_CheckRefExact(weak) ? referent(weak) : Py_NewRef(weak));
+            if (found && PyList_Append(alive.get(), weak) < 0) return -1;
+        }
+        if (PyList_SetSlice(counter, 1, PyList_GET_SIZE(counter), alive.get()) < 0) return -1;
+    }
+    Ref weak(PyWeakref_NewRef(view, nullptr));
+    return weak ? PyList_Append(counter, weak.get()) : -1;
+}
+
+// [0, extent] with negative positions counted from the end, or -1.
+Py_ssize_t counted(PyObject* value, Py_ssize_t extent, bool clamped) {
+    if (clamped && value == Py_None) return 0;
+    if (!PyLong_CheckExact(value)) return -1;
+    Py_ssize_t position = PyLong_AsSsize_t(value);
+    if (position == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return -1;
+    }
+    if (position < 0) position += extent;
+    if (clamped) return position < 0 ? 0 : position > extent ? extent : position;
+    return position < extent ? position : -1;
+}
+
+}  // namespace
+
 PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset) {
     npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
     PyObject* spec = slot(output.sig, configuration.signature.spec);
@@ -43,25 +76,6 @@ PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset) 
     return PyArray_SetBaseObject(array, Py_NewRef(buffer)) < 0 ? nullptr : made.release();
 }
 
-constexpr Py_ssize_t FOLLOWERS = 64;
-
-// Have `view` require grad as soon as its base does; past so many views those that are gone are forgotten.
-int follow(PyObject* counter, PyObject* view) {
-    if (PyList_GET_SIZE(counter) > FOLLOWERS) {
-        Ref alive(PyList_New(0));
-        if (!alive) return -1;
-        for (Py_ssize_t index = 1; index < PyList_GET_SIZE(counter); index++) {
-            PyObject* weak = PyList_GET_ITEM(counter, index);
-            Ref found(PyWeakref_CheckRefExact(weak) ? referent(weak) : Py_NewRef(weak));
-            if (found && PyList_Append(alive.get(), weak) < 0) return -1;
-        }
-        if (PyList_SetSlice(counter, 1, PyList_GET_SIZE(counter), alive.get()) < 0) return -1;
-    }
-    Ref weak(PyWeakref_NewRef(view, nullptr));
-    return weak ? PyList_Append(counter, weak.get()) : -1;
-}
-
-// Note what a view is a view of.
 int relate(const Program& program, PyObject* base, PyObject* view) {
     const auto& at = configuration.view;
     PyObject *creation = program.creation, *above = slot(base, configuration.tensor.view);
@@ -88,22 +102,6 @@ int relate(const Program& program, PyObject* base, PyObject* view) {
     Py_XSETREF(slot(view, configuration.tensor.view), info);
     return 0;
 }
-
-// [0, extent] with negative positions counted from the end, or -1.
-Py_ssize_t counted(PyObject* value, Py_ssize_t extent, bool clamped) {
-    if (clamped && value == Py_None) return 0;
-    if (!PyLong_CheckExact(value)) return -1;
-    Py_ssize_t position = PyLong_AsSsize_t(value);
-    if (position == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return -1;
-    }
-    if (position < 0) position += extent;
-    if (clamped) return position < 0 ? 0 : position > extent ? extent : position;
-    return position < extent ? position : -1;
-}
-
-}  // namespace
 
 int view_offset(PyObject* rule, PyObject* const* values, Py_ssize_t count, Py_ssize_t& offset) {
     const auto& at = configuration.start;

@@ -19,8 +19,10 @@ from mindtorch_dispatch import call, executor, plan, quiet, table
 from mindtorch_dispatch.autograd_interface import hooks
 from mindtorch_dispatch.meta.rule import Start
 from mindtorch_dispatch.overlap import OverlapCheck
+from mindtorch_dispatch.pipeline import Pipeline, record
 from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
 from mindtorch_dispatch.twin import twin
+from mindtorch_storage import deferred
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bfloat16
 from mindtorch_storage.spec import Signature, Spec
@@ -33,7 +35,7 @@ from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 9
+INTERFACE = 10
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -156,14 +158,21 @@ RUNS = (
     executor.run_view,
     executor.run_views,
     executor.run_composite,
+    record.record_kernel,
+    record.record_inplace,
+    record.record_view,
+    record.fill_kernel,
+    record.fill_inplace,
+    record.fill_view,
 )
-"""Ways to run a plan that have a twin."""
+"""Ways to run a plan, or what a pipeline has put down, that have a twin."""
 
 CLASSES = (
     AutogradMeta,
     HostAllocation,
     Mode,
     OverlapCheck,
+    Pipeline,
     plan.Plan,
     Signature,
     Spec,
@@ -222,6 +231,8 @@ def install(module: Any) -> None:
         {
             "state": state,
             "default_mode": DEFAULT_MODE,
+            "deferred": deferred.thread,
+            "library": record.LIBRARY,
             "plain_types": plan.plain_types,
             "fingerprint": call.fingerprint,
             "Unplannable": call.Unplannable,
@@ -253,7 +264,7 @@ def install(module: Any) -> None:
     threads.use_pool(module)
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)
-    twin.caller, twin.shortcut = module.caller, module.shortcut
+    twin.caller, twin.shortcut, twin.fill = module.caller, module.shortcut, module.fill
     twin.types = (*twin.types, module.Function, module.Method, module.Shortcut)
 
 

@@ -15,13 +15,16 @@ class Twin:
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
     `call`; `shortcut` is as `shortcut_to`, for what `caller` returned. `types` are those of packets' functions and methods.
+    `fill(records)` runs what a pipeline has put down, from the end of the list on, and takes it off; it stops before what
+    is Python's to run, and before what raises.
     """
 
-    __slots__ = ("caller", "shortcut", "types")
+    __slots__ = ("caller", "fill", "shortcut", "types")
 
     def __init__(self) -> None:
         self.types: tuple[type, ...] = (FunctionType,)
         self.caller: Callable[[Packet, Callable[..., Any], bool], Any] | None = None
+        self.fill: Callable[[list[Any]], None] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 
 

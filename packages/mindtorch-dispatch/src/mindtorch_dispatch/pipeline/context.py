@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from typing import Any
 
 from mindtorch_storage.deferred import thread
@@ -11,6 +10,7 @@ from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..quiet import SILENT, enter, leave
 from ..state import PIPELINE_MASK, state
+from ..twin import twin
 from .deferral import ALIAS
 from .fusion import Batch
 from .record import Record, caller, fill_alias, place_of, results_of, retry
@@ -44,13 +44,26 @@ class Pipeline:
             recorded and then the op, at once.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_entered",
+        "_lock",
+        "_outer",
+        "_runner",
+        "_was_on",
+        "fuse",
+        "limit",
+        "records",
+        "strict",
+    )
+
     def __init__(self, *, fuse: bool = False, limit: int = DEFAULT_LIMIT, strict: bool = True) -> None:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
         self.fuse = bool(fuse)
         self.limit = limit
         self.strict = strict
-        self.records: deque[Record] = deque()
+        self.records: list[Record] = []
         self._lock = threading.Lock()
         self._outer: Pipeline | None = None
         self._was_on = False
@@ -62,9 +75,11 @@ class Pipeline:
             raise RuntimeError("this pipeline is already active; nest another one")
         self._entered = True
         self._outer = thread.pipe
-        self._was_on = bool(state.mode.include & PIPELINE_MASK)
+        mode = state.mode
+        self._was_on = bool(mode.include & PIPELINE_MASK)
         thread.pipe = self
-        state.mode = state.mode.replace(include=state.mode.include | PIPELINE_MASK)
+        if not self._was_on:
+            state.mode = mode.replace(include=mode.include | PIPELINE_MASK)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -75,7 +90,8 @@ class Pipeline:
             self._outer = None
             self._entered = False
             if not self._was_on:
-                state.mode = state.mode.replace(include=state.mode.include & ~PIPELINE_MASK)
+                mode = state.mode
+                state.mode = mode.replace(include=mode.include & ~PIPELINE_MASK)
 
     def __len__(self) -> int:
         """How many recorded calls wait."""
@@ -112,23 +128,37 @@ class Pipeline:
         alias._pipe = self
         self.records.append((fill_alias, ALIAS, (tensor,), alias, *caller(2)))
 
+    def _taken(self) -> list[Record]:
+        """Take off what waits; another thread may record meanwhile."""
+        taken = self.records[:]
+        del self.records[: len(taken)]
+        return taken
+
     def _run(self) -> None:
-        take = self.records.popleft
-        record = None
-        try:
-            while self.records:
-                record = take()
-                try:
-                    record[0](record[1], record[2], record[3])
-                except AttributeError as error:
-                    retry(record, error)
-        except BaseException as error:
-            self._stop(error, record, ())
-            raise
+        fill = twin.fill
+        while self.records:
+            waiting = self._taken()
+            waiting.reverse()  # from the end on each record is let go of when it has run
+            try:
+                while waiting:
+                    try:
+                        if fill is not None:
+                            fill(waiting)
+                        if waiting:
+                            record = waiting[-1]
+                            record[0](record[1], record[2], record[3])
+                            waiting.pop()
+                    except AttributeError as error:
+                        retry(waiting[-1], error)
+                        waiting.pop()
+            except BaseException as error:
+                if waiting:
+                    self._stop(error, waiting.pop(), waiting[::-1])
+                raise
 
     def _run_fused(self) -> None:
         while self.records:
-            batch = Batch([self.records.popleft() for _ in range(len(self.records))])
+            batch = Batch(self._taken())
             try:
                 batch.run()
             except BaseException as error:
