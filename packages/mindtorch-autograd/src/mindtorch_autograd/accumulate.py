@@ -29,16 +29,22 @@ lock = threading.Lock()
 """Held while a gradient is added to a leaf, which several threads may share."""
 renew_after_fork(lambda: globals().update(lock=threading.Lock()))
 
-unshared: list[int] = []
-"""How many references `add_to` sees to a gradient that only the engine holds; the engine measures it when imported,
-because it depends on the interpreter."""
+def _count_of_one() -> int:
+    made = object()
+    return sys.getrefcount(made)
 
 
-def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
-    """Add `grad` to the gradient of `variable`, whose meta is `meta`."""
-    if not unshared:
-        unshared.append(sys.getrefcount(grad))
-        return
+_UNSHARED = _count_of_one()
+"""How many references are seen to what only a variable of the function holds; it depends on the interpreter."""
+
+
+def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
+    """Add the gradient in `grads`, which is taken out of it, to the gradient of `variable`, whose meta is `meta`.
+
+    The list lets this function be the only one that refers to the gradient, however it is called: debuggers and
+    compilers that evaluate frames themselves keep arguments alive.
+    """
+    grad = grads.pop()
     with lock:
         old = meta.grad
         if grad._sig.spec.layout is sparse_coo or (old is not None and old._sig.spec.layout is sparse_coo):
@@ -46,7 +52,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grad: TensorBase) -> None:
         elif old is None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
-            elif sys.getrefcount(grad) <= unshared[0] and _takeable(grad, variable._sig.spec):
+            elif sys.getrefcount(grad) <= _UNSHARED and _takeable(grad, variable._sig.spec):
                 meta.grad = _taken(grad)
             else:
                 meta.grad = _without_history(obeying(grad, variable._sig.spec))

@@ -17,14 +17,10 @@ from typing import Any
 from mindtorch_dispatch.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
 from mindtorch_storage.deferred import settle
-from mindtorch_storage.device import device as Device
-from mindtorch_storage.dtype import float32
-from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import make_tensor
 
 from . import accumulate, anomaly
 from .hooks import run_post_hooks, run_pre_hooks, run_retain_hooks, run_tensor_hooks
-from .node import AccumulateGrad, Node, accumulator
+from .node import AccumulateGrad, Node
 from .reduction import fit
 
 NESTING = 15
@@ -375,26 +371,3 @@ def _in_thread(task: GraphTask, roots: list[tuple[Node, int, Any]], mode: Mode) 
     thread.join()
     if failures:
         raise failures.pop()
-
-
-class _Source(Node):
-    """A node whose gradient is a new tensor: for measuring what the engine itself refers to."""
-
-    __slots__ = ()
-
-    def apply(self, grads: list[Any]) -> list[Any]:
-        return [make_tensor(*_probe())]
-
-
-def _probe() -> tuple[Any, ...]:
-    spec = Spec.of(float32, Device("cpu"), ())
-    return accumulate.tensor_class[0], spec.tracked, None, None, 0, [0]
-
-
-def _measure() -> None:
-    leaf = make_tensor(*_probe())
-    source = _Source([(accumulator(leaf), 0)], (leaf._sig.spec,))
-    run_backward([(source, 0, None)], keep_graph=True, create_graph=False)
-
-
-_measure()

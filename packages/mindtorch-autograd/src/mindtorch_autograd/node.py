@@ -241,11 +241,10 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Accumulate into `variable.grad`, then run its post-accumulate hooks."""
-        grad = grads.pop()
-        if grad is None or not self.variable._sig.requires_grad:
+        if grads[0] is None or not self.variable._sig.requires_grad:
             return ()
         meta = meta_of(self.variable)
-        accumulate.add_to(self.variable, meta, grad)
+        accumulate.add_to(self.variable, meta, grads)
         if meta.post_accumulate_hooks:
             for hook in list(meta.post_accumulate_hooks.values()):
                 hook(self.variable)
