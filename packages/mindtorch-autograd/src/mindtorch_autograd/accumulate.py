@@ -29,6 +29,7 @@ lock = threading.Lock()
 """Held while a gradient is added to a leaf, which several threads may share."""
 renew_after_fork(lambda: globals().update(lock=threading.Lock()))
 
+
 def _count_of_one() -> int:
     made = object()
     return sys.getrefcount(made)
