@@ -11,7 +11,7 @@ namespace {
 int run_single(Map map, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr) {
     Map by_kind[KINDS] = {};
     by_kind[SINGLE] = map;
-    return run_map(by_kind, out, values, count, numbers);
+    return run_map({by_kind}, out, values, count, numbers);
 }
 
 template <Function op, int arity = 1>

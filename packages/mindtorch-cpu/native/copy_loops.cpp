@@ -190,29 +190,23 @@ INLINE Brain brain_of(float value) {
     return {static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? ((bits >> 16) & 0x8000) | 0x7fc0 : rounded)};
 }
 
+template <typename Number>
+constexpr bool IS_REAL = false;
+template <>
+constexpr bool IS_REAL<float> = true;
+template <>
+constexpr bool IS_REAL<double> = true;
+
+// Whole numbers below 64 bits are made of floats through those of 64: what does not fit wraps.
 template <typename To>
 struct Converted {
     template <typename From>
     static INLINE To of(From from) {
-        return static_cast<To>(from);
-    }
-};
-template <>
-struct Converted<uint8_t> {
-    static INLINE uint8_t of(float from) { return static_cast<uint8_t>(static_cast<int64_t>(from)); }
-    static INLINE uint8_t of(double from) { return static_cast<uint8_t>(static_cast<int64_t>(from)); }
-    template <typename From>
-    static INLINE uint8_t of(From from) {
-        return static_cast<uint8_t>(from);
-    }
-};
-template <>
-struct Converted<int32_t> {
-    static INLINE int32_t of(float from) { return static_cast<int32_t>(static_cast<int64_t>(from)); }
-    static INLINE int32_t of(double from) { return static_cast<int32_t>(static_cast<int64_t>(from)); }
-    template <typename From>
-    static INLINE int32_t of(From from) {
-        return static_cast<int32_t>(from);
+        if constexpr (IS_REAL<From> && !IS_REAL<To>) {
+            return static_cast<To>(static_cast<int64_t>(from));
+        } else {
+            return static_cast<To>(from);
+        }
     }
 };
 template <>

@@ -1,20 +1,13 @@
+// Operands of elementwise kernels: what they are, and the order of their dimensions.
 #include "elementwise.h"
 
 #include "operand.h"
-#include "parallel.h"
-
-#include <string.h>
 
 namespace mindtorch {
 
 namespace {
 
-constexpr size_t BLOCK = 1024;  // elements that are computed at a time where operands must be made dense
 constexpr size_t FEW = 1024;
-constexpr size_t SHORT = 32;  // rows shorter than this are made dense several at a time
-
-constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
-constexpr ptrdiff_t stored_size(Stored stored) { return ptrdiff_t{1} << stored; }
 
 }  // namespace
 
@@ -198,6 +191,32 @@ void Elementwise::collapse() {
     }
 }
 
+// The dimension along which the elements of an operand lie together that is not the innermost; -1 where there is none.
+int Elementwise::turned_dim() const {
+    const int inner = ndim_ - 1;
+    if (to_.steps[inner] != stored_size(to_.stored) || to_.stored == BRAIN) return -1;
+    for (int each = 0; each < sources_; each++) {
+        const Operand& operand = from_[each];
+        const ptrdiff_t item = stored_size(operand.stored);
+        if (operand.stored == BRAIN || operand.steps[inner] == 0 || operand.steps[inner] == item) continue;
+        for (int dim = 0; dim < inner; dim++)
+            if (operand.steps[dim] == item && extents_[dim] >= 8 && extents_[inner] >= 8) return dim;
+    }
+    return -1;
+}
+
+// Put the dimension `dim` next to the innermost, others keep their order.
+void Elementwise::bring_near(int dim) {
+    auto turn = [this, dim](auto* list) {
+        const auto kept = list[dim];
+        for (int at = dim; at + 2 < ndim_; at++) list[at] = list[at + 1];
+        list[ndim_ - 2] = kept;
+    };
+    turn(extents_);
+    turn(to_.steps);
+    for (int each = 0; each < sources_; each++) turn(from_[each].steps);
+}
+
 void Elementwise::arrange() {
     if (same_order()) {
         ndim_ = 1;
@@ -208,6 +227,11 @@ void Elementwise::arrange() {
     } else {
         sort();
         collapse();
+        const int turned = turned_dim();
+        if (turned >= 0) {
+            bring_near(turned);
+            turned_ = true;
+        }
     }
 }
 
@@ -222,202 +246,6 @@ void Elementwise::describe(Operand& operand, bool brains) const {
     operand.dense = (operand.stored != BRAIN || brains) &&
                     (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
     operand.flat &= operand.dense;
-}
-
-// The loop for rows of dense bfloat16, null where there is none for these operands.
-Map Elementwise::brain_loop(const BrainMaps& brains) const {
-    const int inner = ndim_ - 1;
-    auto fits = [inner](const Operand& operand) { return operand.stored == BRAIN && operand.steps[inner] == 2; };
-    if (!fits(to_) || extents_[inner] < (ndim_ == 1 ? 2 : SHORT)) return nullptr;
-    int form = 0;
-    for (int each = 0; each < sources_; each++) {
-        if (fits(from_[each])) continue;
-        if (from_[each].steps[inner] != 0) return nullptr;
-        form |= 1 << each;
-    }
-    return form < BRAIN_FORMS ? brains.form[form] : nullptr;
-}
-
-struct Elementwise::Buffers {
-    alignas(64) char out[BLOCK * 8];
-    alignas(64) char in[MOST_SOURCES][BLOCK * 8];
-};
-
-// Where the element `index`, counted along the dimensions, lies; `left` is how many follow it in its row, itself too.
-ptrdiff_t Elementwise::place(const Operand& operand, size_t index, size_t& left) const {
-    int dim = ndim_ - 1;
-    const size_t row = extents_[dim];
-    left = index < row ? row - index : row - index % row;
-    ptrdiff_t offset = 0;
-    for (; dim > 0 && index >= extents_[dim]; dim--) {
-        offset += operand.steps[dim] * static_cast<ptrdiff_t>(index % extents_[dim]);
-        index /= extents_[dim];
-    }
-    return offset + operand.steps[dim] * static_cast<ptrdiff_t>(index);
-}
-
-// The elements from..from + count, dense: where they are, or in the buffer.
-const char* Elementwise::gather(const Operand& operand, char* buffer, size_t from, size_t count) const {
-    size_t left;
-    const char* first = operand.data + place(operand, from, left);
-    if (operand.flat || (operand.dense && count <= left)) return first;
-    const Transfer load = transfer_loops().load[operand.stored];
-    const int inner = ndim_ - 1;
-    const ptrdiff_t step = operand.steps[inner];
-    const size_t size = item_size(operand.kind), row = extents_[inner], rows = inner > 0 ? extents_[inner - 1] : 1;
-    size_t above = from / row % rows;
-    first -= step * static_cast<ptrdiff_t>(row - left);  // the row's start
-    for (char* to = buffer;;) {
-        const size_t taken = count < left ? count : left;
-        load(to, first + step * static_cast<ptrdiff_t>(row - left), step, taken);
-        to += taken * size;
-        count -= taken;
-        from += taken;
-        if (count == 0) return buffer;
-        left = row;
-        if (++above < rows) {
-            first += operand.steps[inner - 1];
-        } else {
-            above = 0;
-            first = operand.data + place(operand, from, left);
-        }
-    }
-}
-
-void Elementwise::scatter(const char* buffer, size_t from, size_t count) const {
-    const Transfer store = transfer_loops().store[to_.stored];
-    const size_t size = item_size(to_.kind);
-    while (count > 0) {
-        size_t left;
-        char* to = to_.data + place(to_, from, left);
-        const size_t row = count < left ? count : left;
-        store(to, buffer, to_.steps[ndim_ - 1], row);
-        buffer += row * size;
-        count -= row;
-        from += row;
-    }
-}
-
-// One row, or part of one: operands are dense or repeat one element, which is in the buffer where every row has it.
-void Elementwise::run_row(Map map, const double* numbers, Buffers& buffers, char* to, char* const* in,
-                          size_t count) const {
-    const void* from[MOST_SOURCES];
-    const int inner = ndim_ - 1;
-    for (int each = 0; each < sources_; each++) {
-        const Operand& operand = from_[each];
-        from[each] = operand.dense ? in[each] : buffers.in[each];
-        if (!operand.dense && !operand.repeated)
-            transfer_loops().load[operand.stored](buffers.in[each], in[each], operand.steps[inner], count);
-    }
-    map(to, from, count, numbers);
-}
-
-void Elementwise::run_rows(Map map, const double* numbers, Buffers& buffers, size_t from, size_t to) const {
-    const int inner = ndim_ - 1;
-    const size_t row = extents_[inner], rows = inner > 0 ? extents_[inner - 1] : 1;
-    bool buffered = false;
-    for (int each = 0; each < sources_; each++) {
-        if (from_[each].dense) continue;
-        buffered = true;
-        if (from_[each].repeated)
-            transfer_loops().load[from_[each].stored](buffers.in[each], from_[each].data, 0, row < BLOCK ? row : BLOCK);
-    }
-    const size_t most = buffered ? BLOCK : row;
-    char *out = nullptr, *in[MOST_SOURCES];
-    size_t above = rows, left = 0;
-    while (from < to) {
-        if (left == 0 && ++above < rows) {
-            left = row;
-            out += to_.steps[inner - 1];
-            for (int each = 0; each < sources_; each++) in[each] += from_[each].steps[inner - 1];
-        } else {
-            above = from / row % rows;
-            out = to_.data + place(to_, from, left);
-            for (int each = 0; each < sources_; each++) in[each] = from_[each].data + place(from_[each], from, left);
-        }
-        const ptrdiff_t start = static_cast<ptrdiff_t>(row - left);
-        char *part = out, *parts[MOST_SOURCES];
-        for (int each = 0; each < sources_; each++) parts[each] = in[each];
-        while (left > 0 && from < to) {
-            size_t count = left < most ? left : most;
-            if (to - from < count) count = to - from;
-            run_row(map, numbers, buffers, part, parts, count);
-            part += to_.steps[inner] * static_cast<ptrdiff_t>(count);
-            for (int each = 0; each < sources_; each++)
-                parts[each] += from_[each].steps[inner] * static_cast<ptrdiff_t>(count);
-            left -= count;
-            from += count;
-        }
-        out -= start * to_.steps[inner];
-        for (int each = 0; each < sources_; each++) in[each] -= start * from_[each].steps[inner];
-    }
-}
-
-// Put rows that are all the same into the buffers, for blocks of whole rows from `from` on; how long blocks are.
-size_t Elementwise::repeat(Buffers& buffers, size_t from, size_t count) const {
-    const size_t row = extents_[ndim_ - 1], most = row <= BLOCK ? BLOCK / row * row : BLOCK;
-    for (int each = 0; each < sources_; each++) {
-        const Operand& operand = from_[each];
-        if (!operand.repeated || (row > BLOCK && operand.steps[ndim_ - 1] != 0)) continue;
-        const Transfer load = transfer_loops().load[operand.stored];
-        if (operand.steps[ndim_ - 1] == 0) {
-            load(buffers.in[each], operand.data, 0, count < most ? count : most);
-        } else if (!operand.flat) {
-            gather(operand, buffers.in[each], from, count < most ? count : most);
-        }
-    }
-    return most;
-}
-
-void Elementwise::run_blocks(Map map, const double* numbers, Buffers& buffers, size_t from, size_t to) const {
-    const size_t most = repeat(buffers, from, to - from), row = extents_[ndim_ - 1];
-    while (from < to) {
-        const size_t count = to - from < most ? to - from : most;
-        const void* in[MOST_SOURCES];
-        for (int each = 0; each < sources_; each++) {
-            const Operand& operand = from_[each];
-            const bool there = operand.repeated && !operand.flat && (row <= BLOCK || operand.steps[ndim_ - 1] == 0);
-            in[each] = there ? buffers.in[each] : gather(operand, buffers.in[each], from, count);
-        }
-        size_t left;
-        char* out = to_.data + place(to_, from, left);
-        if (to_.flat || (to_.dense && count <= left)) {
-            map(out, in, count, numbers);
-        } else {
-            map(buffers.out, in, count, numbers);
-            scatter(buffers.out, from, count);
-        }
-        from += count;
-    }
-}
-
-// True when rows can be worked on one by one where they are.
-bool Elementwise::by_rows() const {
-    bool rows = to_.dense && (ndim_ == 1 || extents_[ndim_ - 1] >= SHORT);
-    for (int each = 0; each < sources_; each++) rows &= from_[each].dense || from_[each].steps[ndim_ - 1] == 0;
-    return rows;
-}
-
-void Elementwise::work(Map map, const double* numbers, size_t from, size_t to) const {
-    Buffers buffers;
-    if (by_rows()) {
-        run_rows(map, numbers, buffers, from, to);
-    } else {
-        run_blocks(map, numbers, buffers, from, to);
-    }
-}
-
-int Elementwise::run(Map map, const double* numbers, const BrainMaps* brains) {
-    if (map == nullptr) return 0;
-    if (total_ == 0) return 1;
-    if (!apart()) return 0;
-    arrange();
-    const Map brain = brains == nullptr ? nullptr : brain_loop(*brains);
-    if (brain != nullptr) map = brain;
-    describe(to_, brain != nullptr);
-    for (int each = 0; each < sources_; each++) describe(from_[each], brain != nullptr);
-    parallel(total_, GRAIN, [&](size_t from, size_t to) { work(map, numbers, from, to); });
-    return 1;
 }
 
 // A few elements that are dense, of one kind and one shape in all operands: what most calls on tiny tensors are.
@@ -453,14 +281,13 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
     return true;
 }
 
-int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers,
-            const BrainMaps* brains) {
-    if (run_few(by_kind, out, values, count, numbers)) return 1;
+int run_map(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+    if (run_few(maps.by_kind, out, values, count, numbers)) return 1;
     Elementwise operation;
     if (!operation.output(out)) return 0;
     for (int each = 0; each < count; each++)
         if (!operation.source(values[each], operation.kind())) return 0;
-    return operation.run(by_kind[operation.kind()], numbers, brains);
+    return operation.run(maps.of(operation.kind()), numbers);
 }
 
 }  // namespace mindtorch

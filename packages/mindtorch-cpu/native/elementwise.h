@@ -11,6 +11,32 @@ namespace mindtorch {
 // The kind a loop computes `array`'s elements with; KINDS when none does.
 Kind kind_of_elements(PyArrayObject* array);
 
+constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
+constexpr ptrdiff_t stored_size(Stored stored) { return ptrdiff_t{1} << stored; }
+
+// A loop, and for operations of two operands those where the first, or the second, is one element for all.
+struct MapOf {
+    Map general;
+    Map single[2] = {nullptr, nullptr};
+    const BrainMaps* brains = nullptr;
+};
+
+// The same by kinds.
+struct Maps {
+    const Map* by_kind;
+    const Map* single[2] = {nullptr, nullptr};
+    const BrainMaps* brains = nullptr;
+
+    MapOf of(Kind kind) const {
+        return {by_kind[kind],
+                {single[0] == nullptr ? nullptr : single[0][kind], single[1] == nullptr ? nullptr : single[1][kind]},
+                brains};
+    }
+};
+
+// Copy elements of `size` bytes that lie together along columns, which are `step` bytes apart, to dense rows.
+void turn_plane(char* to, const char* from, size_t rows, size_t columns, ptrdiff_t step, size_t size);
+
 // True for a Python number that a double holds exactly, which is then in `number`.
 bool exact_number(PyObject* value, double& number);
 
@@ -24,7 +50,7 @@ public:
     Kind kind() const { return to_.kind; }
     // Run the loop, or where they fit one of the loops of bfloat16; 1 when done, 0 when the operands' memory overlaps
     // in a way that no loop takes.
-    int run(Map map, const double* numbers = nullptr, const BrainMaps* brains = nullptr);
+    int run(const MapOf& maps, const double* numbers = nullptr);
 
 private:
     struct Operand {
@@ -54,9 +80,14 @@ private:
     void describe(Operand& operand, bool brains) const;
     void sort();
     void collapse();
-    void work(Map map, const double* numbers, size_t from, size_t to) const;
-    void run_rows(Map map, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
-    void run_row(Map map, const double* numbers, Buffers& buffers, char* to, char* const* in, size_t count) const;
+    int turned_dim() const;
+    void bring_near(int dim);
+    void work(const MapOf& maps, const double* numbers, size_t from, size_t to) const;
+    int single_operand(const MapOf& maps) const;
+    void run_rows(const MapOf& maps, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
+    void run_row(Map map, int single, const double* numbers, Buffers& buffers, char* to, char* const* in,
+                 size_t count) const;
+    void run_tiles(Map map, const double* numbers, size_t first, size_t last) const;
     void run_blocks(Map map, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
     size_t repeat(Buffers& buffers, size_t from, size_t count) const;
     const char* gather(const Operand& operand, char* buffer, size_t from, size_t count) const;
@@ -64,6 +95,7 @@ private:
     bool by_rows() const;
     ptrdiff_t place(const Operand& operand, size_t index, size_t& left) const;
 
+    bool turned_ = false;  // an operand lies together along the dimension next to the innermost
     int ndim_ = 0, sources_ = 0;
     size_t total_ = 1;
     size_t extents_[NPY_MAXDIMS];
@@ -71,7 +103,6 @@ private:
 };
 
 // Run `op` where the output and all of `count` operands are of the output's kind.
-int run_map(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr,
-            const BrainMaps* brains = nullptr);
+int run_map(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr);
 
 }  // namespace mindtorch

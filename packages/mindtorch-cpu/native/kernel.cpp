@@ -122,6 +122,7 @@ const NamedKernel* find_kernel(PyObject* name) {
              scatter_kernels,
              embedding_kernels,
              selection_kernels,
+             sort_kernels,
          })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;

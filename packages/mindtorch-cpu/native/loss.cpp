@@ -59,7 +59,7 @@ int run_loss(Loss op, PyObject* given, PyObject* self, PyObject* target, PyObjec
     if (reduced == NONE) {
         const Map by_kind[KINDS] = {map};
         PyObject* const values[] = {self, target};
-        return run_map(by_kind, given, values, 2, numbers);
+        return run_map({by_kind}, given, values, 2, numbers);
     }
     float* out = output_floats(given, 1);
     if (out == nullptr || !PyArray_CheckExact(self) || !PyArray_CheckExact(target)) return 0;
@@ -80,7 +80,7 @@ int run_slope(LossSlope op, PyObject* given, PyObject* const* values, PyObject* 
     const npy_intp count = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
     const double numbers[MOST_NUMBERS] = {reduced == MEAN && count > 0 ? 1.0 / static_cast<double>(count) : 1.0, bound};
     const Map by_kind[KINDS] = {loss_loops().slope[op]};
-    return run_map(by_kind, given, values, 3, numbers);
+    return run_map({by_kind}, given, values, 3, numbers);
 }
 
 // Values are (self, target, reduction), and beta or delta.

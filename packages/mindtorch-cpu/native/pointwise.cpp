@@ -11,9 +11,20 @@ namespace mindtorch {
 namespace {
 
 template <Pointwise op, int arity>
-int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+Maps maps_of() {
     const PointwiseLoops& loops = pointwise_loops();
-    return count == arity ? run_map(loops.pointwise[op], out, values, arity, nullptr, &loops.brain[op]) : 0;
+    Maps maps{loops.pointwise[op]};
+    if constexpr (arity == 2 && op <= MINIMUM) {
+        maps.single[0] = loops.arithmetic_of_one[0][op];
+        maps.single[1] = loops.arithmetic_of_one[1][op];
+    }
+    maps.brains = &loops.brain[op];
+    return maps;
+}
+
+template <Pointwise op, int arity>
+int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == arity ? run_map(maps_of<op, arity>(), out, values, arity) : 0;
 }
 
 // With torch's `alpha` or `value` as the last of the values, `sign` times.
@@ -22,7 +33,7 @@ int scaled(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double number;
     if (count != arity + 1 || !exact_number(values[arity], number)) return 0;
     number *= sign;
-    return run_map(pointwise_loops().pointwise[op], out, values, arity, &number, &pointwise_loops().brain[op]);
+    return run_map(maps_of<op, arity>(), out, values, arity, &number);
 }
 
 // `other - alpha * self`.
@@ -43,7 +54,13 @@ int comparison(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (kind == KINDS) return 0;
     for (int each = 0; each < arity; each++)
         if (!operation.source(values[each], kind)) return 0;
-    return operation.run(pointwise_loops().comparison[op][kind]);
+    const PointwiseLoops& loops = pointwise_loops();
+    if constexpr (arity == 2 && op <= GREATER_EQUAL) {
+        return operation.run(
+            {loops.comparison[op][kind], {loops.comparison_of_one[0][op][kind], loops.comparison_of_one[1][op][kind]}});
+    } else {
+        return operation.run({loops.comparison[op][kind]});
+    }
 }
 
 int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
@@ -51,7 +68,7 @@ int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 3 || !operation.output(out) || !operation.source(values[0], TRUTH) ||
         !operation.source(values[1], operation.kind()) || !operation.source(values[2], operation.kind()))
         return 0;
-    return operation.run(pointwise_loops().pointwise[SELECT][operation.kind()]);
+    return operation.run({pointwise_loops().pointwise[SELECT][operation.kind()]});
 }
 
 // Of two equal numbers, which zeros of either sign are, the one that is not the bound.
@@ -83,11 +100,11 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (exact_number(values[1], exponent)) {
         for (const auto& one : known)
             if (one.exponent == exponent)
-                return run_map(pointwise_loops().pointwise[one.op], out, values, 1, nullptr,
-                               &pointwise_loops().brain[one.op]);
+                return run_map({pointwise_loops().pointwise[one.op], {}, &pointwise_loops().brain[one.op]}, out, values,
+                               1);
     }
     const Map general[KINDS] = {function_loops().function[POWER]};
-    return run_map(general, out, values, 2);
+    return run_map({general}, out, values, 2);
 }
 
 }  // namespace

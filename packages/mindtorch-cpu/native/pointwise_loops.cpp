@@ -31,6 +31,17 @@ void loop(void* out, const void* const* in, size_t count, const double* numbers)
     }
 }
 
+// Of two operands, the first of which (or the second) is one element for all.
+template <typename Op, int one, typename T, typename R = T>
+void loop_of_one(void* out, const void* const* in, size_t count, const double* numbers) {
+    auto* to = static_cast<R*>(out);
+    const auto* many = static_cast<const T*>(in[1 - one]);
+    const T single = *static_cast<const T*>(in[one]);
+    const Op op(numbers);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) to[i] = (R)(one == 0 ? op(single, many[i]) : op(many[i], single));
+}
+
 struct Plain {
     explicit Plain(const double*) {}
 };
@@ -207,6 +218,23 @@ void select(void* out, const void* const* in, size_t count, const double*) {
 #define TRUTHS(Op, arity) \
     loop<Op, arity, float, Byte>, loop<Op, arity, double, Byte>, loop<Op, arity, int64_t, Byte>, loop<Op, arity, Byte>
 
+#define FLOATS_OF_ONE(Op, one) loop_of_one<Op, one, float>, loop_of_one<Op, one, double>
+#define ARITHMETIC_OF_ONE(one)                                                           \
+    {                                                                                    \
+        {FLOATS_OF_ONE(AddScaled, one), loop_of_one<AddScaled, one, uint64_t>, nullptr}, \
+        {FLOATS_OF_ONE(Multiply, one), loop_of_one<Multiply, one, uint64_t>, nullptr},   \
+        {FLOATS_OF_ONE(Divide, one), nullptr, nullptr},                                  \
+        {FLOATS_OF_ONE(Maximum, one), loop_of_one<Maximum, one, int64_t>, nullptr},      \
+        {FLOATS_OF_ONE(Minimum, one), loop_of_one<Minimum, one, int64_t>, nullptr},      \
+    }
+#define TRUTHS_OF_ONE(Op, one) \
+    loop_of_one<Op, one, float, Byte>, loop_of_one<Op, one, double, Byte>, loop_of_one<Op, one, int64_t, Byte>, nullptr
+#define COMPARISONS_OF_ONE(one)                                                                              \
+    {                                                                                                        \
+        {TRUTHS_OF_ONE(Equal, one)},     {TRUTHS_OF_ONE(NotEqual, one)}, {TRUTHS_OF_ONE(Less, one)},         \
+        {TRUTHS_OF_ONE(LessEqual, one)}, {TRUTHS_OF_ONE(Greater, one)},  {TRUTHS_OF_ONE(GreaterEqual, one)}, \
+    }
+
 extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
     {
         {WRAPPED(AddScaled, 2), nullptr},
@@ -283,6 +311,8 @@ extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
         {brain_loop<AddQuotient, 3>},
         {brain_loop<Interpolate, 3>, nullptr, nullptr, nullptr, brain_loop<Interpolate, 3, 4>},
     },
+    {ARITHMETIC_OF_ONE(0), ARITHMETIC_OF_ONE(1)},
+    {COMPARISONS_OF_ONE(0), COMPARISONS_OF_ONE(1)},
 };
 
 }  // namespace mindtorch

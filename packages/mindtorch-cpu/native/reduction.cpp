@@ -275,13 +275,15 @@ int place(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }
 
 // Values are (self, axis).
-int cumsum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+template <bool product>
+int running(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (count != 2 || !PyArray_CheckExact(given) || !PyArray_CheckExact(values[0]) || !PyLong_CheckExact(values[1]))
         return 0;
     auto *out = reinterpret_cast<PyArrayObject*>(given), *array = reinterpret_cast<PyArrayObject*>(values[0]);
+    const auto& loops = product ? running_loops().product : running_loops().sum;
     const Kind kind = kind_of_elements(array);
     const long axis = PyLong_AsLong(values[1]);
-    if (kind == KINDS || running_loops().sum[kind] == nullptr || PyArray_TYPE(out) != PyArray_TYPE(array) ||
+    if (kind == KINDS || loops[kind] == nullptr || PyArray_TYPE(out) != PyArray_TYPE(array) ||
         PyArray_ITEMSIZE(array) == 2 || !PyArray_ISCARRAY(out) || !PyArray_ISCARRAY_RO(array) ||
         !PyArray_SAMESHAPE(out, array) || axis < 0 || axis >= PyArray_NDIM(array) || PyArray_SIZE(array) == 0 ||
         !apart(out, PyArray_DATA(array), PyArray_NBYTES(array)))
@@ -296,8 +298,8 @@ int cumsum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         for (size_t tile = from; tile < to; tile++) {
             const size_t first = tile % tiles * COLUMNS, rest = inner - first;
             const size_t bytes = (tile / tiles * extent * inner + first) * item;
-            running_loops().sum[kind](PyArray_BYTES(out) + bytes, PyArray_BYTES(array) + bytes, extent, inner,
-                                      rest < COLUMNS ? rest : COLUMNS);
+            loops[kind](PyArray_BYTES(out) + bytes, PyArray_BYTES(array) + bytes, extent, inner,
+                        rest < COLUMNS ? rest : COLUMNS);
         }
     });
     return 1;
@@ -320,7 +322,8 @@ const NamedKernel reduction_kernels[] = {
     {"std_mean", statistics<true, true>},
     {"max_dim", extreme<false>},
     {"min_dim", extreme<true>},
-    {"cumsum", cumsum},
+    {"cumsum", running<false>},
+    {"cumprod", running<true>},
     {"argmax", place<false>},
     {"argmin", place<true>},
     {nullptr, nullptr},

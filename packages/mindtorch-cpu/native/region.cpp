@@ -190,6 +190,12 @@ void copy_region(Region& region, int size) {
     run_planes(region, copy_loops().move[size]);
 }
 
+void turn_plane(char* to, const char* from, size_t rows, size_t columns, ptrdiff_t step, size_t size) {
+    const auto item = static_cast<ptrdiff_t>(size);
+    const int width = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+    copy_loops().transpose[width]({to, from, rows, columns, static_cast<ptrdiff_t>(columns) * item, item, item, step});
+}
+
 bool convert_region(Region& region, int to_kind, int from_kind) {
     const PlaneLoop loop = copy_loops().convert[to_kind][from_kind];
     if (loop == nullptr) return false;

@@ -17,6 +17,8 @@ void load(void* to, const void* from, ptrdiff_t step, size_t count) {
         for (size_t i = 0; i < count; i++) out[i] = value;
     } else if (step == (ptrdiff_t)sizeof(T)) {
         memcpy(to, from, count * sizeof(T));
+    } else if (step == 2 * (ptrdiff_t)sizeof(T)) {
+        for (size_t i = 0; i < count; i++) out[i] = reinterpret_cast<const T*>(in)[2 * i];
     } else {
         for (size_t i = 0; i < count; i++) out[i] = *reinterpret_cast<const T*>(in + (ptrdiff_t)i * step);
     }

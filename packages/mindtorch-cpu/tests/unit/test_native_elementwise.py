@@ -221,6 +221,43 @@ def test_slopes_of_elu_and_logarithm_of_sigmoid():
     np.testing.assert_allclose(outs[0], -np.logaddexp(0, -x.astype(np.float64)), rtol=2e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+def test_operands_that_lie_together_along_another_dimension(dtype, threads):
+    for rows, columns in ((8, 8), (40, 50), (100, 16), (17, 131)):
+        x, y = numbers((rows, columns), dtype), numbers((columns, rows), dtype, 1)
+        z = numbers((3, columns, 4, rows), dtype, 2)
+        for row in ("maximum", "eq.Tensor"):
+            out = np.bool_ if row in TRUTHS else dtype
+            agree(row, (x, y.T), x.shape, out)
+            agree(row, (y.T, x), x.shape, out)
+            agree(row, (y.T, y.T), x.shape, out, strided=True)
+            agree(row, (z.transpose(0, 2, 3, 1), x), (3, 4, rows, columns), out)
+            agree(row, (z.transpose(2, 0, 3, 1), x[:, ::-1]), (4, 3, rows, columns), out)
+            agree(row, (y.T[::2], x[::2, :1]), x[::2].shape, out)
+        mine = x.copy()
+        kernel("maximum")(mine, mine, y.T)
+        np.testing.assert_array_equal(mine, np.maximum(x, y.T))
+    mask = numbers((50, 40), np.bool_).T
+    agree("where.self", (mask, numbers((40, 50), dtype), numbers((50, 40), dtype, 3).T), mask.shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("row", [*PAIRS, "add.Tensor", "div.Tensor"])
+def test_one_element_for_a_whole_row(row, dtype):
+    if row == "div.Tensor" and dtype is np.int64:
+        pytest.skip("whole numbers are not divided into whole ones")
+    out, more = np.bool_ if row in TRUTHS else dtype, (2,) if row == "add.Tensor" else ()
+    for count in (1, 31, 32, 70, 2000):
+        x, column = numbers((5, count), dtype), numbers((5, 1), dtype, 1)
+        for pair in ((x, column), (column, x), (x, column[:1]), (column[:1], x), (x, 3), (x[:, ::-1], column)):
+            agree(row, (*pair, *more), x.shape, out)
+        mine, theirs = x.copy(), x.copy()
+        if out is dtype:
+            kernel(row)(mine, mine, column, *more)
+            kernel(row).numpy(theirs, theirs, column, *more)
+            np.testing.assert_array_equal(mine, theirs)
+
+
 def test_operands_that_overlap_the_output():
     memory = np.arange(4000, dtype=np.float32)
     expected = memory.copy()

@@ -135,6 +135,14 @@ def test_running_sums(dtype):
         np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_running_products(dtype):
+    for x in operands(dtype):
+        for axis in range(3):
+            for ours, expected in both("cumprod", (np.empty(x.shape, dtype),), (x, axis)):
+                np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
+
+
 LOSSES = {"mse_loss": (), "smooth_l1_loss": (0.7,), "huber_loss": (0.7,)}
 
 
