@@ -34,9 +34,19 @@ int choose() {
     return widest;
 }
 
+bool multiplies_pairs() {
+    const char* wanted = getenv("MINDTORCH_INSTRUCTIONS");
+#ifdef MINDTORCH_X86_LEVELS
+    return supported() == 3 && __builtin_cpu_supports("avx512bf16") && (wanted == nullptr || *wanted == '\0');
+#else
+    return false;
+#endif
+}
+
 }  // namespace
 
 extern const int instruction_set = choose();
+extern const bool brain_pairs = multiplies_pairs();
 
 const char* instruction_set_name() { return names[instruction_set]; }
 

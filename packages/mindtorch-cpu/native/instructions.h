@@ -30,6 +30,9 @@ namespace mindtorch {
 extern const int instruction_set;
 const char* instruction_set_name();
 
+// True where the processor multiplies pairs of bfloat16, which no level has, and no level was asked for.
+extern const bool brain_pairs;
+
 }  // namespace mindtorch
 
 #ifdef MINDTORCH_X86_LEVELS

@@ -1,5 +1,6 @@
-// Products of matrices, vectors and batches of float32 or float64, at any strides; everything else is numpy's.
-#include "gemm.h"
+// Products of matrices, vectors and batches of float32, float64 or bfloat16, at any strides; everything else is
+// numpy's.
+#include "brain_gemm.h"
 #include "operand.h"
 
 namespace mindtorch {
@@ -135,11 +136,30 @@ int multiply(const Operands& o) {
     return multiply_all(batch) ? 1 : 0;
 }
 
+int multiply_brains(const Operands& o) {
+    const auto matrix = [](const View& v) {
+        return Matrix<uint16_t>{reinterpret_cast<uint16_t*>(v.data), v.row, v.column};
+    };
+    const Matrix<uint16_t> addend = o.beta != 0 ? matrix(o.addend) : Matrix<uint16_t>{nullptr, 0, 0};
+    const BrainBatch batch = {
+        {static_cast<size_t>(o.out.rows), static_cast<size_t>(o.out.columns), static_cast<size_t>(o.left.columns),
+         matrix(o.left), matrix(o.right), reinterpret_cast<uint16_t*>(o.out.data), o.out.row,
+         static_cast<float>(o.alpha), static_cast<float>(o.beta), addend},
+        o.out.column,
+        static_cast<size_t>(o.out.count),
+        o.left.step,
+        o.right.step,
+        o.out.step,
+        o.addend.step};
+    return multiply_all(batch) ? 1 : 0;
+}
+
 int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) {
     if (!PyArray_CheckExact(out)) return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
     const int type = PyArray_TYPE(array);
-    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISWRITEABLE(array)) return 0;
+    const bool brains = type == configuration.bfloat16;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE && !brains) || !PyArray_ISWRITEABLE(array)) return 0;
     View &to = operands.out, &a = operands.left, &b = operands.right;
     const bool inner = PyArray_NDIM(array) == 0;
     if (!look(out, type, false, to) || !look(left, type, inner, a) || !look(right, type, false, b)) return 0;
@@ -147,6 +167,7 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
         b.count != to.count)
         return 0;
     if (operands.alpha == 0 || !separate(out, left) || !separate(out, right)) return 0;
+    if (brains) return multiply_brains(operands);
     return type == NPY_FLOAT ? multiply<float>(operands) : multiply<double>(operands);
 }
 

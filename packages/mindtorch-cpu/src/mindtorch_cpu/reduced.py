@@ -11,6 +11,7 @@ from mindtorch_storage.dtype import bfloat16, float16
 
 NAMES = frozenset(
     """
+    matrix_product scaled_product
     add sub rsub mul div maximum minimum clamp clamp_min clamp_max addcmul addcdiv lerp pow
     eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite
     neg abs floor ceil round trunc sign sqrt rsqrt reciprocal relu exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
