@@ -218,6 +218,16 @@ bool is_unshared_view(PyObject* tensor) {
            slot(base, configuration.tensor.storage) == storage;
 }
 
+// True when `with` may be added to `sum` in place: nothing else sees the memory of the sum, and both are alike.
+bool is_writable(PyObject* sum, PyObject* with) {
+    if (!is_results_class(with) || slot(sum, configuration.tensor.sig) != slot(with, configuration.tensor.sig))
+        return false;
+    if (is_unshared(sum)) return true;
+    if (!is_unshared_view(sum)) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(slot(sum, configuration.tensor.array));
+    return PyArray_ISONESEGMENT(array) && PyArray_ISWRITEABLE(array);  // views may repeat elements
+}
+
 bool is_empty(PyObject* hooks) {
     if (hooks == nullptr || hooks == Py_None) return true;
     const int some = PyObject_IsTrue(hooks);
@@ -274,11 +284,12 @@ PyObject* add_gradients(PyObject* have, PyObject* grad) {
     Ref sum(have);
     PyObject* mode = current_mode();
     if (mode == nullptr) return nullptr;
-    const bool writable = !holds(mode, configuration.mode.grad) && is_unshared(have) && is_results_class(grad) &&
-                          slot(have, configuration.tensor.sig) == slot(grad, configuration.tensor.sig) &&
-                          !handles(mode);
-    PyObject* const given[2] = {have, grad};
-    return PyObject_Vectorcall(writable ? configuration.add_in_place : configuration.add, given, 2, nullptr);
+    const bool in_place = !holds(mode, configuration.mode.grad) && !handles(mode);
+    const bool into_have = in_place && is_writable(have, grad);
+    const bool into_grad = in_place && !into_have && is_writable(grad, have);
+    PyObject* const given[2] = {into_grad ? grad : have, into_grad ? have : grad};
+    return PyObject_Vectorcall(into_have || into_grad ? configuration.add_in_place : configuration.add, given, 2,
+                               nullptr);
 }
 
 int accumulate(PyObject* node, PyObject* grad) {

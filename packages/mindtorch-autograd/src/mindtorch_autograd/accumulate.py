@@ -82,13 +82,26 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
         sum_._sig is grad._sig
         and not state.mode.dispatch_modes
         and not sum_._sig.requires_grad
-        and sum_._view is None
-        and sum_._storage is None
         and type(sum_) is tensor_class[0]
         and type(grad) is tensor_class[0]
         and type(array) is np.ndarray
-        and array.base is None
         and sys.getrefcount(array) <= 3
+        and (array.base is None and sum_._storage is None if sum_._view is None else _unseen(sum_, array))
+    )
+
+
+def _unseen(view: Any, array: Any) -> bool:
+    """True for a view, without repeated elements, of what nothing else sees; `array` is the view's."""
+    base, storage = view._view.base, view._storage
+    whole = base._array
+    return (
+        (array.flags.forc or array.flags.f_contiguous)
+        and array.flags.writeable
+        and storage is not None
+        and base._storage is storage
+        and sys.getrefcount(base) <= 3
+        and sys.getrefcount(storage) <= 4
+        and sys.getrefcount(whole) <= 4 + (array.base is whole)
     )
 
 
