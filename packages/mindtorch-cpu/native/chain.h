@@ -63,7 +63,9 @@ struct ChainStep {
     unsigned char operation, out, a, b, c, d, number, unused;
 };
 
-constexpr size_t CHAIN_SLOTS = 16, CHAIN_TEMPORARIES = 4, CHAIN_BLOCK = 1024;
+// Blocks are short, so that the processor reads ahead in all slots at a time: with longer ones it comes to the slots in
+// turn, and waits for each.
+constexpr size_t CHAIN_SLOTS = 16, CHAIN_TEMPORARIES = 4, CHAIN_BLOCK = 256;
 
 // Run the steps on the elements from..to of the slots, [0] floats, [1] doubles. The slots after the `given` ones are
 // temporaries.

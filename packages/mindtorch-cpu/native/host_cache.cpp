@@ -2,131 +2,79 @@
 // them.
 //
 // numpy asks its handler of memory; this one answers for large blocks and passes the others on to numpy's own. What is
-// kept never makes the process larger than the arrays alone once made it, and is bounded by the limit.
+// kept is bounded by the limit, and with what is used it stays within what arrays alone once took, and an eighth more
+// for the ranges between blocks that no other fits in.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <map>
+#include <algorithm>
 #include <mutex>
 
+#include "host_arena.h"
 #include "interface.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace mindtorch {
 
 namespace {
 
-constexpr size_t LARGE = size_t{1} << 20, GRANULE = size_t{1} << 16, HUGE = size_t{2} << 20, PAGE = 4096;
-constexpr size_t OFFSET = 64;  // of the array within its block, after the header
-constexpr uintptr_t MARK = 0x6d696e64746f7263;
+constexpr size_t LARGE = size_t{1} << 17;
+constexpr size_t OFFSET = 64;  // of the array within its block, after the block's size
 
-struct Header {
-    uintptr_t mark;  // MARK by the array's address: no other memory can have it
-    size_t bytes;    // of the block
-};
-
-#if defined(__linux__)
-
-// A mapping of `bytes`, at an address that is a multiple of HUGE where that is worth it; null when there is none.
-char* map_block(size_t bytes) {
-    const size_t extra = bytes >= HUGE ? HUGE : 0;
-    void* mapped = mmap(nullptr, bytes + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) return nullptr;
-    char* from = static_cast<char*>(mapped);
-    if (extra == 0) return from;
-    char* block = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(from) + HUGE - 1) / HUGE * HUGE);
-    if (block > from) munmap(from, static_cast<size_t>(block - from));
-    if (block < from + extra) munmap(block + bytes, static_cast<size_t>(from + extra - block));
-    // Whole huge pages only, so that the last one takes no memory nobody asked for.
-    madvise(block, bytes / HUGE * HUGE, MADV_HUGEPAGE);
-    return block;
-}
-
-void unmap_block(char* block, size_t bytes) { munmap(block, bytes); }
-
-#else
-
-char* map_block(size_t) { return nullptr; }
-void unmap_block(char*, size_t) {}
-
-#endif
+size_t& size_of(char* array) { return *reinterpret_cast<size_t*>(array - OFFSET); }
 
 class Cache {
 public:
-    // A block of at least `bytes`, of which `fresh` says that it holds zeros; null when there is no memory.
-    char* take(size_t bytes, bool& fresh) {
-        const size_t wanted = (bytes + OFFSET + GRANULE - 1) / GRANULE * GRANULE;
+    // Memory for an array of `bytes`, null when there is none; all of it that is not in `used_from`..`used_to` is zero.
+    char* take(size_t bytes, char*& used_from, char*& used_to) {
+        const size_t size = (bytes + OFFSET + HostArena::PAGE - 1) / HostArena::PAGE * HostArena::PAGE;
         const std::lock_guard<std::mutex> locked(mutex_);
-        const auto found = kept_.lower_bound(wanted);
-        fresh = found == kept_.end() || found->first > wanted + wanted / 8;
-        size_t size = wanted;
-        char* block;
-        if (fresh) {
-            // Together with what is kept the process must not be larger than it was with arrays alone.
-            while (!kept_.empty() && used_ + kept_bytes_ + wanted > most_used_) drop_largest();
-            block = map_block(wanted);
-            if (block == nullptr) return nullptr;
-        } else {
-            size = found->first;
-            block = found->second;
-            kept_.erase(found);
-            kept_bytes_ -= size;
-        }
+        const size_t before = arena_.resident();
+        char* block = arena_.take(size, used_from, used_to);
+        if (block == nullptr) return nullptr;
         used_ += size;
-        if (used_ > most_used_) most_used_ = used_;
-        char* array = block + OFFSET;
-        *reinterpret_cast<Header*>(block) = {MARK ^ reinterpret_cast<uintptr_t>(array), size};
-        return array;
+        most_used_ = std::max(most_used_, used_);
+        if (arena_.resident() > before) {
+            const size_t most = most_used_ + most_used_ / 8,
+                         excess = arena_.resident() - std::min(most, arena_.resident());
+            if (excess > 0) arena_.trim(arena_.kept() - std::min(arena_.kept(), excess));
+        }
+        used_from = std::max(used_from, block + OFFSET);
+        size_of(block + OFFSET) = size;
+        return block + OFFSET;
     }
 
     void give_back(char* array) {
-        char* block = array - OFFSET;
-        auto* header = reinterpret_cast<Header*>(block);
-        const size_t size = header->bytes;
-        header->mark = 0;
         const std::lock_guard<std::mutex> locked(mutex_);
-        used_ -= size;
-        if (size > limit_) return unmap_block(block, size);
-        while (kept_bytes_ + size > limit_) drop_largest();
-        // Before those of its size: the one given back last is taken first, while the processor's caches still hold it.
-        kept_.emplace_hint(kept_.lower_bound(size), size, block);
-        kept_bytes_ += size;
+        used_ -= size_of(array);
+        arena_.give_back(array - OFFSET, size_of(array));
+        arena_.trim(limit_);
     }
 
     void limit_to(size_t bytes) {
         const std::lock_guard<std::mutex> locked(mutex_);
         limit_ = bytes;
-        while (kept_bytes_ > limit_) drop_largest();
+        arena_.trim(limit_);
     }
 
     void drop_all() {
         const std::lock_guard<std::mutex> locked(mutex_);
-        while (!kept_.empty()) drop_largest();
+        arena_.trim(0);
         most_used_ = used_;
     }
 
+    bool holds(const void* array) const { return arena_.holds(array); }
     size_t limit() const { return limit_; }
     size_t used() const { return used_; }
-    size_t kept() const { return kept_bytes_; }
+    size_t kept() const { return arena_.kept(); }
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
 
 private:
-    void drop_largest() {
-        const auto last = --kept_.end();
-        unmap_block(last->second, last->first);
-        kept_bytes_ -= last->first;
-        kept_.erase(last);
-    }
-
     std::mutex mutex_;
-    std::multimap<size_t, char*> kept_;
-    size_t limit_ = 0, used_ = 0, most_used_ = 0, kept_bytes_ = 0;
+    HostArena arena_;
+    size_t limit_ = 0, used_ = 0, most_used_ = 0;
 };
 
 // Never destroyed: arrays may outlive what C++ tears down at the end.
@@ -141,42 +89,38 @@ const PyDataMem_Handler& numpys() {
     return *handler;
 }
 
-// The header of an array of ours, null for numpy's. The header lies in the array's page, so that it can always be read.
-Header* header_of(void* array) {
-    const auto address = reinterpret_cast<uintptr_t>(array);
-    if (address % PAGE != OFFSET) return nullptr;
-    auto* header = reinterpret_cast<Header*>(address - OFFSET);
-    return header->mark == (MARK ^ address) ? header : nullptr;
-}
-
 void* allocate(void*, size_t bytes) {
-    bool fresh;
-    if (bytes >= LARGE)
-        if (void* array = cache().take(bytes, fresh)) return array;
+    char *used_from, *used_to;
+    if (bytes >= LARGE && bytes <= SIZE_MAX / 2)
+        if (void* array = cache().take(bytes, used_from, used_to)) return array;
     return numpys().allocator.malloc(numpys().allocator.ctx, bytes);
 }
 
 void* allocate_zeros(void*, size_t count, size_t size) {
-    bool fresh;
-    if (size != 0 && count >= LARGE / size && count <= SIZE_MAX / 2 / size)
-        if (void* array = cache().take(count * size, fresh)) return fresh ? array : memset(array, 0, count * size);
+    char *used_from, *used_to;
+    if (size != 0 && count >= LARGE / size && count <= SIZE_MAX / 2 / size) {
+        if (char* array = cache().take(count * size, used_from, used_to)) {
+            if (used_to > used_from) memset(used_from, 0, static_cast<size_t>(used_to - used_from));
+            return array;
+        }
+    }
     return numpys().allocator.calloc(numpys().allocator.ctx, count, size);
 }
 
 void release(void*, void* array, size_t bytes) {
     if (array == nullptr) return;
-    if (header_of(array) != nullptr) return cache().give_back(static_cast<char*>(array));
+    if (cache().holds(array)) return cache().give_back(static_cast<char*>(array));
     numpys().allocator.free(numpys().allocator.ctx, array, bytes);
 }
 
 void* resize(void* context, void* array, size_t bytes) {
-    Header* header = array != nullptr ? header_of(array) : nullptr;
-    if (header == nullptr) return numpys().allocator.realloc(numpys().allocator.ctx, array, bytes);
-    const size_t room = header->bytes - OFFSET;
+    if (array == nullptr || !cache().holds(array))
+        return numpys().allocator.realloc(numpys().allocator.ctx, array, bytes);
+    const size_t room = size_of(static_cast<char*>(array)) - OFFSET;
     if (bytes <= room && bytes >= LARGE && bytes >= room / 2) return array;
     void* moved = allocate(context, bytes);
     if (moved == nullptr) return nullptr;
-    memcpy(moved, array, bytes < room ? bytes : room);
+    memcpy(moved, array, std::min(bytes, room));
     cache().give_back(static_cast<char*>(array));
     return moved;
 }

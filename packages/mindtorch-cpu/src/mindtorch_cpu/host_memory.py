@@ -1,9 +1,11 @@
-"""Memory of large host arrays (1 MB and more), which the native module keeps when it is freed and gives out again.
+"""Memory of large host arrays (128 KB and more), which the native module keeps when it is freed and gives out again.
 
 A fresh mapping costs a page fault every 4 KB: filling 94 MB takes twenty times as long as when the memory was used
-before. What is kept never makes the process larger than its arrays alone once made it, and is at most
-`MINDTORCH_HOST_CACHE` bytes (1 GiB when unset; 0 leaves all memory to numpy). Blocks of 4 MB and more are in huge pages
-where the system has them. Without the native module, and on other systems than Linux, numpy's allocator does everything.
+before. These arrays lie side by side in one range of addresses, in huge pages where the system has them; what is freed
+joins its free neighbours, and a smaller array takes a part of it. With what is kept the process is at most an eighth
+larger than its arrays alone once made it, and `MINDTORCH_HOST_CACHE` bytes are kept at most (1 GiB when unset; 0 leaves
+all memory to numpy). numpy's allocator does everything without the native module, on other systems than Linux, and where
+the process's addresses are limited (`ulimit -v`).
 """
 
 from __future__ import annotations
