@@ -21,6 +21,10 @@ Kind kind_of_elements(PyArrayObject* array) {
     }
 }
 
+Kind kind_of_operand(PyArrayObject* array) {
+    return PyArray_TYPE(array) == NPY_HALF ? SINGLE : kind_of_elements(array);
+}
+
 bool exact_number(PyObject* value, double& number) {
     if (PyFloat_CheckExact(value)) {
         number = PyFloat_AS_DOUBLE(value);
@@ -45,10 +49,11 @@ bool exact_number(PyObject* value, double& number) {
 }
 
 bool Elementwise::take(PyArrayObject* array, Operand& operand) {
-    operand.kind = kind_of_elements(array);
+    operand.kind = kind_of_operand(array);
     if (operand.kind == KINDS || !PyArray_ISBEHAVED_RO(array)) return false;
     static const Stored stored[] = {WORD, LONG_WORD, LONG_WORD, BYTE};
-    operand.stored = PyArray_ITEMSIZE(array) == 2 ? BRAIN : stored[operand.kind];
+    const bool is_short = PyArray_ITEMSIZE(array) == 2;
+    operand.stored = !is_short ? stored[operand.kind] : PyArray_TYPE(array) == NPY_HALF ? HALF_WORD : BRAIN;
     operand.array = array;
     operand.data = PyArray_BYTES(array);
     return true;
@@ -194,11 +199,11 @@ void Elementwise::collapse() {
 // The dimension along which the elements of an operand lie together that is not the innermost; -1 where there is none.
 int Elementwise::turned_dim() const {
     const int inner = ndim_ - 1;
-    if (to_.steps[inner] != stored_size(to_.stored) || to_.stored == BRAIN) return -1;
+    if (to_.steps[inner] != stored_size(to_.stored) || !is_plain(to_.stored)) return -1;
     for (int each = 0; each < sources_; each++) {
         const Operand& operand = from_[each];
         const ptrdiff_t item = stored_size(operand.stored);
-        if (operand.stored == BRAIN || operand.steps[inner] == 0 || operand.steps[inner] == item) continue;
+        if (!is_plain(operand.stored) || operand.steps[inner] == 0 || operand.steps[inner] == item) continue;
         for (int dim = 0; dim < inner; dim++)
             if (operand.steps[dim] == item && extents_[dim] >= 8 && extents_[inner] >= 8) return dim;
     }
@@ -243,7 +248,7 @@ void Elementwise::describe(Operand& operand, bool brains) const {
         operand.repeated &= operand.steps[dim] == 0;
         operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
     }
-    operand.dense = (operand.stored != BRAIN || brains) &&
+    operand.dense = (is_plain(operand.stored) || (brains && operand.stored == BRAIN)) &&
                     (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
     operand.flat &= operand.dense;
 }

@@ -12,7 +12,9 @@ namespace mindtorch {
 Kind kind_of_elements(PyArrayObject* array);
 
 constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
-constexpr ptrdiff_t stored_size(Stored stored) { return ptrdiff_t{1} << stored; }
+constexpr ptrdiff_t stored_size(Stored stored) { return stored == HALF_WORD ? 2 : ptrdiff_t{1} << stored; }
+// True for what is computed with as it is stored.
+constexpr bool is_plain(Stored stored) { return stored != BRAIN && stored != HALF_WORD; }
 
 // A loop, and for operations of two operands those where the first, or the second, is one element for all.
 struct MapOf {
@@ -37,6 +39,9 @@ struct Maps {
 // Copy elements of `size` bytes that lie together along columns, which are `step` bytes apart, to dense rows.
 void turn_plane(char* to, const char* from, size_t rows, size_t columns, ptrdiff_t step, size_t size);
 
+// The same for the operand of an elementwise kernel, which may be float16 too.
+Kind kind_of_operand(PyArrayObject* array);
+
 // True for a Python number that a double holds exactly, which is then in `number`.
 bool exact_number(PyObject* value, double& number);
 
@@ -48,6 +53,8 @@ public:
     // Take an operand that is computed with as `kind`: an array whose shape broadcasts to the output's, or a number.
     bool source(PyObject* value, Kind kind);
     Kind kind() const { return to_.kind; }
+    // True for an output of two bytes, which is computed with as float.
+    bool is_short() const { return !is_plain(to_.stored); }
     // Run the loop, or where they fit one of the loops of bfloat16; 1 when done, 0 when the operands' memory overlaps
     // in a way that no loop takes.
     int run(const MapOf& maps, const double* numbers = nullptr);

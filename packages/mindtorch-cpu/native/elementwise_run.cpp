@@ -92,7 +92,7 @@ int Elementwise::single_operand(const MapOf& maps) const {
     const int inner = ndim_ - 1;
     if (sources_ != 2) return -1;
     for (int each = 0; each < 2; each++)
-        if (maps.single[each] != nullptr && from_[each].steps[inner] == 0 && from_[each].stored != BRAIN &&
+        if (maps.single[each] != nullptr && from_[each].steps[inner] == 0 && is_plain(from_[each].stored) &&
             from_[1 - each].dense)
             return each;
     return -1;
@@ -221,7 +221,7 @@ void Elementwise::run_tiles(Map map, const double* numbers, size_t first, size_t
                 next[each] = operand.steps[outer];
                 if (operand.dense) continue;
                 const size_t size = item_size(operand.kind);
-                if (operand.stored != BRAIN && operand.steps[outer] == static_cast<ptrdiff_t>(size)) {
+                if (is_plain(operand.stored) && operand.steps[outer] == static_cast<ptrdiff_t>(size)) {
                     turn_plane(buffers.in[each], in[each], rows, columns, operand.steps[inner], size);
                 } else {
                     for (size_t row = 0; row < rows; row++)

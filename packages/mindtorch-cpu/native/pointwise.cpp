@@ -6,6 +6,9 @@
 #include "elementwise.h"
 #include "operand.h"
 
+#include <float.h>
+#include <math.h>
+
 namespace mindtorch {
 
 namespace {
@@ -50,7 +53,7 @@ int comparison(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arity || !operation.output(out) || operation.kind() != TRUTH) return 0;
     PyObject* array = PyArray_CheckExact(values[0]) ? values[0] : values[arity - 1];
     if (!PyArray_CheckExact(array)) return 0;
-    const Kind kind = kind_of_elements(reinterpret_cast<PyArrayObject*>(array));
+    const Kind kind = kind_of_operand(reinterpret_cast<PyArrayObject*>(array));
     if (kind == KINDS) return 0;
     for (int each = 0; each < arity; each++)
         if (!operation.source(values[each], kind)) return 0;
@@ -69,6 +72,32 @@ int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
         !operation.source(values[1], operation.kind()) || !operation.source(values[2], operation.kind()))
         return 0;
     return operation.run({pointwise_loops().pointwise[SELECT][operation.kind()]});
+}
+
+// Values are (self, mask, number or one element). A number that does not fit is an error, which numpy's kernel raises.
+int masked_fill(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    Elementwise operation;
+    double number;
+    if (count != 3 || !operation.output(out) || operation.is_short() || !operation.source(values[1], TRUTH)) return 0;
+    if (operation.kind() == SINGLE && exact_number(values[2], number) && fabs(number) > FLT_MAX && !isinf(number))
+        return 0;
+    if (!operation.source(values[2], operation.kind()) || !operation.source(values[0], operation.kind())) return 0;
+    return operation.run({pointwise_loops().pointwise[SELECT][operation.kind()]});
+}
+
+// Values are (self, what nan becomes, infinity, minus infinity), None for 0 and the largest numbers.
+int nan_to_num(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 4 || !PyArray_CheckExact(out)) return 0;
+    auto* array = reinterpret_cast<PyArrayObject*>(out);
+    const int type = PyArray_TYPE(array);
+    const double most = type == NPY_DOUBLE             ? DBL_MAX
+                        : type == NPY_HALF             ? 65504.0
+                        : PyArray_ITEMSIZE(array) == 2 ? 3.3895313892515355e38  // bfloat16's
+                                                       : FLT_MAX;
+    double numbers[3] = {0, most, -most};
+    for (int each = 0; each < 3; each++)
+        if (values[each + 1] != Py_None && !exact_number(values[each + 1], numbers[each])) return 0;
+    return run_map({pointwise_loops().pointwise[FINITE_NUMBER]}, out, values, 1, numbers);
 }
 
 // Of two equal numbers, which zeros of either sign are, the one that is not the bound.
@@ -121,6 +150,12 @@ const NamedKernel pointwise_kernels[] = {
     {"clamp_min", bounded<MAXIMUM>},
     {"clamp_max", bounded<MINIMUM>},
     {"where", select},
+    {"masked_fill", masked_fill},
+    {"nan_to_num", nan_to_num},
+    {"remainder", same_kind<REMAINDER, 2>},
+    {"fmod", same_kind<TRUNCATED_REMAINDER, 2>},
+    {"bitwise_left_shift", same_kind<LEFT_SHIFT, 2>},
+    {"bitwise_right_shift", same_kind<RIGHT_SHIFT, 2>},
     {"addcmul", scaled<ADD_PRODUCT, 3, 1>},
     {"addcdiv", scaled<ADD_QUOTIENT, 3, 1>},
     {"lerp", same_kind<INTERPOLATE, 3>},

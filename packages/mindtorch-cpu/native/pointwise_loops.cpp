@@ -197,6 +197,47 @@ struct BrainRectify {
     static uint16_t of(uint16_t x) { return (int16_t)x > 0 || (x & 0x7fff) > 0x7f80 ? x : 0; }
 };
 
+// Counts that are negative or too large leave nothing, or the sign.
+OPERATION(LeftShift, (T a, T b), (uint64_t)b < 64 ? (T)((uint64_t)a << (b & 63)) : T(0))
+OPERATION(RightShift, (T a, T b), a >> ((uint64_t)b < 63 ? b : T(63)))
+
+struct FiniteNumber {
+    explicit FiniteNumber(const double* numbers) : nan(numbers[0]), most(numbers[1]), least(numbers[2]) {}
+    double nan, most, least;
+    template <typename T>
+    T operator()(T a) const {
+        const T known = a != a ? (T)nan : a;
+        return known - known == T(0) || a != a ? known : a > 0 ? (T)most : (T)least;
+    }
+};
+
+// What is left of a after whole multiples of b, with the sign of b where `floored`, else of a. In double precision it
+// is exact where the quotient has less than 29 bits; blocks with others, infinities and nans are the C library's.
+template <bool floored>
+void remainders(void* out, const void* const* in, size_t count, const double*) {
+    constexpr size_t PART = 64;
+    auto* to = static_cast<float*>(out);
+    const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
+    for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
+        const size_t part = count - start < PART ? count - start : PART;
+        float rests[PART];
+        int other = 0;
+        for (size_t i = 0; i < part; i++) {
+            const double x = a[i], y = b[i], quotient = trunc(x / y), rest = x - quotient * y;
+            other |= !(fabs(quotient) < 536870912.0) | (rest != rest);
+            // A quotient that was rounded up to a whole number is one too large.
+            const double back = (rest < 0) != (x < 0) && rest != 0 ? fabs(y) - fabs(rest) : rest;
+            rests[i] = copysignf((float)fabs(back), a[i]);
+        }
+        if (other)
+            for (size_t i = 0; i < part; i++) rests[i] = fmodf(a[i], b[i]);
+        for (size_t i = 0; i < part; i++) {
+            const float rest = rests[i];
+            to[i] = floored && rest != 0 && (rest < 0) != (b[i] < 0) ? rest + b[i] : rest;
+        }
+    }
+}
+
 // The first operand tells which of the others.
 template <typename T>
 void select(void* out, const void* const* in, size_t count, const double*) {
@@ -265,6 +306,11 @@ extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
         {FLOATS(AddProduct, 3), nullptr, nullptr},
         {FLOATS(AddQuotient, 3), nullptr, nullptr},
         {FLOATS(Interpolate, 3), nullptr, nullptr},
+        {remainders<true>, nullptr, nullptr, nullptr},
+        {remainders<false>, nullptr, nullptr, nullptr},
+        {nullptr, nullptr, loop<LeftShift, 2, int64_t>, nullptr},
+        {nullptr, nullptr, loop<RightShift, 2, int64_t>, nullptr},
+        {FLOATS(FiniteNumber, 1), nullptr, nullptr},
     },
     {
         {TRUTHS(Equal, 2)},

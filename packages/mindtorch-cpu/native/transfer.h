@@ -5,8 +5,9 @@
 
 namespace mindtorch {
 
-// How elements are stored: one, two (bfloat16, computed with as float), four or eight bytes.
-enum Stored { BYTE, BRAIN, WORD, LONG_WORD, STORED_COUNT };
+// How elements are stored: one, two (bfloat16), four, eight or two bytes (float16); those of two are computed with as
+// floats.
+enum Stored { BYTE, BRAIN, WORD, LONG_WORD, HALF_WORD, STORED_COUNT };
 
 // Steps are in bytes; 0 repeats one element.
 using Transfer = void (*)(void* to, const void* from, ptrdiff_t step, size_t count);

@@ -1,15 +1,13 @@
-// Strided elements to dense ones and back; bfloat16 to float and back, rounded to the nearest even.
+// Strided elements to dense ones and back; bfloat16 and float16 to float and back, rounded to the nearest even.
+#include "half.h"
 #include "transfer.h"
-
-#include <stdint.h>
-#include <string.h>
 
 namespace mindtorch {
 
 namespace {
 
 template <typename T>
-void load(void* to, const void* from, ptrdiff_t step, size_t count) {
+void load_items(void* to, const void* from, ptrdiff_t step, size_t count) {
     auto* out = static_cast<T*>(to);
     const auto* in = static_cast<const char*>(from);
     if (step == 0) {
@@ -25,7 +23,7 @@ void load(void* to, const void* from, ptrdiff_t step, size_t count) {
 }
 
 template <typename T>
-void store(void* to, const void* from, ptrdiff_t step, size_t count) {
+void store_items(void* to, const void* from, ptrdiff_t step, size_t count) {
     auto* out = static_cast<char*>(to);
     const auto* in = static_cast<const T*>(from);
     if (step == (ptrdiff_t)sizeof(T)) {
@@ -63,11 +61,25 @@ void store_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
     }
 }
 
+void load_half(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<char*>(to);
+    const auto* in = static_cast<const char*>(from);
+    if (step == 2) return floats_of(out, in, count);
+    for (size_t i = 0; i < count; i++) store(out + 4 * i, widened(load<Half>(in + (ptrdiff_t)i * step)));
+}
+
+void store_half(void* to, const void* from, ptrdiff_t step, size_t count) {
+    auto* out = static_cast<char*>(to);
+    const auto* in = static_cast<const char*>(from);
+    if (step == 2) return halves_of(out, in, count);
+    for (size_t i = 0; i < count; i++) store(out + (ptrdiff_t)i * step, half_of(load<float>(in + 4 * i)));
+}
+
 }  // namespace
 
 extern const TransferLoops MINDTORCH_LOOPS(transfer_loops) = {
-    {load<uint8_t>, load_brain, load<uint32_t>, load<uint64_t>},
-    {store<uint8_t>, store_brain, store<uint32_t>, store<uint64_t>},
+    {load_items<uint8_t>, load_brain, load_items<uint32_t>, load_items<uint64_t>, load_half},
+    {store_items<uint8_t>, store_brain, store_items<uint32_t>, store_items<uint64_t>, store_half},
 };
 
 }  // namespace mindtorch

@@ -49,7 +49,7 @@ SAME_NAME = """
     log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
     hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
     hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward
-    argmax argmin logsumexp cumsum cumprod
+    argmax argmin logsumexp cumsum cumprod nan_to_num
     mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
     mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
 """
@@ -64,6 +64,15 @@ ROWS = {
         for name in ("and", "or", "xor")
     },
     **{name: (name, f"{name}.Tensor") for name in ("clamp", "clamp_min", "clamp_max")},
+    "masked_fill": ("masked_fill.Scalar", "masked_fill.Tensor"),
+    **{
+        f"bitwise_{name}_shift": tuple(
+            f"bitwise_{name}_shift.{form}" for form in ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
+        )
+        for name in ("left", "right")
+    },
+    "remainder": ("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor"),
+    "fmod": ("fmod.Tensor", "fmod.Scalar"),
     "where": ("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar"),
     "addcmul": ("addcmul",),
     "addcdiv": ("addcdiv",),

@@ -12,6 +12,8 @@ _TYPE_NAMES = {
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+
 
 def _type_name(dtype: Any) -> str:
     return _TYPE_NAMES.get(dtype.name) or f"{dtype.name}_t"
@@ -24,13 +26,14 @@ def _overflows(value: Any, dtype: Any, narrow: bool) -> bool:
         limits = np.iinfo(dtype)
         low = -int(limits.max) if dtype.kind == "u" else int(limits.min)
         return not low <= value <= int(limits.max)
-    return narrow and math.isfinite(value) and abs(value) > 65504.0 and dtype == np.float16
+    most = _LARGEST.get(dtype.name, math.inf)
+    return narrow and math.isfinite(value) and abs(value) > most
 
 
 def number_of(value: Any, dtype: Any, narrow: bool = False) -> Any:
     """Return a Python number as a numpy scalar of `dtype`; RuntimeError with torch's text when it does not fit.
 
-    `narrow`: float16 is refused too when it would become infinite, as where torch converts to the element type
+    `narrow`: what would become infinite is refused too, as where torch converts to the element type
     itself instead of to double.
     """
     if dtype.kind == "b":

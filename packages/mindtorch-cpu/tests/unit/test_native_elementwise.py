@@ -1,5 +1,6 @@
 """Native elementwise kernels against numpy's: strides, broadcasting, tails, numbers, special values, every kind."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from scipy import special
@@ -7,6 +8,8 @@ from scipy import special
 import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 from mindtorch_cpu import native
 from mindtorch_dispatch.table import kernels
+
+from .native_kernels import native_kernel
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38, 1e-30, 2.5, -2.5, 0.5, 100.0, -100.0]
@@ -268,3 +271,86 @@ def test_operands_that_overlap_the_output():
     turned = square + square.T
     kernel("add.Tensor")(square, square, square.T, 1)
     np.testing.assert_array_equal(square, turned)
+
+
+def check_native(row, name, values, shape, dtype):
+    """The native kernel does it itself and gives what numpy's does, signs of zeros too."""
+    made = []
+    for function in (native_kernel(name), kernel(row).numpy):
+        out = np.zeros(shape, dtype)
+        with np.errstate(all="ignore"):
+            function(out, *values)
+        made.append(out)
+    np.testing.assert_array_equal(made[0], made[1])
+    return made[0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+def test_filled_where_a_mask_holds(dtype):
+    x, mask = numbers((5, 70), dtype), numbers((5, 70), np.bool_, 1)
+    value = np.asarray(3).astype(dtype)
+    for given in (value, True if dtype is np.bool_ else 7, *((-1e9, np.inf) if x.dtype.kind == "f" else ())):
+        for where in (mask, mask[:1], mask[:, :1], mask[::-1]):
+            check_native("masked_fill.Scalar", "masked_fill", (x, where, given), x.shape, dtype)
+    mine = x.copy()
+    kernel("masked_fill.Scalar")(mine, mine, mask, value)
+    np.testing.assert_array_equal(mine, np.where(mask, value, x))
+
+
+def test_filled_with_a_number_that_does_not_fit():
+    x = numbers((3, 4), np.float32)
+    with pytest.raises(RuntimeError, match="converted to type float without overflow"):
+        kernel("masked_fill.Scalar")(x, x, x > 0, 1e39)
+
+
+@pytest.mark.parametrize("row", ["remainder.Tensor", "fmod.Tensor"])
+def test_remainders(row):
+    name = row.split(".")[0]
+    special = np.array(SPECIAL, np.float32)
+    pairs = [np.ascontiguousarray(one.ravel()) for one in np.meshgrid(special, special)]
+    random = np.random.default_rng(0)
+    wide = [(random.standard_normal(5000) * 10.0 ** random.integers(-6, 6, 5000)).astype(np.float32) for _ in range(2)]
+    whole = [random.integers(-50, 50, 999).astype(np.float32) for _ in range(2)]
+    for a, b in (pairs, wide, whole):
+        ours = check_native(row, name, (a, b), a.shape, np.float32)
+        exact = np.fmod(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
+        zero = exact == 0
+        np.testing.assert_array_equal(np.signbit(ours[zero]), np.signbit(a[zero]))  # as torch, not as numpy
+        if name == "fmod":
+            np.testing.assert_array_equal(ours, exact)
+        mine = a.copy()
+        kernel(row)(mine, mine, b)
+        np.testing.assert_array_equal(mine, ours)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16])
+def test_only_finite_numbers(dtype):
+    x = np.array(SPECIAL * 5).astype(dtype)
+    for values in ((None, None, None), (1.5, 7.0, -8.0), (None, np.inf, None)):
+        ours = check_native("nan_to_num", "nan_to_num", (x, *values), x.shape, dtype)
+        if values[1] is None:
+            assert ours.max() == ml_dtypes.finfo(dtype).max
+
+
+def test_shifts():
+    random = np.random.default_rng(0)
+    x, counts = random.integers(-(2**62), 2**62, (7, 90)), random.integers(-4, 70, (7, 90))
+    for side in ("left", "right"):
+        row = f"bitwise_{side}_shift"
+        for other in (counts, counts[:1], counts[:, ::-1], 2, 0, -1, 64):
+            check_native(f"{row}.Tensor", row, (x, other), x.shape, np.int64)
+
+
+@pytest.mark.parametrize("row", ["mul.Tensor", "maximum", "lt.Tensor", "sqrt", "exp"])
+def test_halves_are_computed_with_as_floats(row, threads):
+    name, out = row.split(".")[0], np.bool_ if row in TRUTHS else np.float16
+    x, y = numbers((40, 130), np.float16), numbers((40, 130), np.float16, 1)
+    for a, b in ((x, y), (x.T, y.T), (x[:, ::2], y[:, ::-2]), (x, y[:1]), (x, y[:, :1]), (x, 1.5)):
+        values = (a,) if row in ("sqrt", "exp") else (a, b)
+        made = np.zeros(a.shape, out)
+        with np.errstate(all="ignore"):
+            native_kernel(name)(made, *values)
+            wide = [one.astype(np.float32) if isinstance(one, np.ndarray) else one for one in values]
+            expected = np.zeros(a.shape, np.bool_ if row in TRUTHS else np.float32)
+            kernel(row)(expected, *wide)
+            np.testing.assert_array_equal(made, expected.astype(out))

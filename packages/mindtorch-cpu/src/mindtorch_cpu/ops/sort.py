@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch import table
+
 from ..register import kernel
 
 _SMALL = 256
@@ -18,6 +20,13 @@ def order_of(self: Any, axis: int, descending: bool) -> Any:
         return np.argsort(self, axis, kind="stable")
     backward = np.argsort(np.flip(self, axis), axis, kind="stable")
     return np.flip(self.shape[axis] - 1 - backward, axis)
+
+
+def ordered(self: Any, axis: int) -> tuple[Any, Any]:
+    """Return the elements in stable order along `axis` and where they were, by whichever kernel sorts."""
+    outs = np.empty(self.shape, self.dtype), np.empty(self.shape, np.int64)
+    table.kernels["cpu"]["sort"].fn(outs, self, axis, False)
+    return outs
 
 
 @kernel("sort", "sort.stable")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..register import kernel
 from .reduce import total
+from .sort import ordered
 
 # numpy's stubs have no overload for `axis` and `out` given by place.
 _reduce_add: Callable[..., Any] = np.add.reduce
@@ -86,7 +87,7 @@ def _store(outs: tuple[Any, Any], rows: Any, places: Any, dims: tuple[int, ...])
 
 
 def _median_places(rows: Any, skip_nan: bool) -> Any:
-    order = np.argsort(rows, -1, kind="stable")
+    _, order = ordered(rows, -1)
     extent = rows.shape[-1]
     middle = np.full((*rows.shape[:-1], 1), (extent - 1) // 2)
     if rows.dtype.kind == "f":
@@ -121,18 +122,17 @@ kernel("nanmedian")(lambda out, self: _median_all(out, self, True))
 def kthvalue(outs: tuple[Any, Any], self: Any, k: int, dims: tuple[int, ...], keepdim: bool) -> None:
     """The k-th smallest along a dim and its index."""
     rows = _rows(self, dims)
-    _store(outs, rows, np.argsort(rows, -1, kind="stable")[..., k - 1 : k], dims)
+    _store(outs, rows, ordered(rows, -1)[1][..., k - 1 : k], dims)
 
 
 @kernel("mode")
 def mode(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
     """The most frequent value along a dim, the smallest of them, and the index of its last occurrence."""
     rows = _rows(self, dims)
-    order = np.argsort(rows, -1, kind="stable")
-    ordered = np.take_along_axis(rows, order, -1)
+    values, order = ordered(rows, -1)
     extent = rows.shape[-1]
     starts = np.ones(rows.shape, np.bool_)
-    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    starts[..., 1:] = values[..., 1:] != values[..., :-1]
     begin = np.maximum.accumulate(np.where(starts, np.arange(extent), 0), -1)
     length = np.arange(extent) - begin + 1
     last = np.argmax(length, -1, keepdims=True)

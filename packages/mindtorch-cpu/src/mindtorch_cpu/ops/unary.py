@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..lazy import special
@@ -141,10 +142,17 @@ def logit(out: Any, self: Any, eps: float | None) -> None:
     out[...] = np.log((x / (one - x)).astype(np.float32 if self.dtype.itemsize == 2 else self.dtype))
 
 
-@kernel("nan_to_num")
+@kernel("nan_to_num", upcast=False)
 def nan_to_num(out: Any, self: Any, nan: float | None, posinf: float | None, neginf: float | None) -> None:
-    """nan and infinities replaced."""
-    if self.dtype.kind not in "fc":
+    """nan and infinities replaced, by default the latter by the largest number of the dtype."""
+    if self.dtype.kind == "c":
+        out[...] = np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+        return
+    if self.dtype.kind in "iub":
         np.copyto(out, self)
         return
-    out[...] = np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+    most = float(ml_dtypes.finfo(self.dtype).max)
+    places = np.isnan(self), self == np.inf, self == -np.inf
+    np.copyto(out, self)
+    for where, number, default in zip(places, (nan, posinf, neginf), (0.0, most, -most), strict=True):
+        out[where] = default if number is None else number

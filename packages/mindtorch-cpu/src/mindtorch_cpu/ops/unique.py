@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
+from .sort import ordered
 
 _NONE = np.empty(0, np.int64)
 
@@ -30,18 +31,17 @@ def unique(self: Any, _sorted: bool, return_inverse: bool, return_counts: bool) 
     """Distinct values in order."""
     flat = self.reshape(-1)
     if not (return_inverse or return_counts):
-        ordered = np.sort(flat)
-        return ordered[_starts(ordered)], _NONE, _NONE
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    starts = _starts(ordered)
+        values = ordered(flat, 0)[0]
+        return values[_starts(values)], _NONE, _NONE
+    values, order = ordered(flat, 0)
+    starts = _starts(values)
     numbers, counts = _runs(starts)
     inverse = _NONE
     if return_inverse:
         inverse = np.empty(flat.shape, np.int64)
         inverse[order] = numbers
         inverse = inverse.reshape(self.shape)
-    return ordered[starts], inverse, counts if return_counts else _NONE
+    return values[starts], inverse, counts if return_counts else _NONE
 
 
 @kernel("_unique_runs", upcast=False)
