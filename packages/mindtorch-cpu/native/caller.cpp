@@ -199,8 +199,8 @@ PyTypeObject ShortcutType = function_type<Shortcut>(
     true);
 
 PyObject* caller(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    if (count != 3 || !configuration.ready) {
-        PyErr_SetString(PyExc_TypeError, "caller(packet, fallback, method), after install()");
+    if ((count != 3 && count != 4) || !configuration.ready) {
+        PyErr_SetString(PyExc_TypeError, "caller(packet, fallback, method, row), after install()");
         return nullptr;
     }
     const int method = PyObject_IsTrue(arguments[2]);
@@ -212,7 +212,7 @@ PyObject* caller(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     made->fallback = Py_NewRef(arguments[1]);
     made->attributes = nullptr;
     made->weak = nullptr;
-    new (&made->lookup) Lookup();
+    new (&made->lookup) Lookup(count == 4 ? arguments[3] : nullptr);
     PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
     return reinterpret_cast<PyObject*>(made);
 }

@@ -70,7 +70,9 @@ bool dense(const Matrix<Real>& m, size_t rows, size_t columns) {
 template <typename Real>
 bool make_few(Batch<Real>& batch) {
     const Product<Real>& p = batch.first;
-    if (p.rows > FEW && p.columns > FEW) return false;
+    // Of a tile some columns more would be in vain; sums down the depth need none.
+    const size_t most = p.columns < p.rows && p.left.column == 1 ? 2 * FEW : FEW;
+    if (p.rows > FEW && p.columns > most) return false;
     if (p.columns < p.rows) {
         batch.first = transposed(p);
         const ptrdiff_t left = batch.left;

@@ -32,8 +32,8 @@ struct GemmLoops {
     size_t (*scratch)(size_t rows, size_t columns, size_t depth);
     // Any product whose out_column is 1. No element depends on how many rows or columns there are.
     void (*multiply)(const Product<Real>& product, Real* scratch);
-    // A product of at most FEW rows, each dense in `left`, and a `right` with steps of 1 down its columns or along its
-    // rows; `sums` holds rows * columns elements.
+    // A product of few rows, each dense in `left`, and a `right` with steps of 1 down its columns, or along its rows
+    // and then of at most FEW of them; `sums` holds rows * columns elements.
     void (*multiply_few)(const Product<Real>& product, Real* sums);
 };
 

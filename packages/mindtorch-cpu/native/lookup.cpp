@@ -172,6 +172,7 @@ int is_plain(PyTypeObject* type) {
 }
 
 bool Lookup::is_free(Py_ssize_t place, const Given& given) const {
+    if (row_ != nullptr) return false;
     if (place < given.positional) return place < 63 && (free_places_ >> (place + 1) & 1);
     return PySet_Contains(free_, PyTuple_GET_ITEM(given.names, place - given.positional)) == 1;
 }
@@ -186,7 +187,21 @@ size_t Lookup::hash_of(PyObject* mode, const Given& given) const {
     return mixed(hash, static_cast<size_t>(given.named()));
 }
 
+// As `matches`, of a key that begins with a row, the mode and the names.
+bool Lookup::matches_row(PyObject* key, PyObject* mode, const Given& given) const {
+    const Py_ssize_t count = given.count();
+    if (PyTuple_GET_SIZE(key) != count + 3 || PyTuple_GET_ITEM(key, 1) != mode) return false;
+    PyObject* names = PyTuple_GET_ITEM(key, 2);
+    if (!PyTuple_CheckExact(names) || PyTuple_GET_SIZE(names) != given.named()) return false;
+    for (Py_ssize_t index = 0; index < given.named(); index++)
+        if (!same(PyTuple_GET_ITEM(names, index), PyTuple_GET_ITEM(given.names, index))) return false;
+    for (Py_ssize_t place = 0; place < count; place++)
+        if (!same(PyTuple_GET_ITEM(key, place + 3), given.arguments[place])) return false;
+    return true;
+}
+
 bool Lookup::matches(PyObject* key, PyObject* mode, const Given& given) const {
+    if (row_ != nullptr) return matches_row(key, mode, given);
     const Py_ssize_t count = given.count();
     if (PyTuple_GET_SIZE(key) != count + 1 + (given.names != nullptr)) return false;
     if (PyTuple_GET_ITEM(key, 0) != mode) return false;
@@ -203,10 +218,16 @@ bool Lookup::matches(PyObject* key, PyObject* mode, const Given& given) const {
 
 // The key of a call; null without an error where it has none.
 PyObject* Lookup::make_key(PyObject* mode, const Given& given) const {
-    const Py_ssize_t count = given.count();
-    Ref key(PyTuple_New(count + 1 + (given.names != nullptr)));
+    const Py_ssize_t count = given.count(), first = row_ != nullptr ? 3 : 1;
+    Ref key(PyTuple_New(count + first + (given.names != nullptr && row_ == nullptr)));
     if (!key) return nullptr;
-    PyTuple_SET_ITEM(key.get(), 0, Py_NewRef(mode));
+    if (row_ != nullptr) {
+        PyObject* names = given.names == nullptr ? PyTuple_New(0) : Py_NewRef(given.names);
+        if (names == nullptr) return nullptr;
+        PyTuple_SET_ITEM(key.get(), 0, Py_NewRef(row_));
+        PyTuple_SET_ITEM(key.get(), 2, names);
+    }
+    PyTuple_SET_ITEM(key.get(), row_ != nullptr, Py_NewRef(mode));
     for (Py_ssize_t place = 0; place < count; place++) {
         PyObject* value = given.arguments[place];
         PyObject* kind = reinterpret_cast<PyObject*>(Py_TYPE(value));
@@ -216,9 +237,9 @@ PyObject* Lookup::make_key(PyObject* mode, const Given& given) const {
             if (PyErr_Occurred() && PyErr_ExceptionMatches(configuration.unplannable)) PyErr_Clear();
             return nullptr;
         }
-        PyTuple_SET_ITEM(key.get(), place + 1, part);
+        PyTuple_SET_ITEM(key.get(), place + first, part);
     }
-    if (given.names != nullptr) PyTuple_SET_ITEM(key.get(), count + 1, Py_NewRef(given.names));
+    if (given.names != nullptr && row_ == nullptr) PyTuple_SET_ITEM(key.get(), count + 1, Py_NewRef(given.names));
     return key.release();
 }
 
@@ -243,6 +264,11 @@ PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, R
 
 int Lookup::start_anew(PyObject* packet, PyObject* plans) {
     clear();
+    if (row_ != nullptr) {
+        own_key_ = Py_NewRef(Py_None);
+        plans_ = Py_NewRef(plans);
+        return 0;
+    }
     Ref places(PyObject_GetAttr(packet, configuration.free_name));
     Ref own(places ? PyObject_GetAttr(packet, configuration.key_name) : nullptr);
     if (!own) return -1;
@@ -320,6 +346,7 @@ int Lookup::traverse(visitproc visit, void* arg) {
         Py_VISIT(one.key);
         Py_VISIT(one.plan);
     }
+    Py_VISIT(row_);
     Py_VISIT(plans_);
     Py_VISIT(free_);
     Py_VISIT(own_key_);

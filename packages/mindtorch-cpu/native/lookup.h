@@ -17,7 +17,14 @@ struct Given {
 
 class Lookup {
 public:
-    ~Lookup() { clear(); }
+    // Of an overload's calls, whose keys begin with its row, where one is given; else of a packet's.
+    explicit Lookup(PyObject* row = nullptr) : row_(Py_XNewRef(row)) {}
+    Lookup(const Lookup&) = delete;
+    Lookup& operator=(const Lookup&) = delete;
+    ~Lookup() {
+        clear();
+        Py_CLEAR(row_);
+    }
 
     // The plan of a call as a new reference, and its program. Null without an error when it must be made or the call is
     // none for a key; null with an error set.
@@ -39,11 +46,13 @@ private:
     bool is_free(Py_ssize_t place, const Given& given) const;
     size_t hash_of(PyObject* mode, const Given& given) const;
     bool matches(PyObject* key, PyObject* mode, const Given& given) const;
+    bool matches_row(PyObject* key, PyObject* mode, const Given& given) const;
     PyObject* make_key(PyObject* mode, const Given& given) const;
     PyObject* search(PyObject* packet, PyObject* mode, const Given& given, Ref& key);
     int start_anew(PyObject* packet, PyObject* plans);
     int remember(size_t hash, PyObject* key, PyObject* plan, Program* program);
 
+    PyObject* row_;
     std::vector<Entry> entries_;
     size_t used_ = 0;
     PyObject* plans_ = nullptr;    // the packet's, for which the entries hold

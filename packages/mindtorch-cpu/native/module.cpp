@@ -7,7 +7,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 10;
+constexpr long INTERFACE = 11;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -25,7 +25,8 @@ static PyObject* put_thread_count(PyObject*, PyObject* count) {
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
     {"caller", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(caller)), METH_FASTCALL,
-     "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others to fallback."},
+     "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others to fallback.\n"
+     "caller(packet, fallback, method, row): of the calls of one overload."},
     {"draw_from", draw_from, METH_VARARGS,
      "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a call names none; "
      "False when numpy's state is not as they know it."},

@@ -35,7 +35,7 @@ from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 10
+INTERFACE = 11
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")

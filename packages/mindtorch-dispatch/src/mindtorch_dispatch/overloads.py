@@ -5,10 +5,8 @@ The objects only name operators. How a call runs is the call path's business: `c
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from inspect import Parameter, Signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,11 +18,13 @@ from .function_schema import FunctionSchema
 from .interception import make_overload
 from .key_names import IMPLICIT, key_of, parse_key
 from .keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
+from .out_forms import out_rows, out_schema
 from .registry import registry
 from .schema import Schema
 from .state import mode_set, state
 from .table import OpRow, Packet, find_packet, kernels
 from .tags import Tag, built_in_tags
+from .twin import twin
 
 _calls: dict[str, Callable[..., Any]] = {}
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse])
@@ -37,10 +37,26 @@ def install_calls(overload: Callable[..., Any], form: Callable[..., Any], matchi
     _calls.update(overload=overload, form=form, matching=matching)
 
 
+def _call_of(row: OpRow) -> Callable[..., Any]:
+    """Return what calls an overload: the backend's twin of it, for operators that nobody can take back."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _calls["overload"](row, args, kwargs)
+
+    packet = find_packet(row.packet)
+    if twin.caller is None or packet is None or "::" in row.packet:
+        return call
+    made: Callable[..., Any] = twin.caller(packet, call, False, row)
+    return made
+
+
 class OpOverload:
     """`torch.ops.aten.add.Tensor`: a callable for one overload."""
 
+    __slots__ = ("__dict__", "__weakref__", "_call")
+
     def __init__(self, packet: OpOverloadPacket, row: OpRow) -> None:
+        self._call = _call_of(row)
         self._overloadpacket = packet
         self.row = row
         self.py_kernels: dict[Any, Callable[..., Any]] = {}
@@ -50,8 +66,9 @@ class OpOverload:
         self.__qualname__ = self._name
         self.__module__ = f"torch._ops.{self.namespace}"
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return _calls["overload"](self.row, args, kwargs)
+    if TYPE_CHECKING:
+
+        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @property
     def declared(self) -> Schema:
@@ -190,6 +207,10 @@ class OpOverload:
         return f"{self.namespace}.{self._opname}.{self._overloadname}"
 
 
+# A call is that of `_call`, without a frame of Python in between.
+OpOverload.__call__ = OpOverload.__dict__["_call"]  # type: ignore[method-assign]
+
+
 class OutOverload(OpOverload):
     """`torch.ops.aten.add.out`: the overload that writes into tensors given by keyword."""
 
@@ -211,27 +232,6 @@ class OutOverload(OpOverload):
 
 
 OutOverload.__name__ = "OpOverload"
-
-
-@cache
-def _out_forms() -> dict[str, tuple[str, tuple[str, ...]] | None]:
-    text = files("mindtorch_dispatch").joinpath("out_forms.toml").read_text(encoding="utf-8")
-    found: dict[str, tuple[str, tuple[str, ...]] | None] = {}
-    for name, form in tomllib.loads(text).items():
-        overload, _, results = form.rstrip(")").partition("(")
-        found[name] = (overload, tuple(results.split(", "))) if form else None
-    return found
-
-
-def out_rows(packet: Packet) -> list[OpRow]:
-    """Return the rows of a packet whose `out=` form is an overload of its own."""
-    return [row for row in packet.rows if row.out and _out_forms().get(row.name, ()) is not None]
-
-
-def out_schema(row: OpRow) -> Schema:
-    """Return the schema of a row's `out=` form, as torch names it."""
-    overload, names = _out_forms().get(row.name) or (row.out if isinstance(row.out, str) else None, None)
-    return row.schema.as_out(overload, names)
 
 
 class OpOverloadPacket:

@@ -7,23 +7,21 @@ from functools import WRAPPER_ASSIGNMENTS
 from types import FunctionType
 from typing import Any
 
-from .table import Packet
-
 
 class Twin:
     """What a backend installed, None while there is nothing.
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
-    `call`; `shortcut` is as `shortcut_to`, for what `caller` returned. `types` are those of packets' functions and methods.
-    `fill(records)` runs what a pipeline has put down, from the end of the list on, and takes it off; it stops before what
-    is Python's to run, and before what raises.
+    `call`; `caller(packet, call, False, row)` what runs those of one overload. `shortcut` is as `shortcut_to`, for what
+    `caller` returned. `types` are those of packets' functions and methods. `fill(records)` runs what a pipeline has put
+    down, from the end of the list on, and takes it off; it stops before what is Python's to run, and before what raises.
     """
 
     __slots__ = ("caller", "fill", "shortcut", "types")
 
     def __init__(self) -> None:
         self.types: tuple[type, ...] = (FunctionType,)
-        self.caller: Callable[[Packet, Callable[..., Any], bool], Any] | None = None
+        self.caller: Callable[..., Any] | None = None
         self.fill: Callable[[list[Any]], None] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 

@@ -110,8 +110,8 @@ class PerParameterOptimizer(Optimizer):
 
 
 def has_passes(due: Due) -> bool:
-    """Whether the parameters' device has passes over several tensors."""
-    return due[0][0].device.type in devices.chains
+    """Whether the parameters' device has passes over several tensors, and no mode wants to see the single operators."""
+    return due[0][0].device.type in devices.chains and devices.plain(())
 
 
 def lists_of(due: Due, *entries: str) -> tuple[list[Any], ...]:

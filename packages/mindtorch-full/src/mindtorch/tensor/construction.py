@@ -291,13 +291,43 @@ def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: boo
     return from_data(data, dtype or self.dtype, device or self.device, requires_grad)
 
 
+_CPU = Device("cpu")
+
+
+def _flat_array(data: Any, dtype: Any) -> Any:
+    """Return a list of ints, bools or floats as an array of what torch infers for it, None for all else: other data, and
+    a `dtype` that is another one."""
+    kinds = set(map(type, data))
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    if kind is int:
+        natural = dtypes.int64
+    elif kind is bool:
+        natural = dtypes.bool
+    else:
+        natural = get_default_dtype()
+        if kind is not float or natural.itemsize < 4:
+            return None
+    if dtype is not None and dtype is not natural:
+        return None
+    try:
+        return np.array(data, natural.np)
+    except OverflowError:  # to be told in torch's words
+        return None
+
+
 def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """Return a new tensor with a copy of `data`, its dtype inferred when `dtype` is None."""
     if isinstance(data, TensorBase):
         made = data.detach().clone()  # type: ignore[attr-defined]
         made = made.to(device or made.device, dtype or made.dtype)
         return made.requires_grad_(requires_grad)
-    if not isinstance(data, (list, tuple)):
+    if type(data) is list:
+        flat = _flat_array(data, dtype)
+        if flat is not None:
+            return _finished(flat, dtypes.from_numpy(flat.dtype), None, device, requires_grad)
+    elif not isinstance(data, (list, tuple)):
         if isinstance(data, bytes):
             raise TypeError("new(): invalid data type 'bytes'")
         if _is_foreign_sequence(data):
@@ -312,11 +342,16 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     transposed = array is data and array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
     target = np.empty(array.shape, first.np, order="F" if transposed else "C")
     np.copyto(target, array, casting="unsafe")
-    wanted = get_default_device() if device is None else Device(device)
     stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
-    sig = fresh_signature(Spec.of(first, Device("cpu"), target.shape, stride))
-    made = make_tensor(tensor_class[0], sig, target, None, 0, [0])
-    if first is not chosen:
+    return _finished(target, first, stride, device, requires_grad, chosen)
+
+
+def _finished(array: Any, dtype: Any, stride: Any, device: Any, requires_grad: bool, wanted_dtype: Any = None) -> Any:
+    """Return a tensor over a new array, cast to `wanted_dtype` and moved to `device` where that is asked for."""
+    wanted = get_default_device() if device is None else Device(device)
+    made = make_tensor(tensor_class[0], fresh_signature(Spec.of(dtype, _CPU, array.shape, stride)), array, None, 0, [0])
+    chosen = wanted_dtype or dtype
+    if dtype is not chosen:
         made = aten._to_copy(made, dtype=chosen)
     if wanted.type != "cpu":
         made = aten._to_copy(made, device=wanted)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
+from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -17,8 +18,11 @@ from . import construction
 select = method_of("select")
 _slice = method_of("slice")
 _MASKS = (dtypes.bool, dtypes.uint8)
+_POSITIONS = (dtypes.int64, *_MASKS)
 _TAKEN = object()
 """Marks a dimension that a mask of several dimensions before it covers."""
+
+_INTS = {int}
 
 _END = 2**63 - 1
 """Where a slice ends that names no end."""
@@ -58,8 +62,8 @@ def index_tensor(data: Any) -> Any:
         data = list(data)
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
-    dtype = construction.from_data(data).dtype
-    return construction.from_data(data, dtype if dtype in _MASKS else dtypes.int64)
+    made = construction.from_data(data)
+    return made if made.dtype in _POSITIONS else construction.from_data(data, dtypes.int64)
 
 
 def _means_tuple(index: Any) -> bool:
@@ -219,8 +223,26 @@ def _basic(self: Any, index: Any) -> Any:
     return self if index is Ellipsis else None
 
 
+def _alone(self: Any, index: Any) -> Any:
+    """Return a lone index that is a tensor, or a list of ints, as the tensor of a first dimension; None for every other
+    index, and for one that is wrong here."""
+    kind = type(index)
+    if kind is list:
+        if set(map(type, index)) != _INTS or not self._sig.spec.ndim:
+            return None
+        return index_tensor(index)
+    if kind not in plain_types:
+        return None
+    spec = index._sig.spec
+    width = spec.ndim if spec.dtype in _MASKS else 1
+    return index if 0 < spec.ndim and width <= self._sig.spec.ndim else None
+
+
 def getitem(self: Any, index: Any) -> Any:
     """Return `self[index]`."""
+    alone = _alone(self, index)
+    if alone is not None:
+        return aten.index.Tensor(self, [alone])
     result = _basic(self, index)
     if result is None:
         result, tensors = apply_basic(self, _as_items(index))
@@ -257,11 +279,21 @@ def _copy_to(target: Any, value: Any) -> None:
     target.copy_(value)
 
 
+def _put(target: Any, tensors: list[Any], value: Any) -> None:
+    if value.device != target.device and value._sig.spec.ndim == 0:
+        value = value.to(target.device)
+    aten.index_put_.default(target, tensors, _without_leading_ones(value))
+
+
 def setitem(self: Any, index: Any, value: Any) -> None:
     """Assign `self[index] = value`."""
     if not isinstance(value, TensorBase):
         value = _value_tensor(self, value)
     if index is False:
+        return
+    alone = _alone(self, index)
+    if alone is not None:
+        _put(self, [alone], value)
         return
     target = _basic(self, index)
     if index is True:
@@ -269,8 +301,6 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if target is None:
         target, tensors = apply_basic(self, _as_items(index))
         if tensors:
-            if value.device != target.device and value._sig.spec.ndim == 0:
-                value = value.to(target.device)
-            aten.index_put_.default(target, tensors, _without_leading_ones(value))
+            _put(target, tensors, value)
             return
     _copy_to(target, value)

@@ -15,16 +15,24 @@ def parsed_by(signature: str, *, method: bool = False) -> Callable[[Callable[...
 
     The function takes the signature's values by position, converted (`dtype=int` arrives as `torch.int64`).
     """
-    name = signature.partition("(")[0]
+    name, _, parameters = signature.partition("(")
+    takes_any = parameters.startswith("Any ") and not method
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         parsers: list[ArgumentParser] = []
+        defaults: list[tuple[Any, ...]] = []
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            alone = takes_any and len(args) == 1 and not kwargs
+            if alone and defaults:
+                return function(args[0], *defaults[0])
             if not parsers:
                 parsers.append(ArgumentParser(name, [parse_schema(f"{signature} -> ()")], is_method=method))
-            return function(*parsers[0].parse(args, kwargs).values)
+            values = parsers[0].parse(args, kwargs).values
+            if alone:
+                defaults.append(tuple(values[1:]))
+            return function(*values)
 
         del call.__wrapped__  # type: ignore[attr-defined]  # upstream's has no signature to inspect
         return call
