@@ -7,6 +7,7 @@
 #include "gemm.h"
 
 #define MINDTORCH_INLINE inline __attribute__((always_inline))
+#define MINDTORCH_OWN_CODE __attribute__((noinline))
 
 namespace mindtorch {
 namespace {
@@ -21,8 +22,11 @@ constexpr size_t VECTOR_BYTES = 16, TILE_ROWS = 8;
 constexpr size_t VECTOR_BYTES = 16, TILE_ROWS = 4;
 #endif
 
-// Blocks: `DEPTH` of a panel in the first cache, `ROWS` by `DEPTH` in the second, `DEPTH` by `COLUMNS` in the third.
-constexpr size_t BLOCK_DEPTH = 384, BLOCK_ROWS = 16 * TILE_ROWS, BLOCK_COLUMNS = 1024;
+// Rows packed at a time, of at most `ROW_BYTES` per element of the depth: they stay in the third cache while one panel
+// of columns after the other, which stays in the second, goes past them. The result is read and written once per
+// `DEPTH`.
+constexpr size_t PACKED_DEPTH = 768, PACKED_ROW_BYTES = 3072;
+constexpr size_t BLOCK_DEPTH = 384;  // of loops that pack for themselves
 constexpr size_t SUM_DEPTH = 192;  // what is summed up in one chain: sums of short sums are more exact than a long one
 
 template <typename Real>
@@ -141,19 +145,58 @@ void finish_row(Real* out, const Real* sums, size_t columns, const Finish<Real>&
     }
 }
 
+// Memory that will be read soon: runs of whole cache lines, of which `each` are asked for at a time.
+struct Ahead {
+    const char* at = nullptr;  // the run at hand
+    ptrdiff_t step = 0;        // to the next one
+    size_t run = 0, left = 0;  // lines of a run, and of the one at hand that were not asked for
+    size_t each = 0;
+};
+
+constexpr size_t LINE = 64;
+constexpr size_t ASKING = 16;  // how far along the depth a tile goes between one asking and the next
+
+MINDTORCH_INLINE void ask(Ahead& ahead) {
+    for (size_t i = 0; i < ahead.each; i++) {
+        __builtin_prefetch(ahead.at + (ahead.run - ahead.left) * LINE, 0, 2);
+        if (--ahead.left == 0) {
+            ahead.left = ahead.run;
+            ahead.at += ahead.step;
+        }
+    }
+}
+
+// A matrix that is packed after `tiles` more tiles of `depth`; nothing where its elements are not dense either way.
+template <typename Real>
+Ahead ahead_of(const Matrix<Real>& matrix, size_t depth, size_t columns, size_t tiles) {
+    Ahead ahead;
+    if (matrix.row != 1 && matrix.column != 1) return ahead;
+    const bool down = matrix.row == 1;
+    const size_t runs = down ? columns : depth, bytes = (down ? depth : columns) * sizeof(Real);
+    const size_t times = tiles * ((depth + ASKING - 1) / ASKING);
+    ahead.at = reinterpret_cast<const char*>(matrix.data);
+    ahead.step = (down ? matrix.column : matrix.row) * static_cast<ptrdiff_t>(sizeof(Real));
+    ahead.run = ahead.left = (bytes + LINE - 1) / LINE;
+    ahead.each = times > 0 ? (runs * ahead.run + times - 1) / times : 0;
+    return ahead;
+}
+
 // The sums of one tile.
 template <size_t ROWS, typename Real>
 MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][2], const Real* left, const Real* right,
-                               size_t depth) {
+                               size_t depth, Ahead& ahead) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     Vector chains[ROWS][2] = {};
-    for (size_t k = 0; k < depth; k++, left += TILE_ROWS, right += 2 * WIDTH) {
-        const Vector first = read(right), second = read(right + WIDTH);
+    for (size_t from = 0; from < depth; from += ASKING) {
+        ask(ahead);
+        for (size_t k = least(ASKING, depth - from); k > 0; k--, left += TILE_ROWS, right += 2 * WIDTH) {
+            const Vector first = read(right), second = read(right + WIDTH);
 #pragma GCC unroll 16
-        for (size_t i = 0; i < ROWS; i++) {
-            chains[i][0] += first * left[i];
-            chains[i][1] += second * left[i];
+            for (size_t i = 0; i < ROWS; i++) {
+                chains[i][0] += first * left[i];
+                chains[i][1] += second * left[i];
+            }
         }
     }
 #pragma GCC unroll 16
@@ -163,15 +206,20 @@ MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][2], con
     }
 }
 
-// One tile of ROWS rows, of which `rows` and of its columns `columns` are wanted; `at` is its corner in the addend.
+// One tile of ROWS rows, of which `rows` and of its columns `columns` are wanted; `at` is its corner in the addend. A
+// function of its own, as the compiler else keeps the sums in memory.
 template <size_t ROWS, typename Real>
-void tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows, size_t columns, size_t depth,
-          const Finish<Real>& finish, const Real* at) {
+MINDTORCH_OWN_CODE void tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows,
+                             size_t columns, size_t depth, const Finish<Real>& finish, const Real* at, Ahead& ahead) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     Vector sums[ROWS][2] = {};
+    // What the tile is written to comes while it is summed.
+    for (size_t i = 0; i < rows; i++)
+        for (size_t byte = 0; byte < 2 * VECTOR_BYTES; byte += LINE)
+            __builtin_prefetch(reinterpret_cast<char*>(out + static_cast<ptrdiff_t>(i) * out_row) + byte, 1);
     for (size_t k = 0; k < depth; k += SUM_DEPTH)
-        sum_tile<ROWS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(SUM_DEPTH, depth - k));
+        sum_tile<ROWS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(SUM_DEPTH, depth - k), ahead);
     if (rows == ROWS && columns == 2 * WIDTH) {
 #pragma GCC unroll 16
         for (size_t i = 0; i < ROWS; i++, out += out_row, at += finish.addend.row) {
@@ -194,64 +242,96 @@ void tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, siz
         finish_row(out, lanes[i], columns, finish, at);
 }
 
+// A tile whose rows are as many as `rows` need; `finish` is that of the corner of all tiles, the tile lies at row `row`
+// and column `column` from there.
+template <typename Real>
+MINDTORCH_INLINE void any_tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t row,
+                               size_t rows, size_t column, size_t columns, size_t depth, const Finish<Real>& finish,
+                               Ahead& ahead) {
+    constexpr size_t THIRD = (TILE_ROWS + 2) / 3, TWO_THIRDS = (2 * TILE_ROWS + 2) / 3;
+    const ptrdiff_t row_at = static_cast<ptrdiff_t>(row), column_at = static_cast<ptrdiff_t>(column);
+    const Real* at = finish.addend.data;
+    if (at != nullptr) at += row_at * finish.addend.row + column_at * finish.addend.column;
+    out += row_at * out_row + column_at;
+    if (rows <= THIRD)
+        tile<THIRD>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+    else if (rows <= TWO_THIRDS)
+        tile<TWO_THIRDS>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+    else
+        tile<TILE_ROWS>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+}
+
 // A block of packed rows times a block of packed columns, of whose `right_depth` the first `depth` are taken.
 template <typename Real>
 void multiply_block(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows, size_t columns,
-                    size_t depth, size_t right_depth, const Finish<Real>& finish) {
+                    size_t depth, size_t right_depth, const Finish<Real>& finish, Ahead ahead = {}) {
     constexpr size_t WIDE = Simd<Real>::TILE_COLUMNS;
-    for (size_t column = 0; column < columns; column += WIDE) {
-        const size_t columns_here = least(WIDE, columns - column);
-        for (size_t row = 0; row < rows; row += TILE_ROWS) {
-            const size_t rows_here = least(TILE_ROWS, rows - row);
-            Real* to = out + static_cast<ptrdiff_t>(row) * out_row + column;
-            const Real *a = left + row * depth, *b = right + column * right_depth, *at = finish.addend.data;
-            if (at != nullptr)
-                at += static_cast<ptrdiff_t>(row) * finish.addend.row +
-                      static_cast<ptrdiff_t>(column) * finish.addend.column;
-            if (rows_here <= (TILE_ROWS + 2) / 3)
-                tile<(TILE_ROWS + 2) / 3>(to, out_row, a, b, rows_here, columns_here, depth, finish, at);
-            else if (rows_here <= (2 * TILE_ROWS + 2) / 3)
-                tile<(2 * TILE_ROWS + 2) / 3>(to, out_row, a, b, rows_here, columns_here, depth, finish, at);
-            else
-                tile<TILE_ROWS>(to, out_row, a, b, rows_here, columns_here, depth, finish, at);
-        }
+    for (size_t column = 0; column < columns; column += WIDE)
+        for (size_t row = 0; row < rows; row += TILE_ROWS)
+            any_tile(out, out_row, left + row * depth, right + column * right_depth, row, least(TILE_ROWS, rows - row),
+                     column, least(WIDE, columns - column), depth, finish, ahead);
+}
+
+// `count` in as few equal steps of at most `most` as there can be, each a multiple of `unit`.
+constexpr size_t even_step(size_t count, size_t most, size_t unit) {
+    const size_t steps = (count + most - 1) / most;
+    return steps < 2 ? count : round_up((count + steps - 1) / steps, unit);
+}
+
+template <typename Real>
+size_t rows_together(size_t rows) {
+    return even_step(rows, PACKED_ROW_BYTES / sizeof(Real), TILE_ROWS);
+}
+
+constexpr size_t depth_together(size_t depth) { return even_step(depth, PACKED_DEPTH, ASKING); }
+
+template <typename Real>
+size_t packed_rows(size_t rows, size_t depth) {
+    return round_up(round_up(rows_together<Real>(rows), TILE_ROWS) * depth_together(depth), 16);
+}
+
+template <typename Real>
+size_t scratch_size(size_t rows, size_t, size_t depth) {
+    return packed_rows<Real>(rows, depth) + Simd<Real>::TILE_COLUMNS * depth_together(depth);
+}
+
+// Packed rows times the columns of `p`, which are packed a panel at a time; the next one is asked for meanwhile.
+template <typename Real>
+void multiply_panels(const Product<Real>& p, const Real* rows_packed, Real* panel, const Finish<Real>& finish) {
+    constexpr size_t WIDE = Simd<Real>::TILE_COLUMNS;
+    const size_t tiles = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
+    Matrix<Real> right = p.right;
+    Finish<Real> own = finish;
+    for (size_t column = 0; column < p.columns; column += WIDE) {
+        const size_t columns = least(WIDE, p.columns - column), rest = p.columns - column - columns;
+        pack<WIDE>(panel, right.data, right.column, right.row, columns, p.depth);
+        right.data += static_cast<ptrdiff_t>(WIDE) * right.column;
+        multiply_block(p.out + column, p.out_row, rows_packed, panel, p.rows, columns, p.depth, p.depth, own,
+                       rest > 0 ? ahead_of(right, p.depth, least(WIDE, rest), tiles) : Ahead());
+        if (own.addend.data != nullptr) own.addend.data += static_cast<ptrdiff_t>(WIDE) * own.addend.column;
     }
 }
 
 template <typename Real>
-size_t packed_rows(size_t rows, size_t depth) {
-    return round_up(least(rows, BLOCK_ROWS), TILE_ROWS) * least(depth, BLOCK_DEPTH);
-}
-
-template <typename Real>
-size_t scratch_size(size_t rows, size_t columns, size_t depth) {
-    return round_up(packed_rows<Real>(rows, depth), 16) +
-           round_up(least(columns, BLOCK_COLUMNS), Simd<Real>::TILE_COLUMNS) * least(depth, BLOCK_DEPTH);
-}
-
-template <typename Real>
 void multiply(const Product<Real>& p, Real* scratch) {
-    Real *rows_packed = scratch, *columns_packed = scratch + round_up(packed_rows<Real>(p.rows, p.depth), 16);
-    for (size_t column = 0; column < p.columns; column += BLOCK_COLUMNS) {
-        const size_t columns = least(BLOCK_COLUMNS, p.columns - column);
+    const size_t rows_step = rows_together<Real>(p.rows), depth_step = depth_together(p.depth);
+    Real* panel = scratch + packed_rows<Real>(p.rows, p.depth);
+    for (size_t row = 0; row < p.rows; row += rows_step) {
+        const ptrdiff_t row_at = static_cast<ptrdiff_t>(row);
         size_t k = 0;
         do {
-            const size_t depth = least(BLOCK_DEPTH, p.depth - k);
-            const ptrdiff_t k_at = static_cast<ptrdiff_t>(k), column_at = static_cast<ptrdiff_t>(column);
-            pack<Simd<Real>::TILE_COLUMNS>(columns_packed,
-                                           p.right.data + k_at * p.right.row + column_at * p.right.column,
-                                           p.right.column, p.right.row, columns, depth);
-            for (size_t row = 0; row < p.rows; row += BLOCK_ROWS) {
-                const size_t rows = least(BLOCK_ROWS, p.rows - row);
-                const ptrdiff_t row_at = static_cast<ptrdiff_t>(row);
-                pack<TILE_ROWS>(rows_packed, p.left.data + row_at * p.left.row + k_at * p.left.column, p.left.row,
-                                p.left.column, rows, depth);
-                Finish<Real> finish = {p.alpha, p.beta, p.addend, k > 0};
-                if (p.addend.data != nullptr) finish.addend.data += row_at * p.addend.row + column_at * p.addend.column;
-                multiply_block(p.out + row_at * p.out_row + column_at, p.out_row, rows_packed, columns_packed, rows,
-                               columns, depth, depth, finish);
-            }
-            k += BLOCK_DEPTH;
+            const ptrdiff_t k_at = static_cast<ptrdiff_t>(k);
+            Product<Real> part = p;
+            part.rows = least(rows_step, p.rows - row);
+            part.depth = least(depth_step, p.depth - k);
+            part.right.data += k_at * p.right.row;
+            part.out += row_at * p.out_row;
+            Finish<Real> finish = {p.alpha, p.beta, p.addend, k > 0};
+            if (p.addend.data != nullptr) finish.addend.data += row_at * p.addend.row;
+            pack<TILE_ROWS>(scratch, p.left.data + row_at * p.left.row + k_at * p.left.column, p.left.row,
+                            p.left.column, part.rows, part.depth);
+            multiply_panels(part, scratch, panel, finish);
+            k += depth_step;
         } while (k < p.depth);
     }
 }

@@ -35,7 +35,7 @@ def check(out: np.ndarray, want: np.ndarray, depth: int) -> None:
 LAYOUTS = ("dense", "transposed", "spread", "backwards")
 SIZES = (
     (1, 1, 1), (1, 70, 33), (3, 65, 130), (8, 17, 9), (9, 9, 9), (12, 32, 16), (13, 33, 400), (25, 70, 5), (70, 4, 50),
-    (200, 100, 390), (5, 1, 700), (1, 1, 1000), (40, 1100, 20), (0, 3, 2), (2, 0, 3), (3, 4, 0), (30, 40, 0),
+    (200, 100, 390), (790, 35, 780), (26, 40, 1700), (5, 1, 700), (1, 1, 1000), (40, 1100, 20), (0, 3, 2), (2, 0, 3), (3, 4, 0), (30, 40, 0),
 )  # fmt: skip
 
 
@@ -126,6 +126,52 @@ def test_special_values_and_threads(threads: int) -> None:
     again = np.empty_like(out)
     native_kernel("matrix_product")(again, left, right)
     np.testing.assert_array_equal(again, out)
+
+
+SHARED = (
+    (150, 170, 200), (512, 768, 100), (64, 3072, 40), (3072, 64, 40), (101, 307, 773), (37, 4001, 19), (1, 4001, 333),
+    (7, 1029, 400), (900, 5, 301), (1000, 1, 999), (1601, 33, 17),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SHARED)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_element_depends_on_the_number_of_threads(size: tuple[int, int, int], dtype: str) -> None:
+    rows, columns, depth = size
+    rng = np.random.default_rng(6)
+    left, right = rng.standard_normal((rows, depth)).astype(dtype), rng.standard_normal((depth, columns)).astype(dtype)
+    addend = rng.standard_normal(columns).astype(dtype)
+    before = native.module.thread_count()
+    try:
+        for a, b in itertools.product(("dense", "transposed"), repeat=2):
+            results = []
+            for count in (1, 2, 3, 4, 7):
+                native.module.set_thread_count(count)
+                out = np.full((rows, columns), np.nan, dtype)
+                kernel("scaled_product")(out, addend, laid_out(left, a), laid_out(right, b), 0.3, 1.7)
+                results.append(out)
+            for out in results[1:]:
+                np.testing.assert_array_equal(out, results[0])
+    finally:
+        native.module.set_thread_count(before)
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_no_element_of_a_batch_depends_on_the_number_of_threads(count: int) -> None:
+    rng = np.random.default_rng(7)
+    left, right = rng.standard_normal((count, 77, 210), "f4"), rng.standard_normal((count, 210, 131), "f4")
+    before = native.module.thread_count()
+    try:
+        results = []
+        for threads in (1, 2, 3, 4):
+            native.module.set_thread_count(threads)
+            out = np.full((count, 77, 131), np.nan, "f4")
+            kernel("matrix_product")(out, left, right)
+            results.append(out)
+        for out in results[1:]:
+            np.testing.assert_array_equal(out, results[0])
+    finally:
+        native.module.set_thread_count(before)
 
 
 def test_what_is_left_to_numpy() -> None:
