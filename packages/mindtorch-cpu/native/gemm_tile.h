@@ -26,7 +26,8 @@ constexpr size_t VECTOR_BYTES = 16, TILE_ROWS = 4;
 // of columns after the other, which stays in the second, goes past them. The result is read and written once per
 // `DEPTH`.
 constexpr size_t PACKED_DEPTH = 768, PACKED_ROW_BYTES = 3072;
-constexpr size_t BLOCK_DEPTH = 384;  // of loops that pack for themselves
+// Blocks of loops that pack for themselves.
+constexpr size_t BLOCK_DEPTH = 384, BLOCK_ROWS = 16 * TILE_ROWS, BLOCK_COLUMNS = 1024;
 constexpr size_t SUM_DEPTH = 192;  // what is summed up in one chain: sums of short sums are more exact than a long one
 
 template <typename Real>
@@ -181,29 +182,50 @@ Ahead ahead_of(const Matrix<Real>& matrix, size_t depth, size_t columns, size_t 
     return ahead;
 }
 
-// The sums of one tile.
+// Add products of the depth to a tile's chains of sums.
 template <size_t ROWS, typename Real>
-MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][2], const Real* left, const Real* right,
-                               size_t depth, Ahead& ahead) {
+MINDTORCH_INLINE void lengthen(typename Simd<Real>::Vector (&chains)[ROWS][2], const Real* left, const Real* right,
+                               size_t depth) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
-    Vector chains[ROWS][2] = {};
-    for (size_t from = 0; from < depth; from += ASKING) {
-        ask(ahead);
-        for (size_t k = least(ASKING, depth - from); k > 0; k--, left += TILE_ROWS, right += 2 * WIDTH) {
-            const Vector first = read(right), second = read(right + WIDTH);
+    for (; depth > 0; depth--, left += TILE_ROWS, right += 2 * WIDTH) {
+        const Vector first = read(right), second = read(right + WIDTH);
 #pragma GCC unroll 16
-            for (size_t i = 0; i < ROWS; i++) {
-                chains[i][0] += first * left[i];
-                chains[i][1] += second * left[i];
-            }
+        for (size_t i = 0; i < ROWS; i++) {
+            chains[i][0] += first * left[i];
+            chains[i][1] += second * left[i];
         }
     }
+}
+
+template <size_t ROWS, typename Vector>
+MINDTORCH_INLINE void add_chains(Vector (&sums)[ROWS][2], const Vector (&chains)[ROWS][2]) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < ROWS; i++) {
         sums[i][0] += chains[i][0];
         sums[i][1] += chains[i][1];
     }
+}
+
+// The sums of one tile.
+template <size_t ROWS, typename Real>
+MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][2], const Real* left, const Real* right,
+                               size_t depth) {
+    typename Simd<Real>::Vector chains[ROWS][2] = {};
+    lengthen<ROWS>(chains, left, right, depth);
+    add_chains(sums, chains);
+}
+
+// The same, asking for what comes next meanwhile.
+template <size_t ROWS, typename Real>
+MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][2], const Real* left, const Real* right,
+                               size_t depth, Ahead& ahead) {
+    typename Simd<Real>::Vector chains[ROWS][2] = {};
+    for (size_t k = 0; k < depth; k += ASKING) {
+        ask(ahead);
+        lengthen<ROWS>(chains, left + k * TILE_ROWS, right + k * Simd<Real>::TILE_COLUMNS, least(ASKING, depth - k));
+    }
+    add_chains(sums, chains);
 }
 
 // One tile of ROWS rows, of which `rows` and of its columns `columns` are wanted; `at` is its corner in the addend. A

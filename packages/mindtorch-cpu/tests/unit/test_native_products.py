@@ -149,7 +149,7 @@ def test_no_element_depends_on_the_number_of_threads(size: tuple[int, int, int],
             for count in (1, 2, 3, 4, 7):
                 native.module.set_thread_count(count)
                 out = np.full((rows, columns), np.nan, dtype)
-                kernel("scaled_product")(out, addend, laid_out(left, a), laid_out(right, b), 0.3, 1.7)
+                native_kernel("scaled_product")(out, addend, laid_out(left, a), laid_out(right, b), 0.3, 1.7)
                 results.append(out)
             for out in results[1:]:
                 np.testing.assert_array_equal(out, results[0])
@@ -167,7 +167,7 @@ def test_no_element_of_a_batch_depends_on_the_number_of_threads(count: int) -> N
         for threads in (1, 2, 3, 4):
             native.module.set_thread_count(threads)
             out = np.full((count, 77, 131), np.nan, "f4")
-            kernel("matrix_product")(out, left, right)
+            native_kernel("matrix_product")(out, left, right)
             results.append(out)
         for out in results[1:]:
             np.testing.assert_array_equal(out, results[0])
