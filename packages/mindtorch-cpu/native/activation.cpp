@@ -67,6 +67,58 @@ int log_sigmoid_backward(PyObject* out, PyObject* const* values, Py_ssize_t coun
     return count == 3 ? activation<LOG_SIGMOID_SLOPE, 2>(out, values, 2) : 0;
 }
 
+// One half of an array along a dimension, as a view.
+PyObject* half(PyObject* whole, long dim, bool second) {
+    auto* array = reinterpret_cast<PyArrayObject*>(whole);
+    const int ndim = PyArray_NDIM(array);
+    npy_intp shape[NPY_MAXDIMS];
+    for (int each = 0; each < ndim; each++) shape[each] = PyArray_DIM(array, each);
+    shape[dim] /= 2;
+    char* data = PyArray_BYTES(array) + (second ? shape[dim] * PyArray_STRIDE(array, static_cast<int>(dim)) : 0);
+    PyArray_Descr* type = PyArray_DESCR(array);
+    Py_INCREF(type);
+    Ref made(PyArray_NewFromDescr(&PyArray_Type, type, ndim, shape, PyArray_STRIDES(array), data,
+                                  PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE, nullptr));
+    if (!made || PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(made.get()), Py_NewRef(whole)) < 0)
+        return nullptr;
+    return made.release();
+}
+
+// The dimension that is halved; false where it is none.
+bool halved(PyObject* whole, PyObject* given, long& dim) {
+    if (!PyArray_CheckExact(whole) || !PyLong_CheckExact(given)) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(whole);
+    dim = PyLong_AsLong(given);
+    if (dim < 0) dim += PyArray_NDIM(array);
+    if (dim < 0 || dim >= PyArray_NDIM(array)) return PyErr_Clear(), false;
+    return PyArray_DIM(array, static_cast<int>(dim)) % 2 == 0;
+}
+
+// Values are (self, dim): the first half by its gate, the second.
+int gated(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    long dim;
+    if (count != 2 || !halved(values[0], values[1], dim)) return 0;
+    Ref value(half(values[0], dim, false)), gate(half(values[0], dim, true));
+    if (!value || !gate) return -1;
+    PyObject* const given[] = {value.get(), gate.get()};
+    return activation<GATED, 2>(out, given, 2);
+}
+
+// Values are (grad, self, dim); the output's halves are the gradients of the halves.
+int gated_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    long dim;
+    if (count != 3 || !halved(values[1], values[2], dim) || !PyArray_CheckExact(out) ||
+        !PyArray_SAMESHAPE(reinterpret_cast<PyArrayObject*>(out), reinterpret_cast<PyArrayObject*>(values[1])))
+        return 0;
+    Ref value(half(values[1], dim, false)), gate(half(values[1], dim, true));
+    Ref first(half(out, dim, false)), second(half(out, dim, true));
+    if (!value || !gate || !first || !second) return -1;
+    PyObject* const to_value[] = {values[0], gate.get()};
+    PyObject* const to_gate[] = {values[0], value.get(), gate.get()};
+    const int done = activation<GATED, 2>(first.get(), to_value, 2);
+    return done != 1 ? done : activation<GATE_SLOPE, 3>(second.get(), to_gate, 3);
+}
+
 }  // namespace
 
 const NamedKernel activation_kernels[] = {
@@ -109,6 +161,8 @@ const NamedKernel activation_kernels[] = {
     {"log_sigmoid_backward", log_sigmoid_backward},
     {"tanh_backward", activation<TANGENT_SLOPE, 2>},
     {"sigmoid_backward", activation<SIGMOID_SLOPE, 2>},
+    {"glu", gated},
+    {"glu_backward", gated_backward},
     {nullptr, nullptr},
 };
 

@@ -21,7 +21,8 @@ enum Function {
     FUNCTION_COUNT
 };
 
-// Those of one operand, then those of a gradient and one operand.
+// Those of one operand, then those of a gradient and one operand; GATED is of a value and its gate, GATE_SLOPE of a
+// gradient and both.
 enum Activation {
     SILU,
     GELU,
@@ -53,6 +54,8 @@ enum Activation {
     SHRINK_SLOPE,
     TANGENT_SLOPE,
     SIGMOID_SLOPE,
+    GATED,
+    GATE_SLOPE,
     ACTIVATION_COUNT
 };
 

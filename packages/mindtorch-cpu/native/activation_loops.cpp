@@ -49,6 +49,15 @@ SLOPE(LogSigmoidSlope, grad* sigmoid(-x))
 SLOPE(TangentSlope, grad * (1.0f - x * x))
 SLOPE(SigmoidSlope, grad * ((1.0f - x) * x))
 
+SLOPE(Gated, grad / (1.0f + exponential(-x)))  // also a gradient's share that goes to the value
+
+struct GateSlope : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& grad, const Floats& value, const Floats& gate) const {
+        const Floats share = sigmoid(gate);
+        return grad * value * ((1.0f - share) * share);
+    }
+};
 struct MishSlope : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& grad, const Floats& x) const {
@@ -161,6 +170,8 @@ extern const ActivationLoops MINDTORCH_LOOPS(activation_loops) = {{
     vector_map<ShrinkSlope, 2>,
     vector_map<TangentSlope, 2>,
     vector_map<SigmoidSlope, 2>,
+    vector_map<Gated, 2>,
+    vector_map<GateSlope, 3>,
 }};
 
 }  // namespace mindtorch

@@ -111,8 +111,11 @@ bool correlate(const Convolution& c, float* out, const float* in, const float* w
     const ConvLoops& loops = conv_loops();
     const double work = work_of(c);
     if (depthwise(c)) {
-        share(c.batch * c.groups, work, nullptr, 0,
-              [&](size_t at, float*) { loops.depthwise(c, out, in, weight, bias, at); });
+        const size_t count = c.batch * c.groups, each = (loops.depthwise_scratch(c) + 15) / 16 * 16;
+        auto* memory = static_cast<float*>(scratch(workers_for(count, work) * each * sizeof(float)));
+        if (memory == nullptr) return false;
+        share(count, work, memory, each,
+              [&](size_t at, float* own) { loops.depthwise(c, out, in, weight, bias, at, own); });
         return true;
     }
     const size_t places = static_cast<size_t>(c.out_height * c.out_width), part = loops.positions(c);
@@ -179,8 +182,11 @@ bool input_gradient(const Convolution& c, float* to, const float* grad, const fl
 bool weight_gradient(const Convolution& c, float* to, const float* grad, const float* in) {
     const ConvLoops& loops = conv_loops();
     if (depthwise(c)) {
-        share(c.groups, work_of(c), nullptr, 0,
-              [&](size_t at, float*) { loops.depthwise_weight(c, to, grad, in, at); });
+        const size_t own = (loops.depthwise_scratch(c) + 15) / 16 * 16;
+        auto* frames = static_cast<float*>(scratch(workers_for(c.groups, work_of(c)) * own * sizeof(float)));
+        if (frames == nullptr) return false;
+        share(c.groups, work_of(c), frames, own,
+              [&](size_t at, float* memory) { loops.depthwise_weight(c, to, grad, in, at, memory); });
         return true;
     }
     const size_t threads = static_cast<size_t>(thread_count());

@@ -27,10 +27,11 @@ struct ConvLoops {
     // Depthwise convolutions of windows of at most `most_taps` elements: a whole plane, image and feature being one
     // index; the gradient of one feature's weights.
     size_t most_taps;
+    size_t (*depthwise_scratch)(const Convolution& c);
     void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
-                      size_t plane);
+                      size_t plane, float* scratch);
     void (*depthwise_weight)(const Convolution& c, float* weight_grad, const float* grad, const float* in,
-                             size_t feature);
+                             size_t feature, float* scratch);
     // The weights that turn a result's gradient into the input's where the stride is 1.
     void (*turn)(const Convolution& c, float* to, const float* weight);
     // The gradient of one image and group's input at any stride.

@@ -1,6 +1,8 @@
 // Convolution as a product with the windows of an image, which are packed as they are read: there are no columns in
 // memory.
 #include "conv.h"
+#include "conv_depthwise.h"
+#include "conv_frame.h"
 #include "gemm_tile.h"
 
 namespace mindtorch {
@@ -89,28 +91,38 @@ MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const Elemen
     }
 }
 
-// Pack what the window has at its elements `k`.. at up to WIDE positions from `from` on.
-void pack_panel(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k,
-                size_t depth) {
-    const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width,
-                    column = static_cast<ptrdiff_t>(from) % c.out_width;
-    Element e = element_at(c, image, k);
-    for (size_t at = 0; at < depth; at++, to += WIDE, advance(c, e)) {
-        read_element(c, to, e, row, column, positions);
-        for (size_t i = positions; i < WIDE; i++) to[i] = 0.0f;
-    }
+// How many rows of the result a part's positions lie in, at most.
+ptrdiff_t part_rows(const Convolution& c) {
+    const ptrdiff_t rows = (static_cast<ptrdiff_t>(PART) + c.out_width - 2) / c.out_width + 1;
+    return rows < c.out_height ? rows : c.out_height;
 }
 
-void pack_windows(const Convolution& c, float* to, const float* image, size_t from, size_t positions, size_t k,
-                  size_t depth) {
+// Channels of which a block of the depth has elements, at most.
+size_t block_channels(const Convolution& c) { return least(BLOCK_DEPTH / window(c) + 2, c.channels); }
+
+// Pack what the windows of an image have at a block of the depth, from frames of its channels, which are made for it.
+void pack_windows(const Convolution& c, float* to, float* frames, const float* image, size_t from, size_t positions,
+                  size_t k, size_t depth) {
     if (pointwise(c))
         return pack<WIDE>(to, image + k * area(c) + from, 1, static_cast<ptrdiff_t>(area(c)), positions, depth);
+    const ptrdiff_t first = static_cast<ptrdiff_t>(from) / c.out_width,
+                    last = static_cast<ptrdiff_t>(from + positions - 1) / c.out_width;
+    const Frame f(c, first, last - first + 1, c.out_width);
+    const size_t channel = k / window(c), end = (k + depth - 1) / window(c) + 1;
+    for (size_t at = channel; at < end; at++)
+        fill_frame(c, f, frames + (at - channel) * static_cast<size_t>(f.size), image + at * area(c));
     for (size_t at = 0; at < positions; at += WIDE, to += WIDE * depth)
-        pack_panel(c, to, image, from + at, least(WIDE, positions - at), k, depth);
+        pack_frame(c, f, to, frames, static_cast<ptrdiff_t>(from + at), least(WIDE, positions - at),
+                   k - channel * window(c), depth);
 }
 
 size_t positions_of(const Convolution& c) { return least(PART, round_up(places(c), WIDE)); }
-size_t scratch_for(const Convolution& c) { return positions_of(c) * least(depth_of(c), BLOCK_DEPTH); }
+size_t panels_for(const Convolution& c) { return positions_of(c) * least(depth_of(c), BLOCK_DEPTH) + WIDE; }
+size_t scratch_for(const Convolution& c) {
+    if (pointwise(c)) return panels_for(c);
+    const Frame f(c, 0, part_rows(c), c.out_width);
+    return panels_for(c) + block_channels(c) * static_cast<size_t>(f.size) + FRAME_SLACK;
+}
 size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, TILE_ROWS) * depth_of(c); }
 
 void pack_weights(const Convolution& c, float* to, const float* weight) {
@@ -133,120 +145,9 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     const Matrix<float> addend = {bias == nullptr ? nullptr : bias + group * c.features, 1, 0};
     for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
         const size_t depth = least(BLOCK_DEPTH, all - k);
-        pack_windows(c, scratch, in, from, positions, k, depth);
+        pack_windows(c, scratch, scratch + panels_for(c), in, from, positions, k, depth);
         multiply_block(out, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features, positions,
                        depth, depth, Finish<float>{1.0f, 1.0f, addend, k > 0});
-    }
-}
-
-// Where one element of the window reads for a row of the result.
-struct Tap {
-    const float* from;
-    float factor;
-    Span seen;
-};
-
-constexpr size_t MOST_TAPS = 128;
-
-// The elements of the window that lie on the image for row `y` of the result; returns how many.
-size_t taps_of(const Convolution& c, Tap* taps, const float* in, const float* weight, ptrdiff_t y) {
-    size_t count = 0;
-    for (ptrdiff_t down = 0; down < c.kernel[0]; down++) {
-        const ptrdiff_t row = y * c.stride[0] + down * c.dilation[0] - c.padding[0];
-        if (row < 0 || row >= c.height) continue;
-        for (ptrdiff_t across = 0; across < c.kernel[1]; across++) {
-            const ptrdiff_t offset = across * c.dilation[1] - c.padding[1];
-            taps[count++] = {in + row * c.width + offset, weight[down * c.kernel[1] + across],
-                             span(offset, c.stride[1], c.width, c.out_width)};
-        }
-    }
-    return count;
-}
-
-MINDTORCH_INLINE float one_place(const Tap* taps, size_t count, ptrdiff_t x, ptrdiff_t step, float value) {
-    for (size_t k = 0; k < count; k++)
-        if (x >= taps[k].seen.from && x < taps[k].seen.to) value += taps[k].from[x * step] * taps[k].factor;
-    return value;
-}
-
-void depthwise_row(float* out, const Tap* taps, size_t count, ptrdiff_t width, ptrdiff_t step, float bias) {
-    constexpr ptrdiff_t LANE_COUNT = Simd<float>::WIDTH;
-    ptrdiff_t from = 0, to = width;
-    for (size_t k = 0; k < count; k++) {
-        from = taps[k].seen.from > from ? taps[k].seen.from : from;
-        to = taps[k].seen.to < to ? taps[k].seen.to : to;
-    }
-    if (step != 1 || from >= to) to = from = width;
-    ptrdiff_t x = 0;
-    for (; x < from; x++) out[x] = one_place(taps, count, x, step, bias);
-    for (; x + 2 * LANE_COUNT <= to; x += 2 * LANE_COUNT) {
-        typename Simd<float>::Vector first = {}, second = {};
-        first += bias;
-        second += bias;
-        for (size_t k = 0; k < count; k++) {
-            first += read(taps[k].from + x) * taps[k].factor;
-            second += read(taps[k].from + x + LANE_COUNT) * taps[k].factor;
-        }
-        write(out + x, first);
-        write(out + x + LANE_COUNT, second);
-    }
-    while (x < to && to - from >= LANE_COUNT) {
-        x = x + LANE_COUNT <= to ? x : to - LANE_COUNT;  // the last vector may do some again
-        typename Simd<float>::Vector value = {};
-        value += bias;
-        for (size_t k = 0; k < count; k++) value += read(taps[k].from + x) * taps[k].factor;
-        write(out + x, value);
-        x += LANE_COUNT;
-    }
-    for (; x < width; x++) out[x] = one_place(taps, count, x, step, bias);
-}
-
-void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
-               size_t plane) {
-    Tap taps[MOST_TAPS];
-    const size_t feature = plane % c.groups;
-    in += plane * area(c);
-    weight += feature * window(c);
-    out += plane * places(c);
-    for (ptrdiff_t y = 0; y < c.out_height; y++, out += c.out_width) {
-        const size_t count = taps_of(c, taps, in, weight, y);
-        depthwise_row(out, taps, count, c.out_width, c.stride[1], bias != nullptr ? bias[feature] : 0.0f);
-    }
-}
-
-// The weights' gradient of one feature of a depthwise convolution.
-void depthwise_weight(const Convolution& c, float* to, const float* grad, const float* in, size_t feature) {
-    using Vector = typename Simd<float>::Vector;
-    constexpr ptrdiff_t LANE_COUNT = Simd<float>::WIDTH;
-    Vector sums[MOST_TAPS] = {};
-    const float none[MOST_TAPS] = {};
-    double rests[MOST_TAPS] = {};
-    for (size_t image = 0; image < c.batch; image++) {
-        const float *slope = grad + (image * c.groups + feature) * places(c),
-                    *plane = in + (image * c.groups + feature) * area(c);
-        for (ptrdiff_t y = 0; y < c.out_height; y++, slope += c.out_width) {
-            Tap taps[MOST_TAPS];
-            const size_t count = taps_of(c, taps, plane, none, y);
-            // The window's rows that lie on the image are next to each other.
-            ptrdiff_t down = 0;
-            while (y * c.stride[0] + down * c.dilation[0] - c.padding[0] < 0) down++;
-            for (size_t k = 0; k < count; k++) {
-                const size_t at = k + static_cast<size_t>(down * c.kernel[1]);
-                const Tap& tap = taps[k];
-                ptrdiff_t x = tap.seen.from;
-                if (c.stride[1] == 1)
-                    for (; x + LANE_COUNT <= tap.seen.to; x += LANE_COUNT)
-                        sums[at] += read(slope + x) * read(tap.from + x);
-                float rest = 0.0f;
-                for (; x < tap.seen.to; x++) rest += slope[x] * tap.from[x * c.stride[1]];
-                rests[at] += static_cast<double>(rest);
-            }
-        }
-    }
-    for (size_t k = 0; k < window(c); k++) {
-        double sum = rests[k];
-        for (ptrdiff_t lane = 0; lane < LANE_COUNT; lane++) sum += static_cast<double>(sums[k][lane]);
-        to[feature * window(c) + k] = static_cast<float>(sum);
     }
 }
 
@@ -386,7 +287,8 @@ void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, si
 }  // namespace
 
 extern const ConvLoops MINDTORCH_LOOPS(conv_loops) = {
-    positions_of,     scratch_for, packed_for,     pack_weights, forward,        MOST_TAPS,       depthwise,
-    depthwise_weight, turn,        spread_scratch, spread,       weight_scratch, weight_gradient, bias_gradient};
+    positions_of,      scratch_for,     packed_for,       pack_weights, forward,        MOST_TAPS,
+    depthwise_scratch, depthwise,       depthwise_weight, turn,         spread_scratch, spread,
+    weight_scratch,    weight_gradient, bias_gradient};
 
 }  // namespace mindtorch

@@ -3,6 +3,8 @@
 
 #include "operand.h"
 #include "parallel.h"
+#include "scratch.h"
+#include "transfer.h"
 
 #include <stdlib.h>
 
@@ -46,11 +48,102 @@ void each_part(const Shape& shape, const Rows& rows, const Columns& columns) {
     });
 }
 
+// Dense elements, float or bfloat16.
+struct Stretch {
+    char* data = nullptr;
+    bool brains = false;
+
+    // False for what is neither, or not `count` elements apart from `out`.
+    bool take(PyObject* value, npy_intp count, PyArrayObject* out) {
+        if (!PyArray_CheckExact(value)) return false;
+        auto* array = reinterpret_cast<PyArrayObject*>(value);
+        brains = PyArray_TYPE(array) == configuration.bfloat16;
+        data = PyArray_BYTES(array);
+        return (brains || PyArray_TYPE(array) == NPY_FLOAT) && PyArray_ISCARRAY_RO(array) &&
+               PyArray_SIZE(array) == count && (out == nullptr || apart(out, data, PyArray_NBYTES(array)));
+    }
+    bool take_output(PyObject* value, npy_intp count) {
+        return take(value, count, nullptr) && PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(value));
+    }
+    // `count` elements from `from` on: in `buffer` where they are not floats.
+    const float* load(float* buffer, size_t from, size_t count) const {
+        if (!brains) return reinterpret_cast<const float*>(data) + from;
+        transfer_loops().load[BRAIN](buffer, data + 2 * from, 2, count);
+        return buffer;
+    }
+    float* place(float* buffer, size_t from) const { return brains ? buffer : reinterpret_cast<float*>(data) + from; }
+    void store(const float* buffer, size_t from, size_t count) const {
+        if (brains) transfer_loops().store[BRAIN](data + 2 * from, buffer, 2, count);
+    }
+};
+
+constexpr size_t CONVERTED = 2048;  // elements of an operand that are converted at a time
+
+// Run body(from, rows, memory) for blocks of rows, `memory` being `each` floats for every row of a block; false without
+// memory.
+template <typename Body>
+bool by_blocks(size_t rows, size_t width, size_t each, const Body& body) {
+    const size_t block = width < CONVERTED ? CONVERTED / width : 1, grain = grain_of(width);
+    const size_t threads = static_cast<size_t>(thread_count()), parts = (rows + grain - 1) / grain;
+    const size_t workers = parts < threads ? parts : threads, size = (block * each + 15) / 16 * 16;
+    auto* memory = static_cast<float*>(scratch(workers * size * sizeof(float)));
+    if (memory == nullptr) return false;
+    parallel(rows, grain, [&](size_t from, size_t to) {
+        // Parts of the pool are rows * i / workers: the one that begins at `from` is i.
+        float* own = memory + (from * workers + rows - 1) / rows * size;
+        for (; from < to; from += block) body(from, to - from < block ? to - from : block, own);
+    });
+    return true;
+}
+
+// Of rows that are not all floats.
+template <Share op>
+int share_brains(PyObject* given, PyObject* value, const Shape& shape) {
+    Stretch to, in;
+    const npy_intp size = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
+    if (shape.inner != 1 || !to.take_output(given, size) ||
+        !in.take(value, size, reinterpret_cast<PyArrayObject*>(given)))
+        return 0;
+    const size_t width = shape.count;
+    return by_blocks(shape.outer, width, 2 * width, [&](size_t from, size_t rows, float* memory) {
+        const float* input = in.load(memory, from * width, rows * width);
+        float* out = to.place(memory + rows * width, from * width);
+        normalization_loops().share[op](out, input, rows, width);
+        to.store(out, from * width, rows * width);
+    });
+}
+
+template <Share op>
+int share_brains_backward(PyObject* given, PyObject* slope, PyObject* value, const Shape& shape) {
+    Stretch to, grad, result;
+    auto* out = reinterpret_cast<PyArrayObject*>(given);
+    const npy_intp size = PyArray_SIZE(out);
+    if (shape.inner != 1 || !to.take_output(given, size) || !grad.take(slope, size, out) ||
+        !result.take(value, size, out))
+        return 0;
+    const size_t width = shape.count;
+    return by_blocks(shape.outer, width, 3 * width, [&](size_t from, size_t rows, float* memory) {
+        const size_t start = from * width, count = rows * width;
+        const float *g = grad.load(memory, start, count), *y = result.load(memory + count, start, count);
+        float* made = to.place(memory + 2 * count, start);
+        normalization_loops().share_backward[op](made, g, y, rows, width);
+        to.store(made, start, count);
+    });
+}
+
+bool is_brains(PyObject* value) {
+    return PyArray_CheckExact(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == configuration.bfloat16;
+}
+
 // Values are (self, dim, half_to_float).
 template <Share op>
 int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    PyArrayObject* out = output(given);
     Shape shape;
+    if (count == 3 && is_brains(values[0]))
+        return PyArray_CheckExact(given) && shape.take(reinterpret_cast<PyArrayObject*>(given), values[1])
+                   ? share_brains<op>(given, values[0], shape)
+                   : 0;
+    PyArrayObject* out = output(given);
     if (count != 3 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[1])) return 0;
     const float* in = floats(values[0], PyArray_SIZE(out), out);
     if (in == nullptr) return 0;
@@ -70,8 +163,12 @@ int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 // Values are (grad_output, output, dim, input_dtype).
 template <Share op>
 int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    PyArrayObject* out = output(given);
     Shape shape;
+    if (count == 4 && is_brains(given))
+        return shape.take(reinterpret_cast<PyArrayObject*>(given), values[2])
+                   ? share_brains_backward<op>(given, values[0], values[1], shape)
+                   : 0;
+    PyArrayObject* out = output(given);
     if (count != 4 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[2])) return 0;
     const npy_intp size = PyArray_SIZE(out);
     const float *grad = floats(values[0], size, out), *result = floats(values[1], size, out);
@@ -140,12 +237,44 @@ bool optional_output(PyObject* given, npy_intp count, float*& data) {
     return data != nullptr;
 }
 
+// Of bfloat16, with weights and statistics of either kind.
+int layer_norm_of_brains(PyObject* outs, PyObject* const* values, npy_intp rows, npy_intp width) {
+    Stretch to, middle, size, in, weight, bias;
+    if (!to.take_output(PyTuple_GET_ITEM(outs, 0), rows * width) ||
+        !middle.take_output(PyTuple_GET_ITEM(outs, 1), rows) || !size.take_output(PyTuple_GET_ITEM(outs, 2), rows) ||
+        !in.take(values[0], rows * width, nullptr) ||
+        (values[2] != Py_None && !weight.take(values[2], width, nullptr)) ||
+        (values[3] != Py_None && !bias.take(values[3], width, nullptr)))
+        return 0;
+    const auto extent = static_cast<size_t>(width);
+    auto* parameters = static_cast<float*>(malloc(2 * extent * sizeof(float)));
+    if (parameters == nullptr) return PyErr_NoMemory(), -1;
+    const float* factors = values[2] == Py_None ? nullptr : weight.load(parameters, 0, extent);
+    const float* shifts = values[3] == Py_None ? nullptr : bias.load(parameters + extent, 0, extent);
+    const double eps = PyFloat_AS_DOUBLE(values[4]);
+    const bool done =
+        by_blocks(static_cast<size_t>(rows), extent, 2 * extent + 2, [&](size_t from, size_t count, float* memory) {
+            const size_t start = from * extent, elements = count * extent;
+            const float* input = in.load(memory, start, elements);
+            float* statistics = memory + 2 * elements;
+            const LayerNorm part = {to.place(memory + elements, start), middle.place(statistics, from),
+                                    size.place(statistics + count, from)};
+            normalization_loops().layer_norm(part, input, factors, shifts, count, extent, eps);
+            to.store(part.out, start, elements);
+            middle.store(part.mean, from, count);
+            size.store(part.scale, from, count);
+        });
+    free(parameters);
+    return done;
+}
+
 // Outputs are (out, mean, rstd); values (input, normalized_shape, weight, bias, eps).
 int layer_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     npy_intp rows, width;
     if (count != 5 || !is_triple(outs) || !PyFloat_CheckExact(values[4]) ||
         !row_sizes(PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), rows, width))
         return 0;
+    if (is_brains(values[0])) return layer_norm_of_brains(outs, values, rows, width);
     LayerNorm to;
     to.out = output_floats(PyTuple_GET_ITEM(outs, 0), rows * width);
     to.mean = output_floats(PyTuple_GET_ITEM(outs, 1), rows);

@@ -127,6 +127,10 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
         {2, SQUARE}, {3, CUBE}, {0.5, SQUARE_ROOT}, {-0.5, RECIPROCAL_ROOT}, {-1, RECIPROCAL}, {-2, RECIPROCAL_SQUARE}};
     double exponent;
     if (exact_number(values[1], exponent)) {
+        if (exponent == 1 && PyArray_CheckExact(out)) {
+            const Kind kind = kind_of_elements(reinterpret_cast<PyArrayObject*>(out));
+            if (kind == SINGLE || kind == WIDE) return same_kind<MULTIPLY, 2>(out, values, 2);  // times one
+        }
         for (const auto& one : known)
             if (one.exponent == exponent)
                 return run_map({pointwise_loops().pointwise[one.op], {}, &pointwise_loops().brain[one.op]}, out, values,

@@ -43,12 +43,12 @@ SETS = ("base", "v2", "v3", "v4")
 
 SAME_NAME = """
     logical_and logical_or logical_xor logical_not bitwise_not isnan isinf isfinite maximum minimum
-    neg abs sqrt rsqrt reciprocal relu floor ceil round trunc sign
+    neg abs sqrt rsqrt reciprocal relu floor ceil round trunc
     exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
     silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish threshold softshrink hardshrink
     log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
     hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
-    hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward
+    hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward glu glu_backward
     argmax argmin logsumexp cumsum cumprod nan_to_num
     mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
     mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
@@ -73,6 +73,7 @@ ROWS = {
     },
     "remainder": ("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor"),
     "fmod": ("fmod.Tensor", "fmod.Scalar"),
+    "sign": ("sign", "sgn"),
     "where": ("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar"),
     "addcmul": ("addcmul",),
     "addcdiv": ("addcdiv",),
@@ -266,7 +267,7 @@ def install(module: Any) -> None:
         for row in rows:
             entry = table.kernels["cpu"][row]
             halves = name in reduced.NAMES
-            fallback = reduced.widening(entry.fn) if halves else entry.fn
+            fallback = reduced.widening(module.kernel(name, entry.fn), entry.fn) if halves else entry.fn
             made = module.kernel(name, fallback)
             table.kernels["cpu"][row] = table.Kernel(made, entry.upcast, entry.aliases_ok, halves)
     lists.install(module)

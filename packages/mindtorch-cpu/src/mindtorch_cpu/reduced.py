@@ -12,13 +12,14 @@ from mindtorch_storage.dtype import bfloat16, float16
 NAMES = frozenset(
     """
     matrix_product scaled_product
+    softmax log_softmax softmax_backward log_softmax_backward layer_norm
     add sub rsub mul div maximum minimum clamp clamp_min clamp_max addcmul addcdiv lerp pow
     eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite
     neg abs floor ceil round trunc sign sqrt rsqrt reciprocal relu exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
     silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish threshold softshrink hardshrink
     silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward hardswish_backward
     hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward hardshrink_backward
-    tanh_backward sigmoid_backward
+    tanh_backward sigmoid_backward glu glu_backward
     """.split()
 )
 """Native kernels that take bfloat16 next to float32 and numbers, and compute in float32."""
@@ -36,19 +37,36 @@ def _single(value: Any) -> Any:
     return pairs
 
 
-def widening(fn: Callable[..., None]) -> Callable[..., None]:
-    """Return the kernel `fn` for operands of any dtype: halves are given as float32 and the result is rounded once."""
+def _any_half(values: tuple[Any, ...]) -> bool:
+    return any(isinstance(value, np.ndarray) and (value.dtype in _DTYPES or value.dtype.names) for value in values)
+
+
+def _assign(out: Any, made: Any) -> None:
+    if out is made:
+        return
+    if out.dtype.names is None:
+        out[...] = made
+    else:
+        out["real"][...], out["imag"][...] = made.real, made.imag
+
+
+def _wide_output(out: Any) -> Any:
+    if out is None or not (out.dtype in _DTYPES or out.dtype.names):
+        return out
+    return np.empty(out.shape, np.float32 if out.dtype.names is None else np.complex64)
+
+
+def widening(single: Callable[..., None], plain: Callable[..., None]) -> Callable[..., None]:
+    """Return the kernel that gives halves to `single` as float32 and rounds its results once; other operands to `plain`."""
 
     def wide(out: Any, *values: Any) -> None:
-        if out.dtype.names is not None:
-            pairs = np.empty(out.shape, np.complex64)
-            fn(pairs, *map(_single, values))
-            out["real"][...], out["imag"][...] = pairs.real, pairs.imag
-        elif out.dtype in _DTYPES:
-            made = np.empty(out.shape, np.float32)
-            fn(made, *map(_single, values))
-            out[...] = made
-        else:
-            fn(out, *map(_single, values))
+        outs = out if isinstance(out, tuple) else (out,)
+        if not _any_half(outs) and not _any_half(values):
+            plain(out, *values)
+            return
+        made = tuple(map(_wide_output, outs))
+        single(made if isinstance(out, tuple) else made[0], *map(_single, values))
+        for one, other in zip(outs, made, strict=True):
+            _assign(one, other)
 
     return wide

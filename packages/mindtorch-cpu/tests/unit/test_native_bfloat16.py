@@ -16,7 +16,8 @@ NUMBERS = {
     "softshrink": (0.5,), "hardshrink": (0.5,), "softshrink_backward": (0.5,), "hardshrink_backward": (0.5,),
 }  # fmt: skip
 ARITHMETIC = {
-    *"maximum minimum clamp clamp_min clamp_max addcmul addcdiv logical_and logical_or logical_xor elu_backward".split(),
+    *"glu glu_backward maximum minimum clamp clamp_min clamp_max addcmul addcdiv".split(),
+    *"logical_and logical_or logical_xor elu_backward".split(),
 }
 """Rows of several operands of any kind: not what `test_halves` gives."""
 
@@ -122,3 +123,76 @@ def test_every_bfloat16_is_rounded_like_numpy():
         agree(row, (x, x[::-1].copy(), *rest), x.shape)
     for row in ONE:
         agree(row, (x,), x.shape, row.startswith("is"))
+
+
+def close(made, want):
+    np.testing.assert_allclose(made.astype("f4"), want.astype("f4"), rtol=0.008, atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 5, 33, 128, 3000])
+@pytest.mark.parametrize("row", ["_softmax", "_log_softmax"])
+def test_softmax(row, width, threads):
+    x, grad = numbers((70, width), 1), numbers((70, width), 2)
+    x[~np.isfinite(x.astype("f4"))] = 1
+    kernel, backward = kernels["cpu"][row].fn, kernels["cpu"][f"{row}_backward_data"].fn
+    for values in (x, np.asfortranarray(x), x[:, ::2]):
+        for dim in (1, 0):
+            for kind in (ml_dtypes.bfloat16, np.float32):
+                out, want = np.zeros(values.shape, kind), np.zeros(values.shape, "f4")
+                kernel(out, values, dim, kind is np.float32)
+                kernel.numpy(want, values.astype("f4"), dim, False)
+                close(out, want)
+    out, made, want = np.zeros_like(x), np.zeros_like(x), np.zeros(x.shape, "f4")
+    kernel(out, x, 1, False)
+    with np.errstate(all="ignore"):
+        backward(made, grad, out, 1, None)
+        backward.numpy(want, grad.astype("f4"), out.astype("f4"), 1, None)
+    np.testing.assert_allclose(made.astype("f4"), want, rtol=0.008, atol=2e-5)
+
+
+@pytest.mark.parametrize("width", [1, 33, 768, 3000])
+@pytest.mark.parametrize("weighted", [None, ml_dtypes.bfloat16, np.float32])
+def test_layer_norm(width, weighted, threads):
+    x = np.random.default_rng(1).standard_normal((70, width)).astype(ml_dtypes.bfloat16)
+    weight, bias = (
+        None if weighted is None else np.random.default_rng(seed).standard_normal(width).astype(weighted)
+        for seed in (2, 3)
+    )
+    kernel = kernels["cpu"]["native_layer_norm"].fn
+    kind = weighted or ml_dtypes.bfloat16
+    for values in (x, np.asfortranarray(x)):
+        outs = tuple(np.zeros((70, extent), dtype) for extent, dtype in ((width, x.dtype), (1, kind), (1, kind)))
+        wants = tuple(np.zeros(out.shape, "f4") for out in outs)
+        kernel(outs, values, [width], weight, bias, 1e-5)
+        single = [None if one is None else one.astype("f4") for one in (values, weight, bias)]
+        kernel.numpy(wants, single[0], [width], single[1], single[2], 1e-5)
+        for out, want in zip(outs, wants, strict=True):
+            np.testing.assert_allclose(out.astype("f4"), want, rtol=0.008, atol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float32])
+def test_gates(dtype):
+    x = np.random.default_rng(1).standard_normal((6, 70, 10)).astype(dtype)
+    for values in (x, np.asfortranarray(x), x[:, ::-1]):
+        for dim in (0, 1, -1):
+            shape = list(x.shape)
+            shape[dim] //= 2
+            grad = np.random.default_rng(2).standard_normal(shape).astype(dtype)
+            for row, given, extents in (("glu", (values, dim), shape), ("glu_backward", (grad, values, dim), x.shape)):
+                kernel = kernels["cpu"][row].fn
+                out, want = np.zeros(extents, dtype), np.zeros(extents, "f4")
+                kernel(out, *given)
+                kernel.numpy(want, *(one.astype("f4") if isinstance(one, np.ndarray) else one for one in given))
+                np.testing.assert_allclose(
+                    out.astype("f4"), want, rtol=0.008 if dtype is not np.float32 else 4e-6, atol=1e-6
+                )
+
+
+def test_the_first_power_is_the_number():
+    for dtype in (ml_dtypes.bfloat16, np.float32):
+        x = numbers((40, 33), 1).astype(dtype)
+        for exponent in (1, 1.0):
+            out = np.zeros_like(x)
+            kernels["cpu"]["pow.Tensor_Scalar"].fn(out, x, exponent)
+            np.testing.assert_array_equal(out.astype("f4"), x.astype("f4"))
+            np.testing.assert_array_equal(np.signbit(out), np.signbit(x))

@@ -30,6 +30,18 @@ CASES = [
     (3, 5, 4, 1, (50,), (4,), (1,), (2,), (1,)),
     (1, 4, 13, 1, (33,), (3,), (2,), (0,), (3,)),
     (2, 2, 2, 2, (1,), (1,), (1,), (3,), (1,)),
+    (2, 6, 6, 6, (14, 14), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (2, 3, 3, 3, (9, 30), (7, 7), (1, 1), (3, 3), (1, 1)),
+    (1, 2, 2, 2, (6, 101), (3, 3), (2, 2), (1, 1), (1, 1)),
+    (1, 2, 2, 2, (11, 150), (3, 5), (3, 3), (2, 4), (2, 2)),
+    (1, 2, 2, 2, (5, 41), (1, 3), (1, 1), (0, 5), (1, 1)),
+    (2, 3, 13, 1, (40, 83), (7, 7), (2, 2), (3, 3), (1, 1)),
+    (1, 50, 5, 1, (20, 21), (3, 3), (2, 2), (1, 1), (1, 1)),
+    (2, 3, 7, 1, (17, 33), (4, 4), (4, 4), (0, 0), (1, 1)),
+    (1, 3, 7, 1, (24, 26), (8, 6), (8, 8), (0, 0), (1, 1)),
+    (1, 3, 7, 1, (24, 26), (3, 3), (4, 4), (1, 1), (2, 2)),
+    (1, 9, 7, 1, (21, 26), (1, 1), (2, 2), (0, 0), (1, 1)),
+    (1, 9, 7, 1, (21, 26), (1, 1), (3, 2), (1, 1), (1, 1)),
 ]
 
 
@@ -120,3 +132,14 @@ def test_largest_of_windows(extents: Any, kernel: Any, stride: Any, padding: Any
     native_kernel("largest_of_windows_backward")(out, grad, x, *how, got[1])
     pool.max_pool_backward(other, grad, x, *how, got[1])
     np.testing.assert_allclose(out, other, rtol=1e-6, atol=1e-6)
+
+
+def test_infinity_stays_where_windows_see_it(threads: int) -> None:
+    """A depthwise weight's gradient has products of what its own element of the window sees alone."""
+    x, grad = np.ones((1, 1, 5, 21), "f4"), np.ones((1, 1, 5, 21), "f4")
+    x[0, 0, 2, 20] = np.inf
+    out = np.zeros((1, 1, 3, 3), "f4")
+    values = (grad, x, np.ones((1, 1, 3, 3), "f4"), [1], (1, 1), (1, 1), (1, 1), False, (0, 0), 1, [False, True, False])
+    native_kernel("convolution_backward")((None, out, None), *values)
+    assert np.isinf(out[0, 0, :, 1:]).all()
+    assert (out[0, 0, :, 0] == np.inf).sum() == 0

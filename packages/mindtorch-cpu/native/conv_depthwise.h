@@ -1,0 +1,157 @@
+// Depthwise convolutions: every channel by itself, from a frame of its plane. Included by conv_loops.cpp alone.
+#pragma once
+
+#include "conv_frame.h"
+
+namespace mindtorch {
+namespace {
+
+constexpr size_t MOST_TAPS = 128;
+
+// How many vectors and rows of a result are worked on together.
+struct Together {
+    ptrdiff_t vectors, rows;
+
+    explicit Together(const Convolution& c) {
+        constexpr ptrdiff_t WIDTH = Simd<float>::WIDTH;
+        const ptrdiff_t wanted = (c.out_width + WIDTH - 1) / WIDTH;
+        vectors = wanted < 4 ? wanted : 4;
+        rows = vectors == 1 ? 4 : vectors == 2 ? 2 : 1;
+    }
+    ptrdiff_t columns_of(const Convolution& c) const {
+        const ptrdiff_t block = vectors * static_cast<ptrdiff_t>(Simd<float>::WIDTH);
+        return (c.out_width + block - 1) / block * block;
+    }
+    Frame frame(const Convolution& c) const {
+        return Frame(c, 0, (c.out_height + rows - 1) / rows * rows, columns_of(c));
+    }
+};
+
+// The frame, and a result's plane with rows as long as the frame's columns.
+size_t depthwise_scratch(const Convolution& c) {
+    const Together together(c);
+    const ptrdiff_t grads = together.columns_of(c) * c.out_height;
+    return static_cast<size_t>(together.frame(c).size + grads) + FRAME_SLACK;
+}
+
+struct Taps {
+    ptrdiff_t at[MOST_TAPS];
+    size_t count = 0;
+
+    Taps(const Convolution& c, const Frame& f) {
+        for (ptrdiff_t down = 0; down < c.kernel[0]; down++)
+            for (ptrdiff_t across = 0; across < c.kernel[1]; across++) at[count++] = f.tap(c, down, across);
+    }
+};
+
+// ROWS rows of `out` by VECTORS vectors. What lies past a row's end is written again with the next row.
+template <size_t ROWS, size_t VECTORS>
+MINDTORCH_INLINE void depthwise_block(float* out, const float* end, ptrdiff_t out_row, const float* from, ptrdiff_t row,
+                                      const Taps& taps, const float* weight, float bias) {
+    using Vector = Simd<float>::Vector;
+    constexpr size_t WIDTH = Simd<float>::WIDTH;
+    Vector sums[ROWS][VECTORS];
+    for (size_t y = 0; y < ROWS; y++)
+        for (size_t x = 0; x < VECTORS; x++) sums[y][x] = Vector{} + bias;
+    for (size_t k = 0; k < taps.count; k++) {
+        const float* tap = from + taps.at[k];
+        const float factor = weight[k];
+#pragma GCC unroll 4
+        for (size_t y = 0; y < ROWS; y++)
+#pragma GCC unroll 4
+            for (size_t x = 0; x < VECTORS; x++)
+                sums[y][x] += read(tap + static_cast<ptrdiff_t>(y) * row + x * WIDTH) * factor;
+    }
+    for (size_t y = 0; y < ROWS; y++)
+        for (size_t x = 0; x < VECTORS; x++) {
+            float* to = out + static_cast<ptrdiff_t>(y) * out_row + x * WIDTH;
+            if (to + WIDTH <= end)
+                write(to, sums[y][x]);
+            else if (to < end)
+                memcpy(to, &sums[y][x], static_cast<size_t>(end - to) * sizeof(float));
+        }
+}
+
+template <size_t ROWS, size_t VECTORS>
+void depthwise_plane(const Convolution& c, const Frame& f, float* out, const float* frame, const Taps& taps,
+                     const float* weight, float bias) {
+    constexpr ptrdiff_t BLOCK = VECTORS * Simd<float>::WIDTH;
+    const float* end = out + c.out_height * c.out_width;
+    for (ptrdiff_t y = 0; y < c.out_height; y += ROWS)
+        for (ptrdiff_t x = 0; x < c.out_width; x += BLOCK)
+            depthwise_block<ROWS, VECTORS>(out + y * c.out_width + x, end, c.out_width, frame + f.below(c, y) + x,
+                                           f.below(c, 1), taps, weight, bias);
+}
+
+void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane,
+               float* scratch) {
+    const size_t feature = plane % c.groups;
+    const Together together(c);
+    const Frame f = together.frame(c);
+    const Taps taps(c, f);
+    fill_frame(c, f, scratch, in + plane * static_cast<size_t>(c.height * c.width));
+    out += plane * static_cast<size_t>(c.out_height * c.out_width);
+    weight += feature * taps.count;
+    const float shift = bias == nullptr ? 0.0f : bias[feature];
+    switch (together.vectors) {
+        case 1: return depthwise_plane<4, 1>(c, f, out, scratch, taps, weight, shift);
+        case 2: return depthwise_plane<2, 2>(c, f, out, scratch, taps, weight, shift);
+        case 3: return depthwise_plane<1, 3>(c, f, out, scratch, taps, weight, shift);
+        default: return depthwise_plane<1, 4>(c, f, out, scratch, taps, weight, shift);
+    }
+}
+
+// The products of a gradient's plane, in rows of `columns`, and what TAPS elements of the window see, summed up.
+template <size_t TAPS>
+void depthwise_products(const Convolution& c, const Frame& f, double* sums, const float* grad, ptrdiff_t columns,
+                        const float* frame, const ptrdiff_t* taps) {
+    using Vector = Simd<float>::Vector;
+    constexpr ptrdiff_t WIDTH = Simd<float>::WIDTH;
+    typedef int Order __attribute__((vector_size(VECTOR_BYTES)));
+    Order order;
+    for (int lane = 0; lane < static_cast<int>(WIDTH); lane++) order[lane] = lane;
+    Vector chains[TAPS] = {};
+    for (ptrdiff_t y = 0; y < c.out_height; y++, grad += columns) {
+        const float* row = frame + f.below(c, y);
+        ptrdiff_t x = 0;
+        for (; x + WIDTH <= c.out_width; x += WIDTH) {
+            const Vector slope = read(grad + x);
+#pragma GCC unroll 4
+            for (size_t k = 0; k < TAPS; k++) chains[k] += read(row + taps[k] + x) * slope;
+        }
+        if (x == c.out_width) continue;
+        const Vector slope = read(grad + x);
+        const auto seen = order < static_cast<int>(c.out_width - x);  // what lies past the row may be infinite
+#pragma GCC unroll 4
+        for (size_t k = 0; k < TAPS; k++) chains[k] += (seen ? read(row + taps[k] + x) : Vector{}) * slope;
+    }
+    for (size_t k = 0; k < TAPS; k++)
+        for (ptrdiff_t lane = 0; lane < WIDTH; lane++) sums[k] += static_cast<double>(chains[k][lane]);
+}
+
+// The weights' gradient of one feature.
+void depthwise_weight(const Convolution& c, float* to, const float* grad, const float* in, size_t feature,
+                      float* scratch) {
+    const Together together(c);
+    const Frame f = together.frame(c);
+    const Taps taps(c, f);
+    const ptrdiff_t columns = together.columns_of(c);
+    float* slopes = scratch + f.size;
+    memset(slopes, 0, (static_cast<size_t>(columns * c.out_height) + FRAME_SLACK) * sizeof(float));
+    double sums[MOST_TAPS] = {};
+    for (size_t image = 0; image < c.batch; image++) {
+        const size_t plane = image * c.groups + feature;
+        const float* own = grad + plane * static_cast<size_t>(c.out_height * c.out_width);
+        fill_frame(c, f, scratch, in + plane * static_cast<size_t>(c.height * c.width));
+        for (ptrdiff_t y = 0; y < c.out_height; y++)
+            memcpy(slopes + y * columns, own + y * c.out_width, static_cast<size_t>(c.out_width) * sizeof(float));
+        size_t k = 0;
+        for (; k + 4 <= taps.count; k += 4)
+            depthwise_products<4>(c, f, sums + k, slopes, columns, scratch, taps.at + k);
+        for (; k < taps.count; k++) depthwise_products<1>(c, f, sums + k, slopes, columns, scratch, taps.at + k);
+    }
+    for (size_t k = 0; k < taps.count; k++) to[feature * taps.count + k] = static_cast<float>(sums[k]);
+}
+
+}  // namespace
+}  // namespace mindtorch
