@@ -7,6 +7,11 @@ namespace mindtorch {
 namespace {
 
 constexpr size_t MOST_TAPS = 128;
+#if defined(__AVX512F__)
+constexpr ptrdiff_t MOST_SUMS = 16;  // that stay in registers
+#else
+constexpr ptrdiff_t MOST_SUMS = 8;
+#endif
 
 // How many vectors and rows of a result are worked on together.
 struct Together {
@@ -16,7 +21,7 @@ struct Together {
         constexpr ptrdiff_t WIDTH = Simd<float>::WIDTH;
         const ptrdiff_t wanted = (c.out_width + WIDTH - 1) / WIDTH;
         vectors = wanted < 4 ? wanted : 4;
-        rows = vectors == 1 ? 4 : vectors == 2 ? 2 : 1;
+        rows = MOST_SUMS / vectors < 4 ? MOST_SUMS / vectors : 4;
     }
     ptrdiff_t columns_of(const Convolution& c) const {
         const ptrdiff_t block = vectors * static_cast<ptrdiff_t>(Simd<float>::WIDTH);
@@ -44,32 +49,61 @@ struct Taps {
     }
 };
 
-// ROWS rows of `out` by VECTORS vectors. What lies past a row's end is written again with the next row.
+// The sums of ROWS rows by VECTORS vectors, from `bias` on.
 template <size_t ROWS, size_t VECTORS>
-MINDTORCH_INLINE void depthwise_block(float* out, const float* end, ptrdiff_t out_row, const float* from, ptrdiff_t row,
-                                      const Taps& taps, const float* weight, float bias) {
-    using Vector = Simd<float>::Vector;
+MINDTORCH_INLINE void depthwise_sums(Simd<float>::Vector (&sums)[ROWS][VECTORS], const Convolution& c,
+                                     const float* from, ptrdiff_t row, const Taps& taps, const float* weight,
+                                     float bias) {
     constexpr size_t WIDTH = Simd<float>::WIDTH;
-    Vector sums[ROWS][VECTORS];
-    for (size_t y = 0; y < ROWS; y++)
-        for (size_t x = 0; x < VECTORS; x++) sums[y][x] = Vector{} + bias;
-    for (size_t k = 0; k < taps.count; k++) {
-        const float* tap = from + taps.at[k];
-        const float factor = weight[k];
+    const Simd<float>::Vector start = Simd<float>::Vector{} + bias;
+    Simd<float>::Vector chains[ROWS][VECTORS];  // in registers
 #pragma GCC unroll 4
-        for (size_t y = 0; y < ROWS; y++)
-#pragma GCC unroll 4
-            for (size_t x = 0; x < VECTORS; x++)
-                sums[y][x] += read(tap + static_cast<ptrdiff_t>(y) * row + x * WIDTH) * factor;
-    }
     for (size_t y = 0; y < ROWS; y++)
-        for (size_t x = 0; x < VECTORS; x++) {
-            float* to = out + static_cast<ptrdiff_t>(y) * out_row + x * WIDTH;
-            if (to + WIDTH <= end)
-                write(to, sums[y][x]);
-            else if (to < end)
-                memcpy(to, &sums[y][x], static_cast<size_t>(end - to) * sizeof(float));
+#pragma GCC unroll 4
+        for (size_t x = 0; x < VECTORS; x++) chains[y][x] = start;
+    if (c.stride[0] != 1 || c.dilation[0] != 1) {
+        for (size_t k = 0; k < taps.count; k++) {
+            const float* tap = from + taps.at[k];
+            const float factor = weight[k];
+#pragma GCC unroll 4
+            for (size_t y = 0; y < ROWS; y++)
+#pragma GCC unroll 4
+                for (size_t x = 0; x < VECTORS; x++)
+                    chains[y][x] += read(tap + static_cast<ptrdiff_t>(y) * row + x * WIDTH) * factor;
         }
+    } else {
+        // What is read once is part of several rows' sums.
+        const auto height = static_cast<size_t>(c.kernel[0]), width = static_cast<size_t>(c.kernel[1]);
+        for (size_t down = 0; down < ROWS + height - 1; down++, from += row)
+            for (size_t across = 0; across < width; across++) {
+                Simd<float>::Vector values[VECTORS];
+#pragma GCC unroll 4
+                for (size_t x = 0; x < VECTORS; x++) values[x] = read(from + taps.at[across] + x * WIDTH);
+#pragma GCC unroll 4
+                for (size_t y = 0; y < ROWS; y++) {
+                    if (down < y || down - y >= height) continue;
+                    const float factor = weight[(down - y) * width + across];
+#pragma GCC unroll 4
+                    for (size_t x = 0; x < VECTORS; x++) chains[y][x] += values[x] * factor;
+                }
+            }
+    }
+#pragma GCC unroll 4
+    for (size_t y = 0; y < ROWS; y++)
+#pragma GCC unroll 4
+        for (size_t x = 0; x < VECTORS; x++) sums[y][x] = chains[y][x];
+}
+
+// Write vectors of a row; what lies past `end` is left out.
+template <size_t VECTORS>
+MINDTORCH_INLINE void write_row(float* to, const float* end, const Simd<float>::Vector (&values)[VECTORS]) {
+    constexpr size_t WIDTH = Simd<float>::WIDTH;
+    for (size_t x = 0; x < VECTORS; x++, to += WIDTH) {
+        if (to + WIDTH <= end)
+            write(to, values[x]);
+        else if (to < end)
+            memcpy(to, &values[x], static_cast<size_t>(end - to) * sizeof(float));
+    }
 }
 
 template <size_t ROWS, size_t VECTORS>
@@ -78,9 +112,15 @@ void depthwise_plane(const Convolution& c, const Frame& f, float* out, const flo
     constexpr ptrdiff_t BLOCK = VECTORS * Simd<float>::WIDTH;
     const float* end = out + c.out_height * c.out_width;
     for (ptrdiff_t y = 0; y < c.out_height; y += ROWS)
-        for (ptrdiff_t x = 0; x < c.out_width; x += BLOCK)
-            depthwise_block<ROWS, VECTORS>(out + y * c.out_width + x, end, c.out_width, frame + f.below(c, y) + x,
-                                           f.below(c, 1), taps, weight, bias);
+        for (ptrdiff_t x = 0; x < c.out_width; x += BLOCK) {
+            Simd<float>::Vector sums[ROWS][VECTORS];
+            depthwise_sums(sums, c, frame + f.below(c, y) + x, f.below(c, 1), taps, weight, bias);
+            for (size_t row = 0; row < ROWS && y + static_cast<ptrdiff_t>(row) < c.out_height; row++) {
+                float* to = out + (y + static_cast<ptrdiff_t>(row)) * c.out_width;
+                // Where a block is as long as a row, what is written past the row is written again with the next.
+                write_row(to + x, c.out_width <= BLOCK ? end : to + c.out_width, sums[row]);
+            }
+        }
 }
 
 void depthwise(const Convolution& c, float* out, const float* in, const float* weight, const float* bias, size_t plane,
@@ -95,9 +135,10 @@ void depthwise(const Convolution& c, float* out, const float* in, const float* w
     const float shift = bias == nullptr ? 0.0f : bias[feature];
     switch (together.vectors) {
         case 1: return depthwise_plane<4, 1>(c, f, out, scratch, taps, weight, shift);
-        case 2: return depthwise_plane<2, 2>(c, f, out, scratch, taps, weight, shift);
-        case 3: return depthwise_plane<1, 3>(c, f, out, scratch, taps, weight, shift);
-        default: return depthwise_plane<1, 4>(c, f, out, scratch, taps, weight, shift);
+        case 2: return depthwise_plane<4, 2>(c, f, out, scratch, taps, weight, shift);
+        case 3:
+            return depthwise_plane<MOST_SUMS / 3 < 4 ? MOST_SUMS / 3 : 4, 3>(c, f, out, scratch, taps, weight, shift);
+        default: return depthwise_plane<MOST_SUMS / 4, 4>(c, f, out, scratch, taps, weight, shift);
     }
 }
 

@@ -26,48 +26,75 @@ struct Frame {
     // Where an element of the window reads for the frame's first position.
     ptrdiff_t tap(const Convolution& c, ptrdiff_t down, ptrdiff_t across) const {
         const ptrdiff_t column = across * c.dilation[1];
+        if (c.stride[1] == 1) return down * c.dilation[0] * row + column;  // division is slow
         return down * c.dilation[0] * row + column % c.stride[1] * line + column / c.stride[1];
     }
     // How much further it reads `y` rows of the result below.
     ptrdiff_t below(const Convolution& c, ptrdiff_t y) const { return y * c.stride[0] * row; }
 };
 
-// One row of an image into a frame's row of zeros.
-MINDTORCH_INLINE void fill_frame_row(const Convolution& c, const Frame& f, float* to, const float* from) {
-    const ptrdiff_t step = c.stride[1], before = c.padding[1];
-    ptrdiff_t place = 0;
-    if (before == 0 && step % 4 == 0) {
-        const ptrdiff_t columns = c.width / step < f.line ? c.width / step / 4 * 4 : f.line;
-        for (ptrdiff_t at = 0; at < step; at += 4)
-            for (ptrdiff_t i = 0; i < columns; i += 4)
-                transpose(to + at * f.line + i, static_cast<size_t>(f.line), from + i * step + at, step);
-        place = columns * step;
+// Short lines are many: no call, and the last eight may be written twice.
+MINDTORCH_INLINE void copy_line(float* to, const float* from, ptrdiff_t count) {
+    constexpr ptrdiff_t EIGHT = 8;
+    if (count < EIGHT) {
+        for (ptrdiff_t i = 0; i < count; i++) to[i] = from[i];
+        return;
     }
-    const ptrdiff_t phases = c.dilation[1] == 1 && c.kernel[1] < step ? c.kernel[1] : step;
-    for (ptrdiff_t phase = 0; phase < phases; phase++) {
-        // Columns x of the image with (x + before) % step == phase, from `place` on.
-        const ptrdiff_t least_index = before < 0 ? 0 : (before + place - phase + step - 1) / step;
-        ptrdiff_t index = least_index < 0 ? 0 : least_index;
-        const ptrdiff_t last = (c.width - 1 + before - phase) / step + 1;
-        const ptrdiff_t end = c.width + before <= phase ? 0 : last < f.line ? last : f.line;
-        float* line = to + phase * f.line;
-        const float* at = from + phase - before;
+    for (ptrdiff_t i = 0; i < count - EIGHT; i += EIGHT) __builtin_memcpy(to + i, from + i, EIGHT * sizeof(float));
+    __builtin_memcpy(to + count - EIGHT, from + count - EIGHT, EIGHT * sizeof(float));
+}
+
+// What one place in the stride takes of every row: columns `from`.. of a line, `begin` onwards.
+struct Columns {
+    ptrdiff_t begin, end, from;
+
+    // Columns x of the image, not before `place`, with (x + padding) % stride == phase.
+    Columns(const Convolution& c, const Frame& f, ptrdiff_t phase, ptrdiff_t place) {
+        const ptrdiff_t step = c.stride[1], before = c.padding[1], first = before + place - phase;
+        begin = first <= 0 ? 0 : (first + step - 1) / step;
+        const ptrdiff_t last = c.width - 1 + before - phase, count = last < 0 ? 0 : last / step + 1;
+        end = count < f.line ? count : f.line;
+        from = phase - before;
+    }
+    MINDTORCH_INLINE void copy(float* line, const float* row, ptrdiff_t step) const {
+        const float* at = row + from;
         if (step == 1)
-            for (; index < end; index++) line[index] = at[index];
+            copy_line(line + begin, at + begin, end - begin);
         else if (step == 2)
-            for (; index < end; index++) line[index] = at[2 * index];
+            for (ptrdiff_t i = begin; i < end; i++) line[i] = at[2 * i];
         else
-            for (; index < end; index++) line[index] = at[index * step];
+            for (ptrdiff_t i = begin; i < end; i++) line[i] = at[i * step];
     }
+};
+
+// Lines of a row without padding, four at a time; returns how many of a row's columns they took.
+MINDTORCH_INLINE ptrdiff_t turn_row(const Convolution& c, const Frame& f, float* to, const float* from) {
+    const ptrdiff_t step = c.stride[1], whole = c.width / step;
+    const ptrdiff_t columns = whole < f.line ? whole / 4 * 4 : f.line;
+    for (ptrdiff_t at = 0; at < step; at += 4)
+        for (ptrdiff_t i = 0; i < columns; i += 4)
+            transpose(to + at * f.line + i, static_cast<size_t>(f.line), from + i * step + at, step);
+    return columns * step;
 }
 
 void fill_frame(const Convolution& c, const Frame& f, float* to, const float* plane) {
     memset(to, 0, static_cast<size_t>(f.size) * sizeof(float));
+    // Rows of the frame that are the image's, and the first of the image's.
+    const ptrdiff_t above = c.padding[0] - f.first, begin = above < 0 ? 0 : above;
+    const ptrdiff_t rest = c.height + above, end = rest < f.rows ? rest : f.rows;
     const bool sparse = c.dilation[0] == 1 && c.kernel[0] < c.stride[0];
-    for (ptrdiff_t row = 0; row < f.rows; row++) {
-        if (sparse && row % c.stride[0] >= c.kernel[0]) continue;
-        const ptrdiff_t y = f.first + row - c.padding[0];
-        if (y >= 0 && y < c.height) fill_frame_row(c, f, to + row * f.row, plane + y * c.width);
+    const bool turned = c.padding[1] == 0 && c.stride[1] % 4 == 0;
+    const ptrdiff_t phases = c.dilation[1] == 1 && c.kernel[1] < c.stride[1] ? c.kernel[1] : c.stride[1];
+    ptrdiff_t place = 0;
+    if (turned)
+        for (ptrdiff_t row = begin; row < end; row++)
+            if (!sparse || row % c.stride[0] < c.kernel[0])
+                place = turn_row(c, f, to + row * f.row, plane + (row - above) * c.width);
+    for (ptrdiff_t phase = 0; phase < phases; phase++) {
+        const Columns columns(c, f, phase, place);
+        for (ptrdiff_t row = begin; row < end; row++)
+            if (!sparse || row % c.stride[0] < c.kernel[0])
+                columns.copy(to + row * f.row + phase * f.line, plane + (row - above) * c.width, c.stride[1]);
     }
 }
 
@@ -97,24 +124,27 @@ MINDTORCH_INLINE void copy_stretch(float* to, const float* from, size_t count) {
     if (count > WIDTH) write(to + WIDTH, read(from + WIDTH));
 }
 
-// Pack what the window has at its elements `k`.. at up to a panel's width of positions from `from` on.
+// Where the window's elements `k`.. read, of planes that begin with the first element's.
+void places_of(const Convolution& c, const Frame& f, ptrdiff_t* to, size_t k, size_t depth) {
+    const ptrdiff_t at = static_cast<ptrdiff_t>(k) % (c.kernel[0] * c.kernel[1]);
+    ptrdiff_t down = at / c.kernel[1], across = at % c.kernel[1], plane = 0;
+    for (size_t done = 0; done < depth; done++) {
+        to[done] = plane + f.tap(c, down, across);
+        if (++across < c.kernel[1]) continue;
+        across = 0;
+        if (++down == c.kernel[0]) down = 0, plane += f.size;
+    }
+}
+
+// Pack what the window's elements at `places` have at up to a panel's width of positions from `from` on.
 void pack_frame(const Convolution& c, const Frame& f, float* to, const float* planes, ptrdiff_t from, size_t positions,
-                size_t k, size_t depth) {
+                const ptrdiff_t* places, size_t depth) {
     constexpr size_t PANEL = Simd<float>::TILE_COLUMNS;
     Stretch stretches[PANEL];
     const size_t count = stretches_of(c, f, stretches, from, positions);
-    const ptrdiff_t window = c.kernel[0] * c.kernel[1], at = static_cast<ptrdiff_t>(k);
-    planes += at / window * f.size;
-    ptrdiff_t down = at % window / c.kernel[1], across = at % c.kernel[1];
-    for (size_t done = 0; done < depth; done++, to += PANEL) {
-        const float* tap = planes + f.tap(c, down, across);
+    for (size_t k = 0; k < depth; k++, to += PANEL)
         for (size_t i = 0; i < count; i++)
-            copy_stretch(to + stretches[i].place, tap + stretches[i].at, stretches[i].count);
-        if (++across == c.kernel[1]) {
-            across = 0;
-            if (++down == c.kernel[0]) down = 0, planes += f.size;
-        }
-    }
+            copy_stretch(to + stretches[i].place, planes + places[k] + stretches[i].at, stretches[i].count);
 }
 
 }  // namespace

@@ -111,9 +111,10 @@ void pack_windows(const Convolution& c, float* to, float* frames, const float* i
     const size_t channel = k / window(c), end = (k + depth - 1) / window(c) + 1;
     for (size_t at = channel; at < end; at++)
         fill_frame(c, f, frames + (at - channel) * static_cast<size_t>(f.size), image + at * area(c));
+    ptrdiff_t reads[BLOCK_DEPTH];
+    places_of(c, f, reads, k, depth);
     for (size_t at = 0; at < positions; at += WIDE, to += WIDE * depth)
-        pack_frame(c, f, to, frames, static_cast<ptrdiff_t>(from + at), least(WIDE, positions - at),
-                   k - channel * window(c), depth);
+        pack_frame(c, f, to, frames, static_cast<ptrdiff_t>(from + at), least(WIDE, positions - at), reads, depth);
 }
 
 size_t positions_of(const Convolution& c) { return least(PART, round_up(places(c), WIDE)); }
