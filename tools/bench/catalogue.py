@@ -31,6 +31,14 @@ def _moving(text: str) -> Effort:
     return Effort(text, "moving_cases", seconds=0.1, pairs=11, goal=1.0)
 
 
+def _reduction(text: str) -> Effort:
+    return Effort(text, "reduction_cases", seconds=0.1, pairs=7, goal=1.0)
+
+
+def _element(text: str) -> Effort:
+    return Effort(text, "element_cases", seconds=0.1, pairs=7, goal=1.0)
+
+
 def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
 
@@ -109,6 +117,49 @@ _MOVING = {
     "bags": _moving("embedding_bag, 256 means of 16 rows of 64"),
     "topk": _moving("topk(50) of 4 × 50257"),
     "nonzero": _moving("nonzero, 1024 × 1024"),
+    "stack": _moving("stack of two 512 × 768, last dimension"),
+    "split_and_cat": _moving("split of 512 × 768 in four, and cat"),
+    "repeat": _moving("repeat(4, 2) of 256 × 512"),
+    "roll": _moving("roll(3, -1), 1024 × 1024"),
+    "flip": _moving("flip(-1), 1024 × 1024"),
+    "index_select_columns": _moving("index_select of 512 columns of 512 × 1024"),
+    "index_add": _moving("index_add_ of 512 rows to 4096 × 768"),
+    "one_hot": _moving("one_hot of 2048 numbers, 128 classes"),
+}
+
+_REDUCTIONS = {
+    "mean_last": _reduction("mean(-1), 6144 × 128"),
+    "amax_last": _reduction("amax(-1), 6144 × 128"),
+    "max_last": _reduction("max(-1), 6144 × 128"),
+    "argmax_last": _reduction("argmax(-1), 6144 × 128"),
+    "var_last": _reduction("var(-1), 6144 × 128"),
+    "norm_last": _reduction("norm(dim=-1), 6144 × 128"),
+    "sum_whole_numbers": _reduction("sum(-1) of int64, 6144 × 128"),
+    "cumsum": _reduction("cumsum(-1), 1024 × 1024"),
+    "sort_rows": _reduction("sort(-1), 1024 × 256"),
+    "sort_whole_numbers": _reduction("sort of 262,144 int64"),
+    "unique": _reduction("unique of 262,144 int64"),
+    "median": _reduction("median(-1), 1024 × 256"),
+    "bincount": _reduction("bincount of 262,144 numbers"),
+}
+
+_ELEMENTS = {
+    "add_transposed": _element("add of a transposed 1024 × 1024"),
+    "add_every_other": _element("add of every other column, 1024 × 512"),
+    "add_column": _element("add of a column, 512 × 3072"),
+    "outer": _element("a column by a row, 1024 × 1024"),
+    "where": _element("where, 1024 × 1024"),
+    "masked_fill": _element("masked_fill of 4 × 12 × 128 × 128 by keys"),
+    "clamp": _element("clamp, 1024 × 1024"),
+    "compare": _element("a > b, 1024 × 1024"),
+    "remainder": _element("x % 3, 1024 × 512"),
+    "nan_to_num": _element("nan_to_num, 1024 × 1024"),
+    "add_whole_numbers": _element("add of int64, 1024 × 512"),
+    "shift": _element("x << 2 of int64, 1024 × 512"),
+    "add_double": _element("add of float64, 512 × 1024"),
+    "exp_double": _element("exp of float64, 512 × 1024"),
+    "add_bfloat16": _element("add of bfloat16, 1024 × 1024"),
+    "add_float16": _element("add of float16, 1024 × 1024"),
 }
 
 _OPTIMIZERS = {
@@ -134,5 +185,13 @@ _PROGRAMS = {
     "gpt2_decode": _model("GPT-2-small greedy decoding of 32 tokens, KV cache", 0.8),
 }
 
-GROUPS = {"tiny": _TINY, "kernels": _KERNELS, "moving": _MOVING, "optimizers": _OPTIMIZERS, "programs": _PROGRAMS}
+GROUPS = {
+    "tiny": _TINY,
+    "kernels": _KERNELS,
+    "moving": _MOVING,
+    "reductions": _REDUCTIONS,
+    "elements": _ELEMENTS,
+    "optimizers": _OPTIMIZERS,
+    "programs": _PROGRAMS,
+}
 CASES = {name: effort for group in GROUPS.values() for name, effort in group.items()}

@@ -141,3 +141,51 @@ def nonzero() -> Step:
     """A third of a square."""
     mask = torch.rand(SQUARE) < 0.33
     return lambda: mask.nonzero()
+
+
+def stack() -> Step:
+    """Along a new last dimension."""
+    x, y = torch.randn(512, 768), torch.randn(512, 768)
+    return lambda: torch.stack([x, y], -1)
+
+
+def split_and_cat() -> Step:
+    """Four parts of the last dimension."""
+    x = torch.randn(512, 768)
+    return lambda: torch.cat(x.split(192, -1), -1)
+
+
+def repeat() -> Step:
+    """In both dimensions."""
+    x = torch.randn(256, 512)
+    return lambda: x.repeat(4, 2)
+
+
+def roll() -> Step:
+    """Along rows."""
+    x = torch.randn(SQUARE)
+    return lambda: x.roll(3, -1)
+
+
+def flip() -> Step:
+    """Rows backwards."""
+    x = torch.randn(SQUARE)
+    return lambda: x.flip(-1)
+
+
+def index_select_columns() -> Step:
+    """Half of the columns."""
+    x, places = torch.randn(512, 1024), torch.randint(0, 1024, (512,))
+    return lambda: x.index_select(1, places)
+
+
+def index_add() -> Step:
+    """512 rows added."""
+    x, places, y = torch.zeros(4096, 768), torch.randint(0, 4096, (512,)), torch.randn(512, 768)
+    return lambda: x.index_add_(0, places, y)
+
+
+def one_hot() -> Step:
+    """128 classes."""
+    x = torch.randint(0, 128, (2048,))
+    return lambda: F.one_hot(x, 128)
