@@ -253,13 +253,13 @@ void Elementwise::describe(Operand& operand, bool brains) const {
     operand.flat &= operand.dense;
 }
 
-// A few elements that are dense, of one kind and one shape in all operands: what most calls on tiny tensors are.
-// False when the driver has to look closer; nothing is done then.
-static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+// A few elements that are dense, of one kind and one shape in all operands, of which the second may be a number: what
+// most calls on tiny tensors are. False when the driver has to look closer; nothing is done then.
+static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
     if (!PyArray_CheckExact(out)) return false;
     auto* to = reinterpret_cast<PyArrayObject*>(out);
     const Kind kind = kind_of_elements(to);
-    if (kind == KINDS || by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) ||
+    if (kind == KINDS || maps.by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) ||
         PyArray_TYPE(to) == configuration.bfloat16)
         return false;
     const int ndim = PyArray_NDIM(to);
@@ -270,7 +270,17 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
     }
     const size_t bytes = total * item_size(kind);
     const void* in[MOST_SOURCES];
+    Map map = maps.by_kind[kind];
+    double wide;
+    float single;
     for (int each = 0; each < count; each++) {
+        if (each == 1 && PyFloat_CheckExact(values[1]) && kind <= WIDE && maps.single[1] != nullptr && count == 2) {
+            wide = PyFloat_AS_DOUBLE(values[1]);
+            single = static_cast<float>(wide);
+            in[1] = kind == SINGLE ? static_cast<const void*>(&single) : &wide;
+            map = maps.single[1][kind];
+            continue;
+        }
         if (!PyArray_CheckExact(values[each])) return false;
         auto* from = reinterpret_cast<PyArrayObject*>(values[each]);
         if (PyArray_TYPE(from) != PyArray_TYPE(to) || PyArray_NDIM(from) != ndim || !PyArray_ISCARRAY_RO(from))
@@ -282,12 +292,12 @@ static bool run_few(const Map* by_kind, PyObject* out, PyObject* const* values, 
             return false;
         in[each] = data;
     }
-    if (total > 0) by_kind[kind](PyArray_DATA(to), in, total, numbers);
+    if (total > 0) map(PyArray_DATA(to), in, total, numbers);
     return true;
 }
 
 int run_map(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
-    if (run_few(maps.by_kind, out, values, count, numbers)) return 1;
+    if (run_few(maps, out, values, count, numbers)) return 1;
     Elementwise operation;
     if (!operation.output(out)) return 0;
     for (int each = 0; each < count; each++)

@@ -11,6 +11,45 @@ void row(const void* in, size_t count, Accumulator* into) {
     row_of<Op, T>(static_cast<const T*>(in), count, into, Same());
 }
 
+// The extreme of at least a vector of elements. False where a nan may be among them: their sum is one then.
+template <typename Op, typename T>
+INLINE bool find_extreme(const T* in, size_t count, T& found) {
+    using V = Vector<T>;
+    using Plain = typename Op::WithoutNan;
+    constexpr size_t W = WIDTH<T>;
+    V a = load<V>(in), b = load<V>(in + count - W), sum = a, other = b;
+    size_t i = W;
+    for (; i + 2 * W <= count; i += 2 * W) {
+        const V x = load<V>(in + i), y = load<V>(in + i + W);
+        a = Plain::combine(a, x);
+        b = Plain::combine(b, y);
+        sum += x;
+        other += y;
+    }
+    if (i + W <= count) {
+        const V x = load<V>(in + i);
+        a = Plain::combine(a, x);
+        sum += x;
+    }
+    const T total = across<Sum, T>(sum + other);
+    found = across<Plain, T>(Plain::combine(a, b));
+    return total == total;
+}
+
+// Rows of at least a vector.
+template <typename Op, typename T>
+void extremes(const void* in, ptrdiff_t step, size_t count, size_t width, Accumulator* into) {
+    for (size_t r = 0; r < count; r++) {
+        const T* from = at<T>(in, step, r);
+        T found;
+        if (width >= WIDTH<T> && find_extreme<Op, T>(from, width, found)) {
+            of<T>(into[r]) = Op::combine(of<T>(into[r]), (typename Wide<T>::Of)found);
+        } else {
+            row_of<Op, T>(from, width, into + r, Same());
+        }
+    }
+}
+
 template <typename Op, typename T>
 void rows(const void* in, ptrdiff_t step, size_t count, size_t width, Accumulator* into) {
     for (size_t r = 0; r < count; r++) row_of<Op, T>(at<T>(in, step, r), width, into + r, Same());
@@ -128,6 +167,10 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
     {{.real = start}, row<Op, float>, rows<Op, float>, columns<Op, float>, combine<Op, float>}, {    \
         {.real = start}, row<Op, double>, rows<Op, double>, columns<Op, double>, combine<Op, double> \
     }
+#define EXTREMES(Op, start)                                                                              \
+    {{.real = start}, row<Op, float>, extremes<Op, float>, columns<Op, float>, combine<Op, float>}, {    \
+        {.real = start}, row<Op, double>, extremes<Op, double>, columns<Op, double>, combine<Op, double> \
+    }
 #define WHOLE_NUMBERS(Op, start) \
     {{.whole = start}, row<Op, long long>, rows<Op, long long>, columns<Op, long long>, combine<Op, long long>}
 #define TRUTHS(Op, start)        \
@@ -142,8 +185,8 @@ extern const ReductionLoops MINDTORCH_LOOPS(reduction_loops) = {
     {
         {REAL(Sum, 0), WHOLE_NUMBERS(Sum, 0), NONE},
         {REAL(Product, 1), WHOLE_NUMBERS(Product, 1), NONE},
-        {REAL(Greatest, -INFINITY), WHOLE_NUMBERS(Greatest, LOWEST<long long>), TRUTHS(Greatest, 0)},
-        {REAL(Least, INFINITY), WHOLE_NUMBERS(Least, HIGHEST<long long>), TRUTHS(Least, 1)},
+        {EXTREMES(Greatest, -INFINITY), WHOLE_NUMBERS(Greatest, LOWEST<long long>), TRUTHS(Greatest, 0)},
+        {EXTREMES(Least, INFINITY), WHOLE_NUMBERS(Least, HIGHEST<long long>), TRUTHS(Least, 1)},
         {REAL(AbsoluteSum, 0), NONE, NONE},
         {REAL(SquareSum, 0), NONE, NONE},
     },

@@ -96,7 +96,22 @@ constexpr double HIGHEST<double> = INFINITY;
 template <>
 constexpr unsigned char HIGHEST<unsigned char> = 255;
 
+// Of elements without a nan.
+struct Above {
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return b > a ? b : a;
+    }
+};
+struct Below {
+    template <typename V>
+    static INLINE V combine(V a, V b) {
+        return b < a ? b : a;
+    }
+};
+
 struct Greatest {
+    using WithoutNan = Above;
     template <typename V>
     static INLINE V step(V a, V x) {
         const V greater = x > a ? x : a;  // of a nan, the other stays
@@ -112,6 +127,7 @@ struct Greatest {
     }
 };
 struct Least {
+    using WithoutNan = Below;
     template <typename V>
     static INLINE V step(V a, V x) {
         const V less = x < a ? x : a;

@@ -143,6 +143,18 @@ def test_running_products(dtype):
                 np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("row", ["amax", "amin"])
+def test_extremes_of_rows_with_special_numbers(row, dtype):
+    for width in (7, 16, 17, 33, 64, 100):
+        for special in ((np.nan,), (np.inf, -np.inf), (-np.inf, np.nan, np.inf), (3e38, 3e38, 3e38)):
+            x = np.random.default_rng(width).standard_normal((width, width)).astype(dtype)
+            for shift, value in enumerate(special):
+                x[np.arange(width), (np.arange(width) + shift * 5) % width] = value
+            for ours, expected in both(row, (np.empty(width, dtype),), (x, (1,), False)):
+                np.testing.assert_array_equal(ours, expected)
+
+
 LOSSES = {"mse_loss": (), "smooth_l1_loss": (0.7,), "huber_loss": (0.7,)}
 
 
