@@ -172,7 +172,6 @@ int is_plain(PyTypeObject* type) {
 }
 
 bool Lookup::is_free(Py_ssize_t place, const Given& given) const {
-    if (row_ != nullptr) return false;
     if (place < given.positional) return place < 63 && (free_places_ >> (place + 1) & 1);
     return PySet_Contains(free_, PyTuple_GET_ITEM(given.names, place - given.positional)) == 1;
 }
@@ -264,7 +263,10 @@ PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, R
 
 int Lookup::start_anew(PyObject* packet, PyObject* plans) {
     clear();
-    if (row_ != nullptr) {
+    if (row_ != nullptr) {  // every number belongs to the key
+        free_places_ = 0;
+        free_ = PyFrozenSet_New(nullptr);
+        if (free_ == nullptr) return -1;
         own_key_ = Py_NewRef(Py_None);
         plans_ = Py_NewRef(plans);
         return 0;

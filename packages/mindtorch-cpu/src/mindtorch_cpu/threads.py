@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-_LIBRARY = re.compile(r"/[^\n]*(?:openblas|mkl_rt)[^/\n]*\.so[^/\n]*$", re.MULTILINE)
+_LIBRARIES = ("openblas", "mkl_rt")
+"""What the file names of BLAS libraries that have threads of their own have in them."""
 
 _SETTERS = (
     "scipy_openblas_set_num_threads64_",
@@ -56,13 +56,31 @@ def default_count() -> int:
     return min(requested() or MOST_THREADS, core_count())
 
 
+def _libraries(mapped: str) -> set[str]:
+    """Return the paths of BLAS libraries in a table of mapped files. Looking for their names takes a tenth of the time
+    that looking at every line does, and this happens at every start."""
+    found = set()
+    for name in _LIBRARIES:
+        place = mapped.find(name)
+        while place >= 0:
+            start, end = mapped.rfind("\n", 0, place) + 1, mapped.find("\n", place)
+            end = len(mapped) if end < 0 else end
+            path = mapped[start:end]
+            path = path[path.find("/") :] if "/" in path else ""
+            file = path.rpartition("/")[2]
+            if name in file and ".so" in file.partition(name)[2]:
+                found.add(path)
+            place = mapped.find(name, end)
+    return found
+
+
 def _blas_setters() -> Iterator[Callable[[int], Any]]:
     """Yield the thread setting functions of the BLAS libraries that are loaded, where the system tells which are."""
     try:
         mapped = Path("/proc/self/maps").read_text()
     except OSError:
         return
-    for path in sorted(set(_LIBRARY.findall(mapped))):
+    for path in sorted(_libraries(mapped)):
         try:
             library = ctypes.CDLL(path)
         except OSError:  # replaced or deleted since it was loaded

@@ -48,6 +48,21 @@ def test_cores_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert threads.core_count() == 2
 
 
+def test_libraries_are_found_among_mapped_files() -> None:
+    mapped = "\n".join(
+        [
+            "7f00-7f01 r-xp 0 08:01 5    /opt/a b/libscipy_openblas64_-32a4.so",
+            "7f01-7f02 r--p 0 08:01 5    /opt/a b/libscipy_openblas64_-32a4.so",
+            "7f02-7f03 r-xp 0 08:01 6    /opt/openblas/libother.so",
+            "7f03-7f04 r-xp 0 08:01 7    /opt/libopenblas.txt",
+            "7f04-7f05 rw-p 0 00:00 0    [openblas.so]",
+            "7f05-7f06 r-xp 0 08:01 8    /opt/lib/libmkl_rt.so.2",
+        ]
+    )
+    assert threads._libraries(mapped) == {"/opt/a b/libscipy_openblas64_-32a4.so", "/opt/lib/libmkl_rt.so.2"}
+    assert threads._libraries("") == set()
+
+
 class Pool:
     def __init__(self) -> None:
         self.counts: list[int] = []

@@ -275,3 +275,23 @@ def test_what_was_written_into_is_noticed():
     z.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         product.sum().backward()
+
+
+def test_an_overload_is_planned_by_its_own_rules():
+    x, aten = mindtorch.arange(4.0), mindtorch.ops.aten
+    for _ in range(2):  # planned, and found
+        assert aten.add.Tensor(x, x).tolist() == [0, 2, 4, 6]
+        assert aten.add.Tensor(x, x, alpha=2).tolist() == [0, 3, 6, 9]
+        assert aten.add.Tensor(x, x, alpha=3).tolist() == [0, 4, 8, 12]
+        assert aten.mul.Scalar(x, 0.5).tolist() == [0, 0.5, 1, 1.5]
+        assert aten.mul.Scalar(x, 2.0).tolist() == [0, 2, 4, 6]
+        assert aten.sum.dim_IntList(x.view(2, 2), [0], keepdim=True).tolist() == [[2, 4]]
+        assert aten.sum.dim_IntList(x.view(2, 2), [1], dtype=mindtorch.float64).tolist() == [1, 5]
+        out = mindtorch.empty(4)
+        assert aten.add.out(x, x, out=out) is out
+        assert out.tolist() == [0, 2, 4, 6]
+        with pytest.raises(RuntimeError, match=r"aten::mul"):
+            aten.mul.Scalar(x)
+        with mindtorch.no_grad():
+            assert aten.mul.Tensor(x, mindtorch.ones(4, requires_grad=True)).grad_fn is None
+        assert aten.mul.Tensor(x, mindtorch.ones(4, requires_grad=True)).grad_fn is not None
