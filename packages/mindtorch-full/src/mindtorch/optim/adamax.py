@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    common_count,
+    count_all,
+    has_passes,
+    lists_of,
+    step_each,
+    zeros_like_param,
+)
 from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
 __all__ = ["Adamax", "adamax"]
@@ -58,6 +69,15 @@ class Adamax(PerParameterOptimizer):
         state["exp_avg"] = zeros_like_param(param)
         state["exp_inf"] = zeros_like_param(param)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        if group["capturable"] or group["differentiable"] or not has_passes(due):
+            return False
+        count = common_count(due)
+        if count is None or not _passed(due, count + 1, group):
+            return False
+        count_all(due)
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         step = self._count(state, {"capturable": group["capturable"]})
@@ -78,6 +98,39 @@ class Adamax(PerParameterOptimizer):
             param.addcdiv_(exp_avg, exp_inf * (beta1**step - 1).div_(lr))
         else:
             param.addcdiv_(exp_avg, exp_inf, value=-(lr / (1 - beta1**step)))
+
+
+@cache
+def _in_one_pass(maximize: bool, decays: bool) -> Chain:
+    """The steps of `_update`, in their order."""
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    return Chain(
+        "param grad exp_avg exp_inf",
+        *steps,
+        ("lerp", "exp_avg", "exp_avg", grad),
+        ("mul_number", "exp_inf", "exp_inf"),
+        ("abs", "size", grad),
+        ("add_number", "size", "size"),
+        ("maximum", "exp_inf", "exp_inf", "size"),
+        ("addcdiv", "param", "param", "exp_avg", "exp_inf"),
+    )
+
+
+def _passed(due: Due, step: float, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory; False, with nothing done, where that cannot be."""
+    lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["weight_decay"]
+    if not are_numbers(lr, beta1, beta2, eps, decay):
+        return False
+    chain = _in_one_pass(bool(group["maximize"]), decay != 0)
+    numbers = (*[decay] * (decay != 0), 1 - beta1, beta2, eps, -(lr / (1 - beta1**step)))
+    return chain.run(lists_of(due, "exp_avg", "exp_inf"), numbers)
 
 
 def adamax(

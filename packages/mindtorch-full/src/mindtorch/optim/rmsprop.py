@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import Due, PerParameterOptimizer, count_all, has_passes, lists_of, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
 __all__ = ["RMSprop", "rmsprop"]
@@ -66,6 +68,12 @@ class RMSprop(PerParameterOptimizer):
         if group["centered"]:
             state["grad_avg"] = zeros_like_param(param)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        if group["capturable"] or group["differentiable"] or not has_passes(due) or not _passed(due, group):
+            return False
+        count_all(due)
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"), xla="always")  # type: ignore[arg-type]
         state["step"] += 1
@@ -92,6 +100,47 @@ class RMSprop(PerParameterOptimizer):
             param.add_(buffer, alpha=-lr)
         else:
             param.addcdiv_(grad, root, value=-lr)
+
+
+@cache
+def _in_one_pass(maximize: bool, decays: bool, centered: bool, momentum: bool) -> Chain:
+    """The steps of `_update`, in their order."""
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    steps.append(("mul_number", "square", "square"))
+    steps.append(("addcmul", "square", "square", grad, grad))
+    if centered:
+        steps.append(("lerp", "mean", "mean", grad))
+        steps.append(("addcmul", "root", "square", "mean", "mean"))
+        steps.append(("sqrt", "root", "root"))
+    else:
+        steps.append(("sqrt", "root", "square"))
+    steps.append(("add_number", "root", "root"))
+    if momentum:
+        steps.append(("mul_number", "buffer", "buffer"))
+        steps.append(("addcdiv", "buffer", "buffer", grad, "root"))
+        steps.append(("add_scaled", "param", "param", "buffer"))
+    else:
+        steps.append(("addcdiv", "param", "param", grad, "root"))
+    return Chain("param grad square" + " mean" * centered + " buffer" * momentum, *steps)
+
+
+def _passed(due: Due, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory; False, with nothing done, where that cannot be."""
+    lr, alpha, eps, decay, momentum = (group[name] for name in ("lr", "alpha", "eps", "weight_decay", "momentum"))
+    if not are_numbers(lr, alpha, eps, decay, momentum):
+        return False
+    centered, moves = bool(group["centered"]), momentum > 0
+    chain = _in_one_pass(bool(group["maximize"]), decay != 0, centered, moves)
+    entries = ["square_avg", *["grad_avg"] * centered, *["momentum_buffer"] * moves]
+    numbers = [*[decay] * (decay != 0), alpha, 1 - alpha, *[1 - alpha, -1.0] * centered, eps, *[momentum, 1.0] * moves]
+    return chain.run(lists_of(due, *entries), (*numbers, -lr))
 
 
 def rmsprop(
