@@ -36,7 +36,12 @@ OPTIONS = {
     "ASGD": [{}, {"weight_decay": 0.1, "maximize": True, "t0": 3}, {"lambd": 0.1}],
     "NAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}],
     "RAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}],
-    "RMSprop": [{}, {"momentum": 0.9, "maximize": True}, {"centered": True, "momentum": 0.9, "weight_decay": 0.1}, {"centered": True}],
+    "RMSprop": [
+        {},
+        {"momentum": 0.9, "maximize": True},
+        {"centered": True, "momentum": 0.9, "weight_decay": 0.1},
+        {"centered": True},
+    ],
     "Rprop": [{}, {"maximize": True, "etas": (0.3, 1.5)}],
     "Adafactor": [{}, {"weight_decay": 0.1, "maximize": True, "eps": (1e-3, 1e-2)}],
     "Muon": [{}, {"nesterov": False, "adjust_lr_fn": "match_rms_adamw"}],
