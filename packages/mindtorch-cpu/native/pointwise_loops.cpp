@@ -206,8 +206,8 @@ struct FiniteNumber {
     double nan, most, least;
     template <typename T>
     T operator()(T a) const {
-        const T known = a != a ? (T)nan : a;
-        return known - known == T(0) || a != a ? known : a > 0 ? (T)most : (T)least;
+        const T known = a != a ? (T)nan : a, high = a == T(INFINITY) ? (T)most : known;
+        return a == -T(INFINITY) ? (T)least : high;
     }
 };
 
