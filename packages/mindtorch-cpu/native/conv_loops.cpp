@@ -100,29 +100,51 @@ ptrdiff_t part_rows(const Convolution& c) {
 // Channels of which a block of the depth has elements, at most.
 size_t block_channels(const Convolution& c) { return least(BLOCK_DEPTH / window(c) + 2, c.channels); }
 
-// Pack what the windows of an image have at a block of the depth, from frames of its channels, which are made for it.
-void pack_windows(const Convolution& c, float* to, float* frames, const float* image, size_t from, size_t positions,
-                  size_t k, size_t depth) {
-    if (pointwise(c))
-        return pack<WIDE>(to, image + k * area(c) + from, 1, static_cast<ptrdiff_t>(area(c)), positions, depth);
-    const ptrdiff_t first = static_cast<ptrdiff_t>(from) / c.out_width,
-                    last = static_cast<ptrdiff_t>(from + positions - 1) / c.out_width;
-    const Frame f(c, first, last - first + 1, c.out_width);
-    const size_t channel = k / window(c), end = (k + depth - 1) / window(c) + 1;
-    for (size_t at = channel; at < end; at++)
-        fill_frame(c, f, frames + (at - channel) * static_cast<size_t>(f.size), image + at * area(c));
-    ptrdiff_t reads[BLOCK_DEPTH];
-    places_of(c, f, reads, k, depth);
-    for (size_t at = 0; at < positions; at += WIDE, to += WIDE * depth)
-        pack_frame(c, f, to, frames, static_cast<ptrdiff_t>(from + at), least(WIDE, positions - at), reads, depth);
-}
+// What the windows of an image have at a block of the depth, packed panel by panel: from frames of its channels, which
+// are made for the block, or as they are.
+class Windows {
+public:
+    Windows(const Convolution& c, size_t from, size_t positions)
+        : c_(c),
+          from_(from),
+          frame_(c, static_cast<ptrdiff_t>(from) / c.out_width,
+                 static_cast<ptrdiff_t>(from + positions - 1) / c.out_width -
+                     static_cast<ptrdiff_t>(from) / c.out_width + 1,
+                 c.out_width) {}
+
+    // Begin with the elements `k`.. of the windows; `frames` is memory.
+    void take(const float* image, float* frames, size_t k, size_t depth) {
+        depth_ = depth;
+        plane_ = image + k * area(c_);
+        frames_ = frames;
+        if (pointwise(c_)) return;
+        const size_t channel = k / window(c_), end = (k + depth - 1) / window(c_) + 1;
+        for (size_t at = channel; at < end; at++)
+            fill_frame(c_, frame_, frames + (at - channel) * static_cast<size_t>(frame_.size), image + at * area(c_));
+        places_of(c_, frame_, reads_, k, depth);
+    }
+    // Pack the panel of `positions` positions, `at` after the first.
+    void pack_panel(float* to, size_t at, size_t positions) const {
+        if (pointwise(c_))
+            pack<WIDE>(to, plane_ + from_ + at, 1, static_cast<ptrdiff_t>(area(c_)), positions, depth_);
+        else
+            pack_frame(c_, frame_, to, frames_, static_cast<ptrdiff_t>(from_ + at), positions, reads_, depth_);
+    }
+
+private:
+    const Convolution& c_;
+    size_t from_, depth_ = 0;
+    Frame frame_;
+    const float *plane_ = nullptr, *frames_ = nullptr;
+    ptrdiff_t reads_[BLOCK_DEPTH];
+};
 
 size_t positions_of(const Convolution& c) { return least(PART, round_up(places(c), WIDE)); }
-size_t panels_for(const Convolution& c) { return positions_of(c) * least(depth_of(c), BLOCK_DEPTH) + WIDE; }
+size_t panel_for(const Convolution& c) { return WIDE * least(depth_of(c), BLOCK_DEPTH) + WIDE; }
 size_t scratch_for(const Convolution& c) {
-    if (pointwise(c)) return panels_for(c);
+    if (pointwise(c)) return panel_for(c);
     const Frame f(c, 0, part_rows(c), c.out_width);
-    return panels_for(c) + block_channels(c) * static_cast<size_t>(f.size) + FRAME_SLACK;
+    return panel_for(c) + block_channels(c) * static_cast<size_t>(f.size) + FRAME_SLACK;
 }
 size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, TILE_ROWS) * depth_of(c); }
 
@@ -136,6 +158,30 @@ void pack_weights(const Convolution& c, float* to, const float* weight) {
         }
 }
 
+// Packed rows times the first half of a packed panel.
+void multiply_narrow(float* out, size_t out_row, const float* left, const float* right, size_t rows, size_t columns,
+                     size_t depth, const Finish<float>& finish) {
+    using Vector = Simd<float>::Vector;
+    for (size_t row = 0; row < rows; row += TILE_ROWS, left += TILE_ROWS * depth) {
+        Vector sums[TILE_ROWS] = {};
+        for (size_t from = 0; from < depth; from += SUM_DEPTH) {
+            Vector chains[TILE_ROWS] = {};
+            for (size_t k = from; k < least(from + SUM_DEPTH, depth); k++) {
+                const Vector value = read(right + k * WIDE);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < TILE_ROWS; i++) chains[i] += value * left[k * TILE_ROWS + i];
+            }
+#pragma GCC unroll 16
+            for (size_t i = 0; i < TILE_ROWS; i++) sums[i] += chains[i];
+        }
+        float lanes[TILE_ROWS][Simd<float>::WIDTH];
+        memcpy(lanes, sums, sizeof lanes);
+        for (size_t i = 0; i < least(TILE_ROWS, rows - row); i++)
+            finish_row(out + (row + i) * out_row, lanes[i], columns, finish,
+                       finish.addend.data == nullptr ? nullptr : finish.addend.data + row + i);
+    }
+}
+
 void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
              size_t group, size_t from, float* scratch) {
     const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), positions = least(PART, places(c) - from);
@@ -144,11 +190,20 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     in += index * c.channels * area(c);
     out += index * c.features * places(c) + from;
     const Matrix<float> addend = {bias == nullptr ? nullptr : bias + group * c.features, 1, 0};
+    Windows windows(c, from, positions);
     for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
         const size_t depth = least(BLOCK_DEPTH, all - k);
-        pack_windows(c, scratch, scratch + panels_for(c), in, from, positions, k, depth);
-        multiply_block(out, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features, positions,
-                       depth, depth, Finish<float>{1.0f, 1.0f, addend, k > 0});
+        const Finish<float> finish = {1.0f, 1.0f, addend, k > 0};
+        windows.take(in, scratch + panel_for(c), k, depth);
+        for (size_t at = 0; at < positions; at += WIDE) {
+            const size_t columns = least(WIDE, positions - at);
+            windows.pack_panel(scratch, at, columns);
+            if (columns <= Simd<float>::WIDTH)
+                multiply_narrow(out + at, places(c), packed + k * lines, scratch, c.features, columns, depth, finish);
+            else
+                multiply_block(out + at, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features,
+                               columns, depth, depth, finish);
+        }
     }
 }
 
