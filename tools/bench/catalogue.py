@@ -39,6 +39,14 @@ def _element(text: str) -> Effort:
     return Effort(text, "element_cases", seconds=0.1, pairs=7, goal=1.0)
 
 
+def _brain(text: str) -> Effort:
+    return Effort(text, "brain_cases", seconds=0.1, pairs=11, goal=1.0)
+
+
+def _layer(text: str) -> Effort:
+    return Effort(text, "layer_cases", seconds=0.1, pairs=11, goal=1.0)
+
+
 def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
 
@@ -162,6 +170,34 @@ _ELEMENTS = {
     "add_float16": _element("add of float16, 1024 × 1024"),
 }
 
+_BRAIN = {
+    "brain_add_bias": _brain("bfloat16: add of a bias, 512 × 3072"),
+    "brain_scale": _brain("bfloat16: times a number, 512 × 3072"),
+    "brain_relu": _brain("bfloat16: relu, 512 × 3072"),
+    "brain_gelu": _brain("bfloat16: gelu (erf), 512 × 3072"),
+    "brain_linear": _brain("bfloat16: linear 512 × 768 by 3072"),
+    "brain_linear_one": _brain("bfloat16: linear 1 × 768 by 3072"),
+    "brain_bmm": _brain("bfloat16: bmm 48 × (128 × 64 by 128)"),
+    "brain_layer_norm": _brain("bfloat16: layer_norm, 512 × 768"),
+    "brain_softmax": _brain("bfloat16: softmax, 6144 × 128"),
+    "brain_sum": _brain("bfloat16: sum(-1), 6144 × 128"),
+}
+
+_LAYERS = {
+    "conv_first": _layer("convolution 7 × 7, stride 2, of 4 × 3 × 224 × 224 to 64"),
+    "conv_three": _layer("convolution 3 × 3 of 8 × 64 × 56 × 56"),
+    "conv_three_train": _layer("convolution 3 × 3 of 8 × 64 × 56 × 56, forward and backward"),
+    "conv_down": _layer("convolution 3 × 3, stride 2, of 8 × 64 × 56 × 56 to 128"),
+    "conv_down_train": _layer("convolution 3 × 3, stride 2, of 8 × 64 × 56 × 56 to 128, forward and backward"),
+    "conv_depthwise": _layer("depthwise convolution 3 × 3 of 8 × 128 × 56 × 56"),
+    "conv_depthwise_small": _layer("depthwise convolution 3 × 3 of 8 × 256 × 14 × 14"),
+    "conv_depthwise_seven": _layer("depthwise convolution 7 × 7 of 4 × 96 × 56 × 56"),
+    "conv_patches": _layer("convolution 16 × 16, stride 16, of 4 × 3 × 224 × 224 to 768"),
+    "gated_train": _layer("glu, 512 × 3072, forward and backward"),
+    "rms_norm_train": _layer("rms_norm, 512 × 768, forward and backward"),
+    "l1_loss_train": _layer("l1_loss, 512 × 3072, forward and backward"),
+}
+
 _OPTIMIZERS = {
     "adam": _optimizer("Adam, default, 10M parameters"),
     "adam_fused": _optimizer("Adam, fused, 10M parameters"),
@@ -191,6 +227,8 @@ GROUPS = {
     "moving": _MOVING,
     "reductions": _REDUCTIONS,
     "elements": _ELEMENTS,
+    "brain": _BRAIN,
+    "layers": _LAYERS,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }
