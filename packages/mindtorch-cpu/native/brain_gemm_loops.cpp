@@ -145,6 +145,13 @@ struct BrainTile {
 };
 
 void finish(const BrainProduct& p, const BrainTile& t, const float* sums) {
+    if (t.last && !t.again && p.alpha == 1.0f && t.addend == nullptr && t.columns == WIDE) {
+        for (size_t i = 0; i < t.rows; i++, sums += WIDE) {
+            uint16_t* out = t.out + static_cast<ptrdiff_t>(i) * p.out_row;
+            for (size_t j = 0; j < WIDE; j++) out[j] = rounded(sums[j]);
+        }
+        return;
+    }
     for (size_t i = 0; i < t.rows; i++, sums += WIDE) {
         float* partial = t.partial + i * t.partial_row;
         float values[WIDE];
@@ -236,6 +243,8 @@ struct Blocks {
                 const auto *a = left + i * words, *b = right + j * words;
                 if (t.rows <= (TILE_ROWS + 2) / 3)
                     tile_of<(TILE_ROWS + 2) / 3>(p, t, a, b, words);
+                else if (t.rows <= (2 * TILE_ROWS + 2) / 3)
+                    tile_of<(2 * TILE_ROWS + 2) / 3>(p, t, a, b, words);
                 else
                     tile_of<TILE_ROWS>(p, t, a, b, words);
             }
