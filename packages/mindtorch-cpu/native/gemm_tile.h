@@ -240,7 +240,13 @@ MINDTORCH_OWN_CODE void tile(Real* out, ptrdiff_t out_row, const Real* left, con
     for (size_t i = 0; i < rows; i++)
         for (size_t byte = 0; byte < 2 * VECTOR_BYTES; byte += LINE)
             __builtin_prefetch(reinterpret_cast<char*>(out + static_cast<ptrdiff_t>(i) * out_row) + byte, 1);
-    for (size_t k = 0; k < depth; k += SUM_DEPTH)
+    // The first chain is the sums: what is shallow has no other.
+    const size_t first_depth = least(SUM_DEPTH, depth);
+    for (size_t k = 0; k < first_depth; k += ASKING) {
+        ask(ahead);
+        lengthen<ROWS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(ASKING, first_depth - k));
+    }
+    for (size_t k = SUM_DEPTH; k < depth; k += SUM_DEPTH)
         sum_tile<ROWS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(SUM_DEPTH, depth - k), ahead);
     if (rows == ROWS && columns == 2 * WIDTH) {
 #pragma GCC unroll 16
