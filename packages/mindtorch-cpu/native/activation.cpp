@@ -29,6 +29,14 @@ int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     return run_single(activation_loops().activation[op], out, values, arrays, given);
 }
 
+// Values are (self, min, max). All is nan where a bound is, and that is numpy's.
+int hardtanh(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    double low, high;
+    if (count != 3 || !exact_number(values[1], low) || !exact_number(values[2], high) || low != low || high != high)
+        return 0;
+    return activation<HARD_TANGENT, 1, 2>(out, values, count);
+}
+
 // gelu's `approximate`: "tanh" or "none".
 bool is_tanh(PyObject* approximate) {
     return PyUnicode_Check(approximate) && PyUnicode_CompareWithASCIIString(approximate, "tanh") == 0;
@@ -140,7 +148,7 @@ const NamedKernel activation_kernels[] = {
     {"softplus", activation<SOFTPLUS, 1, 2>},
     {"hardswish", activation<HARD_SWISH, 1>},
     {"hardsigmoid", activation<HARD_SIGMOID, 1>},
-    {"hardtanh", activation<HARD_TANGENT, 1, 2>},
+    {"hardtanh", hardtanh},
     {"mish", activation<MISH, 1>},
     {"threshold", activation<THRESHOLD, 1, 2>},
     {"softshrink", activation<SOFT_SHRINK, 1, 1>},

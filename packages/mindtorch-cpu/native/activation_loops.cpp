@@ -63,7 +63,7 @@ struct MishSlope : NoNumbers {
     INLINE Floats operator()(const Floats& grad, const Floats& x) const {
         const Floats e = exponential(x > 20.0f ? all(20.0f) : x);
         const Floats bounded = x > 20.0f ? all(1.0f) : bounded_soft(e);
-        return grad * (bounded + x * (1.0f - 1.0f / (1.0f + e)) * (1.0f - bounded * bounded));
+        return grad * (bounded + x * (e / (1.0f + e)) * (1.0f - bounded * bounded));
     }
 };
 struct GeluSlope : NoNumbers {
@@ -116,7 +116,7 @@ struct Elu : Numbered {
     using Numbered::Numbered;
     INLINE Floats operator()(const Floats& x) const {
         const Floats below = exponential_less_one(x * number(2)) * (float)(numbers[0] * numbers[1]);
-        return x <= 0.0f ? below : x * number(1);
+        return x < 0.0f ? below : x * number(1);
     }
 };
 struct EluSlope : Numbered {

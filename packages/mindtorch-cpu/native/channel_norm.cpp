@@ -231,13 +231,15 @@ int batch_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
         const double size_of = train ? scale[at] : 1.0 / sqrt(scale[at] + eps);
         if (to_weight != nullptr) to_weight[at] = static_cast<float>(along.data[at] * size_of);
         if (to_bias != nullptr) to_bias[at] = static_cast<float>(total.data[at]);
-        if (train) {
-            middle.data[at] = static_cast<float>(total.data[at] / each);
-            slope.data[at] = static_cast<float>(along.data[at] * size_of * size_of / each);
-        }
+        middle.data[at] = train ? static_cast<float>(total.data[at] / each) : 0.0f;
+        slope.data[at] = train ? static_cast<float>(along.data[at] * size_of * size_of / each) : -0.0f;
         factor.data[at] = static_cast<float>(weight == nullptr ? size_of : size_of * weight[at]);
     }
-    if (to != nullptr) find_gradient(batch, to, grad, in, mean, middle.data, slope.data, factor.data);
+    if (to == nullptr) return 1;
+    if (train)
+        find_gradient(batch, to, grad, in, mean, middle.data, slope.data, factor.data);
+    else  // whatever the input is: it may be infinite
+        apply(batch, to, grad, middle.data, factor.data, slope.data);
     return 1;
 }
 

@@ -15,6 +15,13 @@
 #include "host_arena.h"
 #include "interface.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes)
+#endif
+
 namespace mindtorch {
 
 namespace {
@@ -33,6 +40,7 @@ public:
         const size_t before = arena_.resident();
         char* block = arena_.take(size, used_from, used_to);
         if (block == nullptr) return nullptr;
+        ASAN_UNPOISON_MEMORY_REGION(block, size);
         used_ += size;
         most_used_ = std::max(most_used_, used_);
         if (arena_.resident() > before) {
@@ -47,8 +55,10 @@ public:
 
     void give_back(char* array) {
         const std::lock_guard<std::mutex> locked(mutex_);
-        used_ -= size_of(array);
-        arena_.give_back(array - OFFSET, size_of(array));
+        const size_t size = size_of(array);
+        used_ -= size;
+        ASAN_POISON_MEMORY_REGION(array - OFFSET, size);
+        arena_.give_back(array - OFFSET, size);
         arena_.trim(limit_);
     }
 
@@ -83,16 +93,34 @@ Cache& cache() {
     return *one;
 }
 
+// Tell the sanitizer where an array ends within its block.
+void* seal(void* array, [[maybe_unused]] size_t bytes) {
+    ASAN_POISON_MEMORY_REGION(static_cast<char*>(array) + bytes, size_of(static_cast<char*>(array)) - OFFSET - bytes);
+    return array;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+// numpy's own handler keeps small blocks, unknown to the sanitizer.
+const PyDataMem_Handler plain = {"malloc",
+                                 1,
+                                 {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
+                                  [](void*, size_t count, size_t size) { return calloc(count, size); },
+                                  [](void*, void* array, size_t bytes) { return realloc(array, bytes); },
+                                  [](void*, void* array, size_t) { free(array); }}};
+
+const PyDataMem_Handler& numpys() { return plain; }
+#else
 const PyDataMem_Handler& numpys() {
     static const auto* const handler =
         static_cast<const PyDataMem_Handler*>(PyCapsule_GetPointer(PyDataMem_DefaultHandler, "mem_handler"));
     return *handler;
 }
+#endif
 
 void* allocate(void*, size_t bytes) {
     char *used_from, *used_to;
     if (bytes >= LARGE && bytes <= SIZE_MAX / 2)
-        if (void* array = cache().take(bytes, used_from, used_to)) return array;
+        if (void* array = cache().take(bytes, used_from, used_to)) return seal(array, bytes);
     return numpys().allocator.malloc(numpys().allocator.ctx, bytes);
 }
 
@@ -101,7 +129,7 @@ void* allocate_zeros(void*, size_t count, size_t size) {
     if (size != 0 && count >= LARGE / size && count <= SIZE_MAX / 2 / size) {
         if (char* array = cache().take(count * size, used_from, used_to)) {
             if (used_to > used_from) memset(used_from, 0, static_cast<size_t>(used_to - used_from));
-            return array;
+            return seal(array, count * size);
         }
     }
     return numpys().allocator.calloc(numpys().allocator.ctx, count, size);
@@ -117,7 +145,8 @@ void* resize(void* context, void* array, size_t bytes) {
     if (array == nullptr || !cache().holds(array))
         return numpys().allocator.realloc(numpys().allocator.ctx, array, bytes);
     const size_t room = size_of(static_cast<char*>(array)) - OFFSET;
-    if (bytes <= room && bytes >= LARGE && bytes >= room / 2) return array;
+    ASAN_UNPOISON_MEMORY_REGION(array, room);
+    if (bytes <= room && bytes >= LARGE && bytes >= room / 2) return seal(array, bytes);
     void* moved = allocate(context, bytes);
     if (moved == nullptr) return nullptr;
     memcpy(moved, array, std::min(bytes, room));

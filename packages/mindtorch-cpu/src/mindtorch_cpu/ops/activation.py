@@ -143,7 +143,7 @@ def elu(out: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> None:
     """`scale * x`, or `scale * alpha * (exp(x * input_scale) - 1)` below zero."""
     with np.errstate(over="ignore"):
         below = np.expm1(self * input_scale) * (alpha * scale)
-    np.copyto(out, np.where(self <= 0, below, self * scale), casting="same_kind")
+    np.copyto(out, np.where(self < 0, below, self * scale), casting="same_kind")
 
 
 @kernel("elu_backward")
@@ -163,7 +163,7 @@ def elu_backward(
 @kernel("hardtanh")
 def hardtanh(out: Any, self: Any, min_val: Any, max_val: Any) -> None:
     """Values kept between two bounds."""
-    np.minimum(np.maximum(self, np.asarray(min_val).astype(self.dtype)), np.asarray(max_val).astype(self.dtype), out)
+    np.minimum(np.maximum(self, np.asarray(min_val).astype(self.dtype)), np.asarray(max_val).astype(self.dtype), out=out)
 
 
 @kernel("hardtanh_backward")
@@ -240,8 +240,10 @@ def threshold_(out: Any, self: Any, threshold: Any, value: Any) -> None:
 
 @kernel("threshold_backward")
 def threshold_backward(out: Any, grad: Any, self: Any, threshold: Any) -> None:
-    """Gradient of `threshold` and `relu`."""
-    np.multiply(grad, self > threshold, out)
+    """Gradient of `threshold` and `relu`: that of nan passes."""
+    below = np.less_equal(self, threshold)
+    np.copyto(out, grad, casting="same_kind")
+    np.copyto(out, 0, where=below)
 
 
 @kernel("log_sigmoid_forward")

@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TextIO
 
 from mindtorch_testing.sweep.outcome import EntryResult
@@ -58,7 +58,7 @@ class Worker:
         """Say how the worker ended, ending it if it still runs."""
         if self._process.poll() is None:
             try:
-                self._process.wait(2)
+                self._process.wait(GRACE)
             except subprocess.TimeoutExpired:
                 self.close()
                 return "hung in native code; the worker was stopped"
@@ -89,10 +89,11 @@ def sweep(
     suite: Suite = OPS,
     log: TextIO | None = None,
     progress: Callable[[int, int, dict[str, Any]], None] | None = None,
+    skip: Container[str] = (),
 ) -> dict[str, dict[str, Any]]:
-    """Run the matching entries and return their results by name."""
+    """Run the matching entries, but those to `skip`, and return their results by name."""
     worker = Worker(target, limits, log, suite)
-    names = select_names(worker.names, patterns)
+    names = [name for name in select_names(worker.names, patterns) if name not in skip]
     results: dict[str, dict[str, Any]] = {}
     for position, name in enumerate(names, 1):
         found = worker.run(name)

@@ -1,0 +1,220 @@
+"""Arguments of normalizations, products, attention, convolutions and pools."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindtorch_testing.operands.draw import Operands
+from mindtorch_testing.operands.recipes import at_least, rows
+
+
+def _mask(draw: Operands, count: int = 3) -> list[bool]:
+    return [draw.chance(0.8) for _ in range(count)]
+
+
+def _maybe(draw: Operands, shape: tuple[int, ...]) -> Any:
+    return draw.tensor(shape) if draw.chance(0.7) else None
+
+
+# --- normalizations
+
+
+@rows("native_layer_norm")
+def _layer_norm(draw: Operands) -> list[Any]:
+    shape = at_least(draw, 1)
+    inner = shape[-draw.whole(1, min(2, len(shape))) :]
+    return [draw.tensor(shape), list(inner), _maybe(draw, inner), _maybe(draw, inner), 1e-5]
+
+
+@rows("native_layer_norm_backward")
+def _layer_norm_backward(draw: Operands) -> list[Any]:
+    (given, inner, weight, bias, _), _ = _layer_norm(draw)
+    outer = (*given.shape[: given.dim() - len(inner)], *(1 for _ in inner))
+    grad = draw.tensor(given.shape)
+    return [grad, given, inner, draw.tensor(outer), draw.tensor(outer, unit=True), weight, bias, _mask(draw)]
+
+
+def _channels(draw: Operands) -> tuple[int, ...]:
+    shape = at_least(draw, 2)
+    return (shape[0], draw.pick([1, 2, 3, 6, 8, 12]), *(min(extent, 9) for extent in shape[2:]))
+
+
+@rows("native_batch_norm")
+def _batch_norm(draw: Operands) -> list[Any]:
+    shape = _channels(draw)
+    one = shape[1:2]
+    running = [draw.tensor(one), draw.tensor(one, unit=True)] if draw.chance(0.8) else [None, None]
+    training = running[0] is None or draw.chance(0.6)
+    return [draw.tensor(shape), _maybe(draw, one), _maybe(draw, one), *running, training, 0.1, 1e-5]
+
+
+@rows("native_batch_norm_backward")
+def _batch_norm_backward(draw: Operands) -> list[Any]:
+    (given, weight, _, mean, variance, training, _, eps), _ = _batch_norm(draw)
+    one = tuple(given.shape[1:2])
+    saved = [draw.tensor(one), draw.tensor(one, unit=True)]
+    return [draw.tensor(given.shape), given, weight, mean, variance, *saved, training, eps, _mask(draw)]
+
+
+@rows("native_group_norm")
+def _group_norm(draw: Operands) -> list[Any]:
+    shape = _channels(draw)
+    groups = draw.pick([1, 1, 2, 3, shape[1]])
+    one = shape[1:2]
+    inner = math.prod(shape[2:])
+    return [draw.tensor(shape), _maybe(draw, one), _maybe(draw, one), shape[0], shape[1], inner, groups, 1e-5]
+
+
+@rows("native_group_norm_backward")
+def _group_norm_backward(draw: Operands) -> list[Any]:
+    (given, weight, _, count, channels, inner, groups, _), _ = _group_norm(draw)
+    saved = [draw.tensor((count, groups)), draw.tensor((count, groups), unit=True)]
+    return [draw.tensor(given.shape), given, *saved, weight, count, channels, inner, groups, _mask(draw)]
+
+
+# --- products
+
+
+def _sizes(draw: Operands, count: int) -> list[int]:
+    sizes = [draw.pick([0, 1, 1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 65]) for _ in range(count)]
+    if draw.chance(0.03):
+        sizes[draw.whole(0, count - 1)] = 260
+    return sizes if draw.chance(0.1) else [size or 4 for size in sizes]
+
+
+def _off(draw: Operands, size: int) -> int:
+    return size + 1 if draw.chance(0.03) else size
+
+
+def _scales(draw: Operands) -> dict[str, Any]:
+    return {"beta": draw.pick([1, 0, 0.5]), "alpha": draw.pick([1, 2.0, 0])} if draw.chance(0.5) else {}
+
+
+@rows("mm")
+def _mm(draw: Operands) -> list[Any]:
+    m, k, n = _sizes(draw, 3)
+    return [draw.tensor((m, k)), draw.tensor((_off(draw, k), n))]
+
+
+@rows("bmm")
+def _bmm(draw: Operands) -> list[Any]:
+    m, k, n = _sizes(draw, 3)
+    batch = draw.pick([0, 1, 2, 5])
+    return [draw.tensor((batch, m, k)), draw.tensor((batch, _off(draw, k), n))]
+
+
+@rows("mv")
+def _mv(draw: Operands) -> list[Any]:
+    m, k = _sizes(draw, 2)
+    return [draw.tensor((m, k)), draw.tensor((_off(draw, k),))]
+
+
+@rows("dot")
+def _dot(draw: Operands) -> list[Any]:
+    (k,) = _sizes(draw, 1)
+    return [draw.tensor((k,)), draw.tensor((_off(draw, k),))]
+
+
+@rows("addmm")
+def _addmm(draw: Operands) -> Any:
+    (left, right), _ = _mm(draw)
+    return [draw.tensor(draw.broadcast((left.shape[0], right.shape[1]))), left, right], _scales(draw)
+
+
+@rows("baddbmm")
+def _baddbmm(draw: Operands) -> Any:
+    (left, right), _ = _bmm(draw)
+    return [draw.tensor(draw.broadcast((*left.shape[:2], right.shape[2]))), left, right], _scales(draw)
+
+
+@rows("addmv")
+def _addmv(draw: Operands) -> Any:
+    (left, right), _ = _mv(draw)
+    return [draw.tensor(draw.broadcast((left.shape[0],))), left, right], _scales(draw)
+
+
+# --- attention
+
+
+@rows("_scaled_dot_product_flash_attention_for_cpu")
+def _attention(draw: Operands) -> Any:
+    batch, heads = draw.pick([1, 2]), draw.pick([1, 3])
+    queries, keys = draw.pick([1, 2, 7, 33, 64, 65]), draw.pick([1, 3, 8, 33, 64, 70])
+    width = draw.pick([1, 4, 8, 16, 17, 33])
+    tensors = [draw.tensor((batch, heads, length, width)) for length in (queries, keys, keys)]
+    options: dict[str, Any] = {"scale": 0.3} if draw.chance(0.3) else {}
+    if draw.chance(0.4):
+        mask = draw.pick([(batch, heads, queries, keys), (queries, keys), (batch, 1, 1, keys)])
+        options["attn_mask"] = draw.tensor(mask, draw.dtype)
+    return [*tensors, 0.0, draw.chance(0.3)], options
+
+
+@rows("_scaled_dot_product_flash_attention_for_cpu_backward")
+def _attention_backward(draw: Operands) -> Any:
+    (query, key, value, dropout, causal), options = _attention(draw)
+    out, grad = draw.tensor(query.shape), draw.tensor(query.shape)
+    summed = draw.tensor(query.shape[:3])
+    return [grad, query, key, value, out, summed, dropout, causal], options
+
+
+# --- convolutions and pools
+
+
+@rows("convolution")
+def _convolution(draw: Operands) -> list[Any]:
+    spatial = draw.whole(1, 3)
+    groups = draw.pick([1, 1, 1, 2, 4])
+    inner, outer = groups * draw.pick([1, 2, 5]), groups * draw.pick([1, 2, 9])
+    transposed = draw.chance(0.25)
+    size = tuple(draw.pick([1, 2, 5, 8, 11]) for _ in range(spatial))
+    window = tuple(draw.pick([1, 1, 2, 3, 5]) for _ in range(spatial))
+    weight = (inner, outer // groups, *window) if transposed else (outer, inner // groups, *window)
+    stride, dilation = ([draw.whole(1, 2) for _ in size] for _ in "sd")
+    padding = [draw.whole(0, 2) for _ in size]
+    output_padding = [draw.whole(0, 1) if transposed else 0 for _ in size]
+    given = draw.tensor((draw.pick([0, 1, 1, 2, 3]), inner, *size))
+    bias = draw.tensor((outer,)) if draw.chance(0.6) else None
+    return [given, draw.tensor(weight), bias, stride, padding, dilation, transposed, output_padding, groups]
+
+
+@rows("convolution_backward")
+def _convolution_backward(draw: Operands) -> list[Any]:
+    (given, weight, bias, *options), _ = _convolution(draw)
+    stride, padding, dilation, transposed, extra, groups = options
+    size = []
+    for place in range(len(stride)):
+        span = dilation[place] * (weight.shape[2 + place] - 1) + 1
+        before = given.shape[2 + place]
+        if transposed:
+            size.append((before - 1) * stride[place] - 2 * padding[place] + span + extra[place])
+        else:
+            size.append((before + 2 * padding[place] - span) // stride[place] + 1)
+    outer = weight.shape[1] * groups if transposed else weight.shape[0]
+    grad = draw.tensor((given.shape[0], outer, *(max(extent, 0) for extent in size)))
+    return [grad, given, weight, [outer] if bias is not None else None, *options, _mask(draw)]
+
+
+@rows("max_pool2d_with_indices")
+def _max_pool(draw: Operands) -> list[Any]:
+    shape = (*(draw.pick([0, 1, 2, 3]) or 1 for _ in "nc"), *(draw.pick([1, 2, 5, 8, 17]) for _ in "hw"))
+    window = [draw.whole(1, 3) for _ in "hw"]
+    stride = [] if draw.chance(0.3) else [draw.whole(1, 3) for _ in "hw"]
+    padding = [draw.whole(0, extent // 2) for extent in window]
+    given = draw.tensor(shape[1:] if draw.chance(0.2) else shape)
+    return [given, window, stride, padding, [draw.whole(1, 2) for _ in "hw"], draw.chance(0.3)]
+
+
+@rows("max_pool2d_with_indices_backward")
+def _max_pool_backward(draw: Operands) -> list[Any]:
+    (given, window, stride, padding, dilation, ceil), _ = _max_pool(draw)
+    size = []
+    for place in range(2):
+        step = (stride or window)[place]
+        span = given.shape[given.dim() - 2 + place] + 2 * padding[place] - dilation[place] * (window[place] - 1) - 1
+        count = (span + (step - 1 if ceil else 0)) // step + 1
+        outside = ceil and (count - 1) * step >= given.shape[given.dim() - 2 + place] + padding[place]
+        size.append(max(count - outside, 0))
+    shape = (*given.shape[:-2], *size)
+    indices = draw.indices(shape, given.shape[-1] * given.shape[-2])
+    return [draw.tensor(shape), given, window, stride, padding, dilation, ceil, indices]

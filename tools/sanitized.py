@@ -1,0 +1,225 @@
+"""The native code of mindtorch-cpu under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+    python tools/sanitized.py [PART ...] [--op PATTERN ...] [--samples N] [--resume] [--write]
+
+Builds the module with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages below build/sanitized, then runs the PARTs:
+
+    ops ops-float64 ops-bfloat16 ops-int32 ops-complex64 modules optimizers    sweeps over torch's databases
+    tests    the unit tests of mindtorch-cpu, and those of the executor, the backward loop and the planned calls
+    fuzz     random operands of every native kernel
+
+(default: ops, tests and fuzz). Needs torch, gcc or clang with their sanitizers' libraries, cmake and ninja. What a sanitizer
+reports is a finding, and so is a process that dies; the exit status is 1 when there are any. `--resume` goes on where an
+earlier run of the same module was stopped, `--write` puts the figures into docs/status/sanitizers.md. What failed
+otherwise, a wrong value say, is for the sweep and the tests without sanitizers to tell; their times are five times these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from mindtorch_testing.sweep.driver import sweep
+from mindtorch_testing.sweep.runner import Limits
+from mindtorch_testing.sweep.suites import SUITES
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build" / "sanitized"
+REPORTS, RECORDS = FOLDER / "reports", FOLDER / "records"
+PAGE = ROOT / "docs" / "status" / "sanitizers.md"
+SWEEPS = ("ops", "ops-float64", "ops-bfloat16", "ops-int32", "ops-complex64", "modules", "optimizers")
+TESTS = (
+    "mindtorch-cpu/tests/unit",
+    "mindtorch-dispatch/tests",
+    "mindtorch-autograd/tests/unit",
+    "mindtorch-autograd/tests/contract",
+    "mindtorch-full/tests/contract/test_planned_calls.py",
+)
+FUZZ_CALLS = 20_000
+ENTRY_SECONDS = 300.0
+TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
+
+
+def build() -> Path:
+    """Return the module, built anew from the sources, in its copy of the packages."""
+    member = ROOT / "packages" / "mindtorch-cpu"
+    quiet = {"stdout": subprocess.DEVNULL, "check": True}
+    subprocess.run(
+        ["cmake", "-S", member, "-B", FOLDER, "-G", "Ninja", "-DMINDTORCH_SANITIZE=ON",
+         f"-DPython_EXECUTABLE={sys.executable}"], **quiet)  # fmt: skip
+    subprocess.run(["cmake", "--build", FOLDER], check=True)
+    copy = FOLDER / "packages"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(ROOT / "packages", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    subprocess.run(["cmake", "--install", FOLDER, "--prefix", copy / "mindtorch-cpu" / "src"], **quiet)
+    return next((copy / "mindtorch-cpu" / "src" / "mindtorch_cpu").glob("_native*.so"))
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of a process that loads the module."""
+    libraries = [
+        subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
+    ]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in sorted(FOLDER.glob("packages/*/src"))),
+        # The interpreter is not instrumented, so that nothing is known of its leaks. The C++ library comes along since its
+        # exceptions are looked for when the process starts.
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": f"detect_leaks=0:detect_stack_use_after_return=0:log_path={REPORTS / 'address'}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS / 'undefined'}",
+        "PYTHONMALLOC": "malloc",  # Python's own would hide what happens to its objects
+        "MINDTORCH_NATIVE": "1",
+        "OMP_NUM_THREADS": "2",
+    }
+
+
+def reported() -> list[str]:
+    """Return what sanitizers reported since this was asked last; the reports are kept beside the records."""
+    found = []
+    for path in sorted(REPORTS.glob("*")):
+        text = path.read_text(errors="replace")
+        titles = TITLE.findall(text)
+        found += [f"{title.strip()} [{path.name}]" for title in dict.fromkeys(titles)] or [f"{path.name}: {text[:200]}"]
+        path.replace(RECORDS / path.name)
+    return found
+
+
+class Record:
+    """What was run, one line of JSON per entry, so that a run that was stopped goes on."""
+
+    def __init__(self, part: str, module: str, resume: bool) -> None:
+        self.path = RECORDS / f"{part}.jsonl"
+        lines = self.path.read_text().splitlines() if resume and self.path.exists() else []
+        entries = [json.loads(line) for line in lines]
+        self.entries = {entry["name"]: entry for entry in entries if entry["module"] == module}
+        self.module = module
+        self.path.write_text("".join(json.dumps(entry) + "\n" for entry in self.entries.values()))
+
+    def add(self, name: str, samples: int, findings: list[str], note: str = "") -> None:
+        """Keep one entry."""
+        entry = {"name": name, "module": self.module, "samples": samples, "findings": findings, "note": note}
+        self.entries[name] = entry
+        with self.path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+        for finding in findings:
+            print(f"{self.path.stem} {name}: {finding}", flush=True)
+
+    @property
+    def findings(self) -> list[str]:
+        """All findings, with the entries they belong to."""
+        return [f"{entry['name']}: {text}" for entry in self.entries.values() for text in entry["findings"]]
+
+
+def run_sweep(part: str, record: Record, patterns: list[str], samples: int) -> None:
+    """Run the entries of a database that the record lacks."""
+
+    def keep(position: int, total: int, found: dict[str, Any]) -> None:
+        fields = found["fields"].values()
+        notes = [field.get("reason", "") for field in fields]
+        died = [note for note in notes if "the process" in note or "hung" in note]
+        record.add(
+            found["name"],
+            sum(field["total"] for field in fields),
+            reported() or died[:1],
+            next((note for note in notes if "timed out" in note), ""),
+        )
+        if position % 20 == 0:
+            print(f"{part}: {position} of {total}", flush=True)
+
+    limits = Limits(samples, min(3, samples), ENTRY_SECONDS)
+    with (RECORDS / f"{part}.log").open("a") as log:
+        sweep("mindtorch", limits, patterns, suite=SUITES[part], log=log, progress=keep, skip=record.entries)
+
+
+def run_tests(record: Record) -> None:
+    """Run the tests, a process per path, so that one that dies costs no other."""
+    for name in TESTS:
+        if name in record.entries:
+            continue
+        arguments = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore", str(FOLDER / "packages" / name)]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=environment(), capture_output=True, text=True
+        )
+        (RECORDS / f"{name.replace('/', '-')}.log").write_text(done.stdout + done.stderr)
+        counts = dict((kind, int(count)) for count, kind in re.findall(r"(\d+) (passed|failed|errors?)\b", done.stdout[-400:]))
+        died = [] if done.returncode in (0, 1) else [f"pytest ended with {done.returncode}"]
+        failed = sum(counts.values()) - counts.get("passed", 0)
+        record.add(name, sum(counts.values()), reported() or died, f"{failed} failed" if failed else "")
+
+
+def run_fuzz(record: Record) -> None:
+    """Give every native kernel random operands, and compare with numpy's kernels."""
+    command = [sys.executable, "-m", "mindtorch_testing.operands", "--calls", str(FUZZ_CALLS)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    (RECORDS / "fuzz.log").write_text(done.stdout + done.stderr)
+    findings = reported() + [line for line in done.stdout.splitlines() if line.startswith("finding ")]
+    died = [] if done.returncode in (0, 1) else [f"ended with {done.returncode}"]
+    record.add("fuzz", FUZZ_CALLS, findings or died)
+
+
+def page(records: dict[str, Record]) -> str:
+    """Return the page of docs/status."""
+    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    lines = [
+        "# Native code under sanitizers",
+        "",
+        f"Written on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} by `python tools/sanitized.py --write`; do not edit.",
+        f"AddressSanitizer and UndefinedBehaviorSanitizer of {compiler}, interpreter and numpy not instrumented. A finding is",
+        "what a sanitizer reports, or a process that dies; of the random operands also a result that numpy's kernels do not give.",
+        "",
+        "| part | entries | samples | findings |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for part, record in records.items():
+        samples = sum(entry["samples"] for entry in record.entries.values())
+        lines.append(f"| {part} | {len(record.entries)} | {samples} | {len(record.findings)} |")
+    cut = [f"{part} {e['name']}: {e['note']}" for part, r in records.items() for e in r.entries.values() if e["note"]]
+    if cut:
+        lines += ["", "Not in full, or failed for another reason:", "", *(f"- {line}" for line in cut)]
+    lines += ["", f"Findings: {sum(len(record.findings) for record in records.values())}", ""]
+    return "\n".join(lines + [f"- {text}" for record in records.values() for text in record.findings])
+
+
+def main() -> int:
+    """Build, run, report."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", nargs="*", choices=[*SWEEPS, "tests", "fuzz", []], help="default: ops, tests and fuzz")
+    parser.add_argument("--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable")
+    parser.add_argument("--samples", type=int, default=8, help="samples per entry of the sweeps (default 8)")
+    parser.add_argument("--resume", action="store_true", help="leave out what was run on the same module")
+    parser.add_argument("--write", action="store_true", help="write the page of docs/status")
+    options = parser.parse_args()
+    module = hashlib.sha256(build().read_bytes()).hexdigest()[:16]
+    for folder in (REPORTS, RECORDS):
+        folder.mkdir(parents=True, exist_ok=True)
+    reported()  # of a run that was stopped
+    os.environ.update(environment())
+    records = {}
+    for part in options.part or ["ops", "tests", "fuzz"]:
+        record = records[part] = Record(part, module, options.resume)
+        if part == "tests":
+            run_tests(record)
+        elif part == "fuzz":
+            run_fuzz(record)
+        else:
+            run_sweep(part, record, options.op, options.samples)
+    text = page(records)
+    print(text)
+    if options.write:
+        PAGE.write_text(text)
+    return 1 if any(record.findings for record in records.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
