@@ -34,7 +34,7 @@ from mindtorch_testing.sweep.suites import SUITES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "sanitized"
-REPORTS, RECORDS = FOLDER / "reports", FOLDER / "records"
+RECORDS = FOLDER / "records"
 PAGE = ROOT / "docs" / "status" / "sanitizers.md"
 SWEEPS = ("ops", "ops-float64", "ops-bfloat16", "ops-int32", "ops-complex64", "modules", "optimizers")
 TESTS = (
@@ -44,7 +44,7 @@ TESTS = (
     "mindtorch-autograd/tests/contract",
     "mindtorch-full/tests/contract/test_planned_calls.py",
 )
-FUZZ_CALLS = 20_000
+FUZZ_SEEDS, FUZZ_CALLS = 10, 2_410
 ENTRY_SECONDS = 300.0
 TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
 
@@ -76,23 +76,25 @@ def environment() -> dict[str, str]:
         # The interpreter is not instrumented, so that nothing is known of its leaks. The C++ library comes along since its
         # exceptions are looked for when the process starts.
         "LD_PRELOAD": " ".join(libraries),
-        "ASAN_OPTIONS": f"detect_leaks=0:detect_stack_use_after_return=0:log_path={REPORTS / 'address'}",
-        "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS / 'undefined'}",
+        "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=64",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",  # a process whose output nobody sees ends, and that is seen
         "PYTHONMALLOC": "malloc",  # Python's own would hide what happens to its objects
         "MINDTORCH_NATIVE": "1",
         "OMP_NUM_THREADS": "2",
+        "MINDTORCH_SWEEP_RESULTS": str(RECORDS / "results.json"),  # not the sweep's own
     }
 
 
-def reported() -> list[str]:
-    """Return what sanitizers reported since this was asked last; the reports are kept beside the records."""
-    found = []
-    for path in sorted(REPORTS.glob("*")):
-        text = path.read_text(errors="replace")
-        titles = TITLE.findall(text)
-        found += [f"{title.strip()} [{path.name}]" for title in dict.fromkeys(titles)] or [f"{path.name}: {text[:200]}"]
-        path.replace(RECORDS / path.name)
-    return found
+def reported(text: str) -> list[str]:
+    """Return what sanitizers reported in what processes printed."""
+    return list(dict.fromkeys(title.strip() for title in TITLE.findall(text)))
+
+
+def run_captured(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run Python with the module."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
+    )
 
 
 class Record:
@@ -123,22 +125,20 @@ class Record:
 
 def run_sweep(part: str, record: Record, patterns: list[str], samples: int) -> None:
     """Run the entries of a database that the record lacks."""
+    log_path = RECORDS / f"{part}.log"
 
     def keep(position: int, total: int, found: dict[str, Any]) -> None:
         fields = found["fields"].values()
         notes = [field.get("reason", "") for field in fields]
-        died = [note for note in notes if "the process" in note or "hung" in note]
-        record.add(
-            found["name"],
-            sum(field["total"] for field in fields),
-            reported() or died[:1],
-            next((note for note in notes if "timed out" in note), ""),
-        )
+        died = [note for note in notes if " the process" in note or note.startswith("hung ")]
+        findings = reported(printed.read()) or died[:1]
+        late = next((note for note in notes if "timed out" in note), "")
+        record.add(found["name"], sum(field["total"] for field in fields), findings, late)
         if position % 20 == 0:
             print(f"{part}: {position} of {total}", flush=True)
 
-    limits = Limits(samples, min(3, samples), ENTRY_SECONDS)
-    with (RECORDS / f"{part}.log").open("a") as log:
+    with log_path.open("w") as log, log_path.open(errors="replace") as printed:
+        limits = Limits(samples, min(3, samples), ENTRY_SECONDS)
         sweep("mindtorch", limits, patterns, suite=SUITES[part], log=log, progress=keep, skip=record.entries)
 
 
@@ -147,25 +147,29 @@ def run_tests(record: Record) -> None:
     for name in TESTS:
         if name in record.entries:
             continue
-        arguments = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore", str(FOLDER / "packages" / name)]
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=environment(), capture_output=True, text=True
+        path = str(FOLDER / "packages" / name)
+        done = run_captured(
+            ["-m", "pytest", "-q", "-s", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore", path]
         )
         (RECORDS / f"{name.replace('/', '-')}.log").write_text(done.stdout + done.stderr)
-        counts = dict((kind, int(count)) for count, kind in re.findall(r"(\d+) (passed|failed|errors?)\b", done.stdout[-400:]))
-        died = [] if done.returncode in (0, 1) else [f"pytest ended with {done.returncode}"]
+        counted = re.findall(r"(\d+) (passed|failed|errors?)\b", done.stdout[-400:])
+        counts = {kind: int(count) for count, kind in counted}
+        died = [] if done.returncode in (0, 1) and counts else [f"pytest ended with {done.returncode}"]
         failed = sum(counts.values()) - counts.get("passed", 0)
-        record.add(name, sum(counts.values()), reported() or died, f"{failed} failed" if failed else "")
+        findings = reported(done.stdout + done.stderr) or died
+        record.add(name, sum(counts.values()), findings, f"{failed} failed" if failed else "")
 
 
 def run_fuzz(record: Record) -> None:
     """Give every native kernel random operands, and compare with numpy's kernels."""
-    command = [sys.executable, "-m", "mindtorch_testing.operands", "--calls", str(FUZZ_CALLS)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
-    (RECORDS / "fuzz.log").write_text(done.stdout + done.stderr)
-    findings = reported() + [line for line in done.stdout.splitlines() if line.startswith("finding ")]
-    died = [] if done.returncode in (0, 1) else [f"ended with {done.returncode}"]
-    record.add("fuzz", FUZZ_CALLS, findings or died)
+    for seed in range(FUZZ_SEEDS):
+        if (name := f"seed {seed}") in record.entries:
+            continue
+        done = run_captured(["-m", "mindtorch_testing.operands", "--seed", str(seed), "--calls", str(FUZZ_CALLS)])
+        (RECORDS / f"fuzz-{seed}.log").write_text(done.stdout + done.stderr)
+        findings = [line for line in done.stdout.splitlines() if line.startswith("finding ")]
+        died = [] if done.returncode in (0, 1) else [f"ended with {done.returncode}"]
+        record.add(name, FUZZ_CALLS, reported(done.stderr) + findings or died)
 
 
 def page(records: dict[str, Record]) -> str:
@@ -175,8 +179,9 @@ def page(records: dict[str, Record]) -> str:
         "# Native code under sanitizers",
         "",
         f"Written on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} by `python tools/sanitized.py --write`; do not edit.",
-        f"AddressSanitizer and UndefinedBehaviorSanitizer of {compiler}, interpreter and numpy not instrumented. A finding is",
-        "what a sanitizer reports, or a process that dies; of the random operands also a result that numpy's kernels do not give.",
+        f"AddressSanitizer and UndefinedBehaviorSanitizer of {compiler}, interpreter and numpy not instrumented.",
+        "A finding is what a sanitizer reports, a process that dies, and of the random operands (fuzz) also a result that",
+        "numpy's kernels do not give.",
         "",
         "| part | entries | samples | findings |",
         "| --- | ---: | ---: | ---: |",
@@ -191,19 +196,29 @@ def page(records: dict[str, Record]) -> str:
     return "\n".join(lines + [f"- {text}" for record in records.values() for text in record.findings])
 
 
+def try_sanitizers() -> None:
+    """Let the module do what they must report; SystemExit where one of them does not."""
+    for count, report in ((40, "runtime error: shift exponent 40"), (8, "AddressSanitizer: heap-buffer-overflow")):
+        program = f"import numpy, mindtorch_cpu._native as native; native.overstep({count})"
+        done = run_captured(["-c", program])
+        if done.returncode == 0 or not any(report in found for found in reported(done.stderr)):
+            raise SystemExit(f"the sanitizers do not report what they must, {report!r}, but: {done.stderr[-500:]}")
+
+
 def main() -> int:
     """Build, run, report."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("part", nargs="*", choices=[*SWEEPS, "tests", "fuzz", []], help="default: ops, tests and fuzz")
-    parser.add_argument("--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable")
+    parser.add_argument(
+        "--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable"
+    )
     parser.add_argument("--samples", type=int, default=8, help="samples per entry of the sweeps (default 8)")
     parser.add_argument("--resume", action="store_true", help="leave out what was run on the same module")
     parser.add_argument("--write", action="store_true", help="write the page of docs/status")
     options = parser.parse_args()
     module = hashlib.sha256(build().read_bytes()).hexdigest()[:16]
-    for folder in (REPORTS, RECORDS):
-        folder.mkdir(parents=True, exist_ok=True)
-    reported()  # of a run that was stopped
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    try_sanitizers()
     os.environ.update(environment())
     records = {}
     for part in options.part or ["ops", "tests", "fuzz"]:

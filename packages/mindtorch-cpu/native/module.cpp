@@ -1,5 +1,7 @@
 // The module `mindtorch_cpu._native`.
 #define MINDTORCH_NUMPY_IMPORT
+#include <stdlib.h>
+
 #include "instructions.h"
 #include "interface.h"
 #include "parallel.h"
@@ -21,6 +23,18 @@ static PyObject* put_thread_count(PyObject*, PyObject* count) {
     set_thread_count(static_cast<int>(wanted));
     Py_RETURN_NONE;
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+// What sanitizers must report, to see that they do: a shift, too far from 32 on, and the byte behind a block.
+static PyObject* overstep(PyObject*, PyObject* count) {
+    const int wanted = static_cast<int>(PyLong_AsLong(count));
+    const volatile int shifted = 1 << wanted;
+    auto* block = static_cast<volatile char*>(malloc(static_cast<size_t>(wanted)));
+    const char beyond = block[wanted];
+    free(const_cast<char*>(block));
+    return PyLong_FromLong(shifted + beyond);
+}
+#endif
 
 static PyMethodDef methods[] = {
     {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
@@ -51,6 +65,10 @@ static PyMethodDef methods[] = {
     {"empty_host_cache", empty_host_cache, METH_NOARGS, "Give freed memory that is kept back to the system."},
     {"host_cache", host_cache, METH_NOARGS,
      "Bytes used by large arrays, kept, and the limit of what is kept, by name."},
+#if defined(__SANITIZE_ADDRESS__)
+    {"overstep", overstep, METH_O,
+     "overstep(count): shift by `count`, and read the byte behind a block of `count` bytes."},
+#endif
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -32,7 +32,9 @@ def cases(seed: int, calls: range, rows: list[str]) -> Iterator[tuple[int, str, 
 def compare(seed: int, calls: range, rows: list[str]) -> Iterator[str]:
     """Run the calls in this process and in one without native code; give what differs."""
     settings = pickle.dumps((seed, calls, rows))
-    environment = {name: value for name, value in os.environ.items() if name not in PRELOADS} | {"MINDTORCH_NATIVE": "0"}
+    environment = {name: value for name, value in os.environ.items() if name not in PRELOADS} | {
+        "MINDTORCH_NATIVE": "0"
+    }
     child = subprocess.Popen(
         [sys.executable, "-m", "mindtorch_testing.operands", "--serve"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,

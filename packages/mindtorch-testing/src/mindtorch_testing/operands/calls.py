@@ -45,8 +45,16 @@ def describe(tensor: Any) -> Outcome:
     return [str(tensor.dtype).partition(".")[2], tuple(tensor.shape), tensor.stride(), _read(tensor)]
 
 
-def attempt(run: Callable[[], Any], memory: list[Any]) -> Outcome:
-    """Return the results, or the error, and the memory of the operands afterwards."""
+def folded(tensor: Any) -> bool:
+    """Return whether two elements of a tensor share memory: what is written there depends on the order."""
+    places = np.zeros(1, np.int64)
+    for extent, step in zip(tensor.shape, tensor.stride(), strict=True):
+        places = (places[:, None] + np.arange(extent) * step).ravel()
+    return len(np.unique(places)) < len(places)
+
+
+def attempt(run: Callable[[], Any], memory: list[Any], settled: bool = True) -> Outcome:
+    """Return the results, or the error, and the memory of the operands afterwards; no values where none are `settled`."""
     mt.manual_seed(SEED)
     try:
         with warnings.catch_warnings():
@@ -54,7 +62,9 @@ def attempt(run: Callable[[], Any], memory: list[Any]) -> Outcome:
             found: Outcome = ["results", [describe(one) for one in tensors(run())]]
     except Exception as error:  # noqa: BLE001 - whatever is raised is compared
         found = [type(error).__name__, str(error)]
-    return [*found, [describe(one) for one in memory]]
+    if settled:
+        return [*found, [describe(one) for one in memory]]
+    return [found[0], [] if found[0] == "results" else found[1], []]
 
 
 def _shifted(draw: Operands, tensor: Any) -> Any:
@@ -101,7 +111,7 @@ def outcomes(row: str, seed: int) -> Iterator[tuple[str, Outcome]]:
         for place, one in enumerate(args[1:], 1):
             if isinstance(one, mt.Tensor) and draw.chance(0.3) and one.dtype == args[0].dtype:
                 args[place] = args[0] if draw.chance(0.5) else _shifted(draw, args[0])
-        yield "in place", attempt(lambda: method(*args[1:], **kwargs), draw.made)
+        yield "in place", attempt(lambda: method(*args[1:], **kwargs), draw.made, not folded(args[0]))
 
 
 def _written(
@@ -117,7 +127,8 @@ def _written(
     outs = tuple(_out(draw, result, given) for result in results)
     if outs:
         out = outs[0] if len(outs) == 1 else outs
-        yield "out", attempt(lambda: getattr(mt.ops.aten, packet)(*args, **kwargs, out=out), draw.made)
+        settled = not any(map(folded, outs))
+        yield "out", attempt(lambda: getattr(mt.ops.aten, packet)(*args, **kwargs, out=out), draw.made, settled)
 
 
 # --- comparing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mindtorch as mt
 from mindtorch_testing.operands.draw import Operands
 from mindtorch_testing.operands.recipes import at_least, rows
 
@@ -152,9 +153,9 @@ def _attention(draw: Operands) -> Any:
 
 @rows("_scaled_dot_product_flash_attention_for_cpu_backward")
 def _attention_backward(draw: Operands) -> Any:
-    (query, key, value, dropout, causal), options = _attention(draw)
-    out, grad = draw.tensor(query.shape), draw.tensor(query.shape)
-    summed = draw.tensor(query.shape[:3])
+    (query, key, value, dropout, causal), options = _attention(draw.tame())
+    out, summed = mt.ops.aten._scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, causal, **options)
+    grad = draw.tensor(query.shape)
     return [grad, query, key, value, out, summed, dropout, causal], options
 
 

@@ -40,9 +40,7 @@ rows("randint_like.low_dtype")(lambda d: [d.tensor(), d.whole(-9, 9), d.whole(0,
 rows("randint_like.generator")(lambda d: ([d.tensor(), d.whole(0, 120)], {"generator": generator(d)}))
 rows("randperm")(lambda d: ([d.whole(0, 70)], _dtype(d)))
 rows("randperm.generator")(lambda d: ([d.whole(0, 70)], {"generator": generator(d), **_dtype(d)}))
-rows("multinomial")(
-    lambda d: [d.tensor(at_least(d, 1)[-2:], unit=True), d.whole(0, at_least(d, 1)[-1]), d.chance(0.5)]
-)
+rows("multinomial")(lambda d: [d.tensor(at_least(d, 1)[-2:], unit=True), d.whole(0, at_least(d, 1)[-1]), d.chance(0.5)])
 rows("arange")(lambda d: ([d.pick([d.whole(-2, 90), d.number()])], _dtype(d)))
 rows("arange.start")(lambda d: ([d.whole(-9, 9), d.whole(-9, 90)], _dtype(d)))
 rows("arange.start_step")(lambda d: ([d.whole(-9, 9), d.whole(-9, 90), d.pick([1, 2, 0.3, -1, 0])], _dtype(d)))
@@ -50,7 +48,9 @@ rows("fill_.Tensor")(lambda d: [d.tensor(), d.tensor(())])
 
 # --- moved
 
-rows("_to_copy")(lambda d: ([d.tensor()], {"dtype": getattr(mt, d.pick(["float32", "float64", "bfloat16", "int64", "bool"]))}))
+rows("_to_copy")(
+    lambda d: ([d.tensor()], {"dtype": getattr(mt, d.pick(["float32", "float64", "bfloat16", "int64", "bool"]))})
+)
 rows("flip")(lambda d: [d.tensor(), d.dims(len(d.shape))])
 rows("tril triu")(lambda d: [d.tensor(at_least(d, 2)), d.whole(-5, 5)])
 rows("repeat")(lambda d: [d.tensor(), [d.whole(0, 3) for _ in range(len(d.shape) + d.whole(0, 1))]])

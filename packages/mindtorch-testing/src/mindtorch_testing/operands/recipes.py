@@ -80,9 +80,9 @@ rows("clamp.Tensor")(lambda d: [d.tensor(), *(d.tensor(d.broadcast(d.shape)) if 
 rows("elu")(lambda d: [d.tensor(), *(d.number() for _ in range(3))])
 rows("softplus")(lambda d: [d.tensor(), d.number() or 1, d.number()])
 rows("gelu")(lambda d: ([d.tensor()], {"approximate": d.pick(["none", "tanh"])}))
-rows(
-    "silu_backward hardswish_backward hardsigmoid_backward mish_backward tanh_backward sigmoid_backward"
-)(lambda d: [d.tensor(), d.tensor()])
+rows("silu_backward hardswish_backward hardsigmoid_backward mish_backward tanh_backward sigmoid_backward")(
+    lambda d: [d.tensor(), d.tensor()]
+)
 rows("gelu_backward")(lambda d: ([d.tensor(), d.tensor()], {"approximate": d.pick(["none", "tanh"])}))
 rows("leaky_relu_backward")(lambda d: [d.tensor(), d.tensor(), d.number(), d.chance(0.3)])
 rows("elu_backward")(lambda d: [d.tensor(), d.number(), d.number(), d.number(), d.chance(0.3), d.tensor()])
@@ -108,11 +108,13 @@ rows("lerp.Tensor")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape)), d.ten
 
 # --- reductions
 
-rows("sum mean prod max min any all")(lambda d: [d.tensor()])
+rows("sum mean max min any all")(lambda d: [d.tensor()])
+rows("prod")(lambda d: [d.tame().tensor()])
 rows("amax amin logsumexp sum.dim_IntList mean.dim any.dims all.dims")(
     lambda d: [d.tensor(), d.dims(len(d.shape)), d.chance(0.5)]
 )
-rows("prod.dim_int any.dim all.dim max.dim min.dim")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
+rows("prod.dim_int")(lambda d: [d.tame().tensor(), d.dim(len(d.shape)), d.chance(0.5)])
+rows("any.dim all.dim max.dim min.dim")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
 rows("argmax argmin")(lambda d: [d.tensor(), d.dim(len(d.shape)) if d.chance(0.8) else None, d.chance(0.5)])
 rows("cumsum")(lambda d: [d.tensor(), d.dim(len(d.shape))])
 rows("var.correction std.correction var_mean.correction std_mean.correction")(
@@ -140,9 +142,7 @@ rows("topk")(
 # --- losses
 
 rows("mse_loss")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape)), d.whole(0, 2)])
-rows("smooth_l1_loss huber_loss")(
-    lambda d: [d.tensor(), d.tensor(), d.whole(0, 2), abs(float(d.number())) or 1.0]
-)
+rows("smooth_l1_loss huber_loss")(lambda d: [d.tensor(), d.tensor(), d.whole(0, 2), abs(float(d.number())) or 1.0])
 rows("binary_cross_entropy")(
     lambda d: [d.tensor(unit=True), d.tensor(unit=True), d.tensor() if d.chance(0.4) else None, d.whole(0, 2)]
 )
@@ -185,7 +185,13 @@ def _nll_loss(draw: Operands) -> list[Any]:
     classes = draw.pick([1, 2, 5, 17, 40])
     count = draw.pick([(), (0,), (1,), (7,), (33,)])
     weight = draw.tensor((classes,)) if draw.chance(0.4) else None
-    return [draw.tensor((*count, classes)), draw.indices(count, classes), weight, draw.whole(0, 2), draw.pick([-100, 0])]
+    return [
+        draw.tensor((*count, classes)),
+        draw.indices(count, classes),
+        weight,
+        draw.whole(0, 2),
+        draw.pick([-100, 0]),
+    ]
 
 
 @rows("nll_loss_backward")
