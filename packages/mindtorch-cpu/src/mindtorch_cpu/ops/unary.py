@@ -16,11 +16,21 @@ for _name, _function in {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
     "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "sin": np.sin, "sinh": np.sinh,
-    "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "neg": np.negative,
+    "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
     "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "digamma": special.psi, "erf": special.erf,
     "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln, "i0": special.i0,
 }.items():  # fmt: skip
     kernel(_name)(ufunc(_function))
+
+
+@kernel("neg")
+def neg(out: Any, self: Any) -> None:
+    """`-self`; in two steps where both may have strides, since numpy 2.4 then gives wrong numbers for some of them."""
+    ours, theirs = out.flags, self.flags
+    if (ours.c_contiguous and theirs.c_contiguous) or (ours.f_contiguous and theirs.f_contiguous):
+        np.negative(self, out)
+    else:
+        np.copyto(out, np.negative(self))
 
 
 @kernel("conj_physical")
@@ -45,7 +55,7 @@ def rsqrt(out: Any, self: Any) -> None:
 @kernel("sigmoid")
 def sigmoid(out: Any, self: Any) -> None:
     """`1 / (1 + exp(-self))`."""
-    np.negative(self, out)
+    neg(out, self)
     np.exp(out, out)
     np.add(out, 1, out)
     np.true_divide(1, out, out)

@@ -105,7 +105,10 @@ def outcomes(row: str, seed: int) -> Iterator[tuple[str, Outcome]]:
     given = tensors(args)
     packet = row.partition(".")[0]
     if draw.chance(0.5) and not packet.startswith("_") and not packet.endswith("_"):
-        yield from _written(draw, packet, run, args, kwargs, given)
+        for way, found in _written(draw, packet, run, args, kwargs, given):
+            yield way, found
+            if not found[2]:
+                return  # what memory holds by now is open
     method = getattr(args[0], f"{packet}_", None) if isinstance(args[0], mt.Tensor) else None
     if method is not None:
         for place, one in enumerate(args[1:], 1):
@@ -142,7 +145,7 @@ def _arrays_differ(dtype: str, ours: np.ndarray, expected: np.ndarray) -> str:
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max()) if finite.size else 0.0
     with np.errstate(all="ignore"):
-        near = np.isclose(ours, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+        near = np.isclose(ours, expected, rtol=tolerance, atol=tolerance * scale + 1e-7, equal_nan=True)
     places = np.flatnonzero(~near.ravel())
     return f"{ours.ravel()[places[:3]]} at {places[:3]}, not {expected.ravel()[places[:3]]}" if places.size else ""
 
