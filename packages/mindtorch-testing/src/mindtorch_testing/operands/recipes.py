@@ -72,6 +72,19 @@ rows("bitwise_and.Scalar bitwise_or.Scalar bitwise_xor.Scalar")(lambda d: [integ
 rows("bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor")(
     lambda d: [d.whole(-9, 9), integers(d).tensor()]
 )
+rows("bitwise_left_shift.Tensor bitwise_right_shift.Tensor")(
+    lambda d: [integers(d).tensor(), d.tensor(d.broadcast(d.shape))]
+)
+rows("bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar")(
+    lambda d: [integers(d).tensor(), d.whole(-2, 70)]
+)
+rows("bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor")(
+    lambda d: [d.whole(-9, 70), integers(d).tensor()]
+)
+rows("fmod.Tensor remainder.Tensor")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))])
+rows("fmod.Scalar remainder.Scalar")(lambda d: [d.tensor(), d.number()])
+rows("remainder.Scalar_Tensor")(lambda d: [d.number(), d.tensor()])
+rows("nan_to_num")(lambda d: [d.tensor(), *(float(d.number()) if d.chance(0.5) else None for _ in "npm")])
 rows("add.Tensor sub.Tensor rsub.Tensor")(
     lambda d: ([d.tensor(), d.tensor(d.broadcast(d.shape))], {"alpha": d.number()} if d.chance(0.4) else {})
 )
@@ -100,6 +113,8 @@ rows("where.self")(lambda d: [condition(d), d.tensor(), d.tensor(d.broadcast(d.s
 rows("where.ScalarSelf")(lambda d: [condition(d), d.number(), d.tensor()])
 rows("where.ScalarOther")(lambda d: [condition(d), d.tensor(), d.number()])
 rows("where.Scalar")(lambda d: [condition(d), d.number(), d.number()])
+rows("masked_fill.Scalar")(lambda d: [d.tensor(), condition(d), d.number()])
+rows("masked_fill.Tensor")(lambda d: [d.tensor(), condition(d), d.tensor(())])
 rows("addcmul addcdiv")(
     lambda d: ([d.tensor(), d.tensor(d.broadcast(d.shape)), d.tensor()], {"value": d.number()} if d.chance(0.5) else {})
 )
@@ -117,6 +132,9 @@ rows("prod.dim_int")(lambda d: [d.tame().tensor(), d.dim(len(d.shape)), d.chance
 rows("any.dim all.dim max.dim min.dim")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
 rows("argmax argmin")(lambda d: [d.tensor(), d.dim(len(d.shape)) if d.chance(0.8) else None, d.chance(0.5)])
 rows("cumsum")(lambda d: [d.tensor(), d.dim(len(d.shape))])
+rows("cumprod")(lambda d: [d.tame().tensor(), d.dim(len(d.shape))])
+rows("sort")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
+rows("sort.stable")(lambda d: ([d.tensor()], {"stable": True, "dim": d.dim(len(d.shape)), "descending": d.chance(0.5)}))
 rows("var.correction std.correction var_mean.correction std_mean.correction")(
     lambda d: (
         [d.tensor(), d.dims(len(d.shape)) if d.chance(0.7) else None],
