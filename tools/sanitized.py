@@ -44,7 +44,7 @@ TESTS = (
     "mindtorch-autograd/tests/contract",
     "mindtorch-full/tests/contract/test_planned_calls.py",
 )
-FUZZ_SEEDS, FUZZ_CALLS = 10, 2_410
+FUZZ_SEEDS, FUZZ_CALLS = 4, 2_580
 ENTRY_SECONDS = 300.0
 TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
 
