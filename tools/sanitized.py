@@ -193,7 +193,8 @@ def page(records: dict[str, Record]) -> str:
     if cut:
         lines += ["", "Not in full, or failed for another reason:", "", *(f"- {line}" for line in cut)]
     lines += ["", f"Findings: {sum(len(record.findings) for record in records.values())}", ""]
-    return "\n".join(lines + [f"- {text}" for record in records.values() for text in record.findings])
+    lines += [f"- {text}" for record in records.values() for text in record.findings]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def try_sanitizers() -> None:

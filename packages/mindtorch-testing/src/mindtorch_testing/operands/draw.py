@@ -137,7 +137,8 @@ class Operands:
         if layout == "expanded":
             spread = [self.chance(0.5) for _ in extents]
             extents = [1 if one else extent for one, extent in zip(spread, extents, strict=True)]
-        strides, distance = [], 1
+        strides: list[int] = []
+        distance = 1
         for extent, step in zip(reversed(extents), reversed(steps), strict=True):
             strides.insert(0, distance * step)
             distance *= max(extent, 1) * step

@@ -51,7 +51,7 @@ def at_least(draw: Operands, ndim: int) -> tuple[int, ...]:
 rows(
     "logical_not isnan isinf isfinite neg abs sqrt rsqrt reciprocal relu floor ceil round trunc sign exp expm1 "
     "log log2 log10 log1p sin cos tanh erf sigmoid silu hardswish hardsigmoid mish log_sigmoid_forward clone zero_ nonzero "
-    "zeros_like ones_like"
+    "zeros_like ones_like sgn"
 )(lambda d: [d.tensor()])
 rows(
     "logical_and logical_or logical_xor maximum minimum mul.Tensor "
@@ -96,7 +96,7 @@ rows("gelu")(lambda d: ([d.tensor()], {"approximate": d.pick(["none", "tanh"])})
 rows("silu_backward hardswish_backward hardsigmoid_backward mish_backward tanh_backward sigmoid_backward")(
     lambda d: [d.tensor(), d.tensor()]
 )
-rows("gelu_backward")(lambda d: ([d.tensor(), d.tensor()], {"approximate": d.pick(["none", "tanh"])}))
+rows("gelu_backward")(lambda d: ([d.tame().tensor(), d.tensor()], {"approximate": d.pick(["none", "tanh"])}))
 rows("leaky_relu_backward")(lambda d: [d.tensor(), d.tensor(), d.number(), d.chance(0.3)])
 rows("elu_backward")(lambda d: [d.tensor(), d.number(), d.number(), d.number(), d.chance(0.3), d.tensor()])
 rows("softplus_backward hardtanh_backward")(lambda d: [d.tensor(), d.tensor(), d.number(), d.number()])
@@ -156,6 +156,22 @@ rows("_softmax_backward_data _log_softmax_backward_data")(
 rows("topk")(
     lambda d: [d.tensor(), d.whole(0, max(d.shape, default=1)), d.dim(len(d.shape)), d.chance(0.5), d.chance(0.5)]
 )
+
+
+@rows("glu")
+def _glu(draw: Operands) -> list[Any]:
+    shape = list(at_least(draw, 1))
+    dim = draw.whole(0, len(shape) - 1)
+    shape[dim] += shape[dim] % 2 if draw.chance(0.9) else 0
+    return [draw.tensor(shape), dim]
+
+
+@rows("glu_backward")
+def _glu_backward(draw: Operands) -> list[Any]:
+    (given, dim), _ = _glu(draw)
+    halved = [extent // 2 if place == dim else extent for place, extent in enumerate(given.shape)]
+    return [draw.tensor(halved), given, dim]
+
 
 # --- losses
 
