@@ -163,7 +163,9 @@ def elu_backward(
 @kernel("hardtanh")
 def hardtanh(out: Any, self: Any, min_val: Any, max_val: Any) -> None:
     """Values kept between two bounds."""
-    np.minimum(np.maximum(self, np.asarray(min_val).astype(self.dtype)), np.asarray(max_val).astype(self.dtype), out=out)
+    np.minimum(
+        np.maximum(self, np.asarray(min_val).astype(self.dtype)), np.asarray(max_val).astype(self.dtype), out=out
+    )
 
 
 @kernel("hardtanh_backward")
