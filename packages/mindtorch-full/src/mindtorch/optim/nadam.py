@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    common_count,
+    count_all,
+    has_passes,
+    lists_of,
+    step_each,
+    zeros_like_param,
+)
 from ._values import (
     ascent,
     check_betas,
@@ -80,10 +91,25 @@ class NAdam(PerParameterOptimizer):
         state["exp_avg"] = zeros_like_param(param)
         state["exp_avg_sq"] = zeros_like_param(param)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        if on_device_counters(group) or not has_passes(due):
+            return False
+        count, products = common_count(due), {get_value(state["mu_product"]) for _, _, state in due}
+        if count is None or len(products) > 1 or not are_numbers(group["betas"][0], group["momentum_decay"]):
+            return False
+        mu = _momentum(count + 1, group)
+        product = get_value(due[0][2]["mu_product"] * mu)
+        if not _passed(due, count + 1, product, group):
+            return False
+        count_all(due)
+        for _, _, state in due:
+            state["mu_product"] *= mu
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, _NAMES)
         step = self._count(state, {"capturable": group["capturable"]})
-        (beta1, beta2), lr, decay = group["betas"], to_scalar(group["lr"]), group["momentum_decay"]
+        (beta1, beta2), lr = group["betas"], to_scalar(group["lr"])
         grad = ascent(grad, group)
         grad_in, exp_avg, exp_avg_sq = grad, state["exp_avg"], state["exp_avg_sq"]
         correction2 = 1 - beta2**step
@@ -93,8 +119,7 @@ class NAdam(PerParameterOptimizer):
             else:
                 grad_in = grad.add(param, alpha=group["weight_decay"])
         param, grad, exp_avg, exp_avg_sq = real_views(param, grad_in, exp_avg, exp_avg_sq)
-        mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
-        mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
+        mu, mu_next = _momentum(step, group), _momentum(step + 1, group)
         mu_product = state["mu_product"]
         mu_product *= mu
         exp_avg.lerp_(grad, 1 - beta1)
@@ -110,6 +135,51 @@ class NAdam(PerParameterOptimizer):
         denominator.add_(group["eps"])
         param.addcdiv_(grad, denominator, value=(-lr * (1.0 - mu) / (1.0 - product)))
         param.addcdiv_(exp_avg, denominator, value=(-lr * mu_next) / (1.0 - product * mu_next))
+
+
+def _momentum(step: Any, group: dict[str, Any]) -> Any:
+    """The weight of the running mean at a step."""
+    return group["betas"][0] * (1.0 - 0.5 * (0.96 ** (step * group["momentum_decay"])))
+
+
+@cache
+def _in_one_pass(maximize: bool, decays: bool, decoupled: bool) -> Chain:
+    """The steps of `_update`, in their order."""
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays and decoupled:
+        steps.append(("mul_number", "param", "param"))
+    elif decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    steps += [
+        ("lerp", "exp_avg", "exp_avg", grad),
+        ("mul_number", "exp_avg_sq", "exp_avg_sq"),
+        ("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad),
+        ("div_number", "denominator", "exp_avg_sq"),
+        ("sqrt", "denominator", "denominator"),
+        ("add_number", "denominator", "denominator"),
+        ("addcdiv", "param", "param", grad, "denominator"),
+        ("addcdiv", "param", "param", "exp_avg", "denominator"),
+    ]
+    return Chain("param grad exp_avg exp_avg_sq", *steps)
+
+
+def _passed(due: Due, step: float, product: float, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory; False, with nothing done, where that cannot be."""
+    lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["weight_decay"]
+    if not are_numbers(lr, beta1, beta2, eps, decay):
+        return False
+    decoupled = bool(group["decoupled_weight_decay"])
+    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
+    mu, mu_next = _momentum(step, group), _momentum(step + 1, group)
+    moves = -lr * (1.0 - mu) / (1.0 - product), (-lr * mu_next) / (1.0 - product * mu_next)
+    chain = _in_one_pass(bool(group["maximize"]), decay != 0, decoupled)
+    numbers = (*shrinking, 1 - beta1, beta2, 1 - beta2, 1 - beta2**step, eps, *moves)
+    return chain.run(lists_of(due, "exp_avg", "exp_avg_sq"), numbers)
 
 
 def nadam(

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    common_count,
+    count_all,
+    has_passes,
+    lists_of,
+    step_each,
+    zeros_like_param,
+)
 from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
 __all__ = ["RAdam", "radam"]
@@ -61,6 +72,15 @@ class RAdam(PerParameterOptimizer):
         state["exp_avg"] = zeros_like_param(param)
         state["exp_avg_sq"] = zeros_like_param(param)
 
+    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
+        if group["capturable"] or group["differentiable"] or not has_passes(due):
+            return False
+        count = common_count(due)
+        if count is None or not _passed(due, count + 1, group):
+            return False
+        count_all(due)
+        return True
+
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
         step = self._count(state, {"capturable": group["capturable"]})
@@ -105,6 +125,54 @@ class _Adaptive:
         root = self.exp_avg_sq.sqrt()
         root = root.add(self.group["eps"]) if self.group["differentiable"] else root.add_(self.group["eps"])
         return (self.correction**0.5) / root
+
+
+@cache
+def _in_one_pass(maximize: bool, decays: bool, decoupled: bool, adapts: bool) -> Chain:
+    """The steps of `_update`, in their order."""
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays and decoupled:
+        steps.append(("mul_number", "param", "param"))
+    elif decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    steps += [
+        ("lerp", "exp_avg", "exp_avg", grad),
+        ("mul_number", "exp_avg_sq", "exp_avg_sq"),
+        ("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad),
+        ("div_number", "corrected", "exp_avg"),
+        ("mul_number", "corrected", "corrected"),
+    ]
+    if adapts:
+        steps += [
+            ("sqrt", "root", "exp_avg_sq"),
+            ("add_number", "root", "root"),
+            ("reciprocal", "root", "root"),
+            ("mul_number", "root", "root"),
+            ("mul", "corrected", "corrected", "root"),
+            ("mul_number", "corrected", "corrected"),
+        ]
+    return Chain("param grad exp_avg exp_avg_sq", *steps, ("add_scaled", "param", "param", "corrected"))
+
+
+def _passed(due: Due, step: float, group: dict[str, Any]) -> bool:
+    """Make the step in one pass over memory; False, with nothing done, where that cannot be."""
+    lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["weight_decay"]
+    if not are_numbers(lr, beta1, beta2, eps, decay):
+        return False
+    decoupled = bool(group["decoupled_weight_decay"])
+    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
+    correction2, longest = 1 - beta2**step, 2 / (1 - beta2) - 1
+    length = longest - 2 * step * (beta2**step) / correction2
+    adapts = length > 5.0
+    scale = (eps, correction2**0.5, _rectification(length, longest)) if adapts else ()
+    chain = _in_one_pass(bool(group["maximize"]), decay != 0, decoupled, adapts)
+    numbers = (*shrinking, 1 - beta1, beta2, 1 - beta2, 1 - beta1**step, lr, *scale, -1.0)
+    return chain.run(lists_of(due, "exp_avg", "exp_avg_sq"), numbers)
 
 
 def radam(
