@@ -97,6 +97,7 @@ def no_larger():
     assert other.size == 30 * LARGE
 
 
+@pytest.mark.slow  # a process each
 @pytest.mark.parametrize("function", [given_out_again, joined, given_back, no_larger])
 def test_places(function):
     alone(function)
