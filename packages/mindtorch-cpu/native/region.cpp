@@ -3,6 +3,7 @@
 
 #include "parallel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -250,7 +251,10 @@ bool element_from(PyArrayObject* array, PyObject* number, void* element) {
     }
     const auto single = static_cast<float>(value);
     switch (kind) {
-        case FLOAT32: memcpy(element, &single, sizeof single); return true;
+        case FLOAT32:
+            if (fabs(value) > FLT_MAX && !isinf(value)) return false;
+            memcpy(element, &single, sizeof single);
+            return true;
         case FLOAT64: memcpy(element, &value, sizeof value); return true;
         case BOOL: *static_cast<char*>(element) = value != 0; return true;
         case HALF:

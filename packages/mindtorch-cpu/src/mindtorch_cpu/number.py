@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 
 _TYPE_NAMES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int32": "int",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
-_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+_LARGEST = {
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38,
+    "complex64": 3.4028234663852886e38,
+}  # fmt: skip
 
 
 def _type_name(dtype: Any) -> str:
     return _TYPE_NAMES.get(dtype.name) or f"{dtype.name}_t"
 
 
-def _overflows(value: Any, dtype: Any, narrow: bool) -> bool:
+def _overflows(value: Any, dtype: Any) -> bool:
     if dtype.kind in "iu":
         if isinstance(value, float) and not math.isfinite(value):
             return True
@@ -27,27 +30,24 @@ def _overflows(value: Any, dtype: Any, narrow: bool) -> bool:
         low = -int(limits.max) if dtype.kind == "u" else int(limits.min)
         return not low <= value <= int(limits.max)
     most = _LARGEST.get(dtype.name, math.inf)
-    return narrow and math.isfinite(value) and abs(value) > most
+    if isinstance(value, complex):
+        return any(math.isfinite(part) and abs(part) > most for part in (value.real, value.imag))
+    return math.isfinite(value) and abs(value) > most
 
 
-def number_of(value: Any, dtype: Any, narrow: bool = False) -> Any:
-    """Return a Python number as a numpy scalar of `dtype`; RuntimeError with torch's text when it does not fit.
-
-    `narrow`: what would become infinite is refused too, as where torch converts to the element type
-    itself instead of to double.
-    """
+def number_of(value: Any, dtype: Any) -> Any:
+    """Return a Python number as a numpy scalar of `dtype`; RuntimeError with torch's text when it does not fit, which
+    finite numbers beyond the largest one do not."""
     if dtype.kind == "b":
         return np.bool_(bool(value))
+    if isinstance(value, complex) and dtype.kind != "c":
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {_type_name(dtype)} without overflow")
+        value = value.real
+    if _overflows(value, dtype):
+        raise RuntimeError(f"value cannot be converted to type {_type_name(dtype)} without overflow")
     if dtype.kind == "c":
         return np.asarray(value).astype(dtype)
-    if isinstance(value, complex):
-        if value.imag:
-            wide = "double" if dtype.itemsize == 2 and dtype.kind not in "iu" and not narrow else _type_name(dtype)
-            raise RuntimeError(f"value cannot be converted to type {wide} without overflow")
-        value = value.real
-    if _overflows(value, dtype, narrow):
-        raise RuntimeError(f"value cannot be converted to type {_type_name(dtype)} without overflow")
     if dtype.kind in "iu":
         return np.asarray(int(value) & (1 << 8 * dtype.itemsize) - 1, np.uint64).astype(dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(float(value)).astype(dtype)
+    return np.asarray(float(value)).astype(dtype)

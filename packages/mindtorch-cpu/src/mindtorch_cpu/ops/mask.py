@@ -13,7 +13,7 @@ from ..register import kernel
 @kernel("masked_fill.Scalar", "masked_fill.Tensor", upcast=False)
 def masked_fill(out: Any, self: Any, mask: Any, value: Any) -> None:
     """A value where the mask holds."""
-    value = number_of(value.item() if isinstance(value, np.ndarray) else value, out.dtype, narrow=True)
+    value = number_of(value.item() if isinstance(value, np.ndarray) else value, out.dtype)
     if out is not self:
         out[...] = self
     np.copyto(out, value, where=mask)

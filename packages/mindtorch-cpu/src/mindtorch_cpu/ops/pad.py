@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number import number_of
 from ..register import kernel
 
 
@@ -14,7 +15,7 @@ def constant_pad_nd(out: Any, self: Any, pad: Any, value: Any) -> None:
     """The input inside a constant frame; negative padding cuts."""
     out.fill(0)
     if value != 0:
-        out[...] = np.asarray(value).astype(out.dtype)
+        out[...] = number_of(value, out.dtype)
     source: list[slice] = [slice(None)] * self.ndim
     target: list[slice] = [slice(None)] * self.ndim
     for place in range(len(pad) // 2):
