@@ -98,10 +98,12 @@ def outcomes(row: str, seed: int) -> Iterator[tuple[str, Outcome]]:
         yield "operands", [type(error).__name__, str(error), []]
         return
     run = function(row)
+    # What is written twice into one element depends on the order.
+    settled = not (row.partition(".")[0].endswith("_") and isinstance(args[0], mt.Tensor) and folded(args[0]))
     for way in ("plain", "planned"):
         if "generator" in kwargs:
             kwargs["generator"].manual_seed(SEED)
-        found = attempt(lambda: run(*args, **kwargs), draw.made)
+        found = attempt(lambda: run(*args, **kwargs), draw.made, settled)
         yield way, found
     given = tensors(args)
     packet = row.partition(".")[0]
