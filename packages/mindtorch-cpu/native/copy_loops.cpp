@@ -8,12 +8,6 @@ namespace mindtorch {
 
 namespace {
 
-struct Pair {
-    uint64_t low, high;
-};
-
-typedef uint64_t Line __attribute__((vector_size(64)));
-
 // Up to some pages a plain loop is faster than the C library's.
 INLINE void copy_bytes(char* to, const char* from, size_t count) {
     if (count < 64 || count > 32768) {

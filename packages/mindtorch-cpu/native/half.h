@@ -1,9 +1,7 @@
-// Loads and stores of elements at any address; float16 to float and back, rounded to the nearest even.
+// Elements of float16: to float and back, rounded to the nearest even.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "element.h"
 
 #ifdef __F16C__
 #include <immintrin.h>
@@ -11,20 +9,6 @@
 
 namespace mindtorch {
 namespace {
-
-#define INLINE inline __attribute__((always_inline))
-
-template <typename Item>
-INLINE Item load(const char* from) {
-    Item item;
-    memcpy(&item, from, sizeof item);
-    return item;
-}
-
-template <typename Item>
-INLINE void store(char* to, Item item) {
-    memcpy(to, &item, sizeof item);
-}
 
 struct Half {
     uint16_t bits;

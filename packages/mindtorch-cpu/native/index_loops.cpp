@@ -1,30 +1,10 @@
 // Loops over positions. Positions are checked before any of these runs.
+#include "element.h"
 #include "index.h"
-
-#include <string.h>
 
 namespace mindtorch {
 
 namespace {
-
-#define INLINE inline __attribute__((always_inline))
-
-template <typename Item>
-INLINE Item load(const char* from) {
-    Item item;
-    memcpy(&item, from, sizeof item);
-    return item;
-}
-
-template <typename Item>
-INLINE void store(char* to, Item item) {
-    memcpy(to, &item, sizeof item);
-}
-
-struct Pair {
-    uint64_t low, high;
-};
-typedef uint64_t Line __attribute__((vector_size(64)));
 
 bool within(const char* positions, size_t count, ptrdiff_t step, int64_t low, int64_t high) {
     const uint64_t span = static_cast<uint64_t>(high - low);
