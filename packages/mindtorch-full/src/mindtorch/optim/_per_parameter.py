@@ -136,6 +136,42 @@ def count_all(due: Due) -> None:
             counter += 1
 
 
+def counted(due: Due, run: Callable[[float], bool]) -> bool:
+    """Make a pass that wants to know how many steps there were, and count it; False, with nothing done, where there is
+    none."""
+    count = common_count(due)
+    if count is None or not run(count):
+        return False
+    count_all(due)
+    return True
+
+
+def entering(maximize: bool, decays: bool, decoupled: bool = False) -> tuple[list[tuple[str, ...]], str]:
+    """How a pass begins: the steps that turn `grad` into what the averages take, and the name of that.
+
+    A decay takes a number, `entering_numbers`.
+    """
+    grad = "grad"
+    steps: list[tuple[str, ...]] = []
+    if maximize:
+        steps.append(("neg", "ascent", grad))
+        grad = "ascent"
+    if decays and decoupled:
+        steps.append(("mul_number", "param", "param"))
+    elif decays:
+        steps.append(("add_scaled", "decayed", grad, "param"))
+        grad = "decayed"
+    return steps, grad
+
+
+def entering_numbers(group: dict[str, Any]) -> tuple[float, ...]:
+    """The numbers of the steps of `entering`."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return ()
+    return (1 - group["lr"] * decay if group.get("decoupled_weight_decay") else decay,)
+
+
 def step_each(
     algorithm: type[PerParameterOptimizer],
     params: list[Any],

@@ -9,7 +9,13 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
 from mindtorch_dispatch.decomp.optimizer import adagrad_pass
 
-from ._per_parameter import Due, PerParameterOptimizer, common_count, count_all, has_passes, lists_of
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    counted,
+    has_passes,
+    lists_of,
+)
 from ._values import (
     ascent,
     check_fused,
@@ -98,11 +104,8 @@ class Adagrad(PerParameterOptimizer):
         fused = bool(group["fused"])
         if (group["maximize"] and not fused) or not has_passes(due):
             return False
-        count = common_count(due)
-        if count is None or not (_fused_pass if fused else _passed)(due, count, group):
-            return False
-        count_all(due)
-        return True
+        run = _fused_pass if fused else _passed
+        return counted(due, lambda count: run(due, count, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["fused"] and _fused_pass(((param, grad, state),), get_value(state["step"]), group):

@@ -14,8 +14,9 @@ from mindtorch_dispatch.devices import adam_steps
 from ._per_parameter import (
     Due,
     PerParameterOptimizer,
-    common_count,
-    count_all,
+    counted,
+    entering,
+    entering_numbers,
     has_passes,
     lists_of,
     zeros_like_param,
@@ -109,11 +110,8 @@ class Adam(PerParameterOptimizer):
         param = due[0][0]
         if on_device_counters(group) or not has_passes(due) or (group["fused"] and param.device.type in adam_steps):
             return False
-        count = common_count(due)
-        if count is None or not (_fused_pass if group["fused"] else _passed)(due, count + 1, group):
-            return False
-        count_all(due)
-        return True
+        run = _fused_pass if group["fused"] else _passed
+        return counted(due, lambda count: run(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
@@ -177,16 +175,7 @@ def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable
 @cache
 def _in_one_pass(maximize: bool, decoupled: bool, decays: bool, amsgrad: bool) -> Chain:
     """The steps of `_update_adam` and `_move`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays and decoupled:
-        steps.append(("mul_number", "param", "param"))
-    elif decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays, decoupled)
     largest = "largest" if amsgrad else "param"
     steps.append(("adam_stepwise", "param", grad, "exp_avg", "exp_avg_sq", largest))
     return Chain("param grad exp_avg exp_avg_sq" + " largest" * amsgrad, *steps)
@@ -198,11 +187,10 @@ def _passed(due: Due, step: Any, group: dict[str, Any]) -> bool:
     if not are_numbers(lr, beta1, beta2, decay, eps, step):
         return False
     decoupled = group["decoupled_weight_decay"]
-    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
     chain = _in_one_pass(bool(group["maximize"]), bool(decoupled), decay != 0, bool(group["amsgrad"]))
     root_correction, step_size = (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
-    averages = (1 - beta1, beta2, 1 - beta2)
-    return chain.run(lists_of(due, *_entries(group)), (*shrinking, *averages, root_correction, eps, -step_size))
+    numbers = (*entering_numbers(group), 1 - beta1, beta2, 1 - beta2, root_correction, eps, -step_size)
+    return chain.run(lists_of(due, *_entries(group)), numbers)
 
 
 def _update_adam(count: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:

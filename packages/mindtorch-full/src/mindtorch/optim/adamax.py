@@ -12,8 +12,9 @@ from mindtorch_dispatch.chain import Chain, are_numbers
 from ._per_parameter import (
     Due,
     PerParameterOptimizer,
-    common_count,
-    count_all,
+    counted,
+    entering,
+    entering_numbers,
     has_passes,
     lists_of,
     step_each,
@@ -72,11 +73,7 @@ class Adamax(PerParameterOptimizer):
     def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
         if group["capturable"] or group["differentiable"] or not has_passes(due):
             return False
-        count = common_count(due)
-        if count is None or not _passed(due, count + 1, group):
-            return False
-        count_all(due)
-        return True
+        return counted(due, lambda count: _passed(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
@@ -103,14 +100,7 @@ class Adamax(PerParameterOptimizer):
 @cache
 def _in_one_pass(maximize: bool, decays: bool) -> Chain:
     """The steps of `_update`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays)
     return Chain(
         "param grad exp_avg exp_inf",
         *steps,
@@ -129,7 +119,7 @@ def _passed(due: Due, step: float, group: dict[str, Any]) -> bool:
     if not are_numbers(lr, beta1, beta2, eps, decay):
         return False
     chain = _in_one_pass(bool(group["maximize"]), decay != 0)
-    numbers = (*[decay] * (decay != 0), 1 - beta1, beta2, eps, -(lr / (1 - beta1**step)))
+    numbers = (*entering_numbers(group), 1 - beta1, beta2, eps, -(lr / (1 - beta1**step)))
     return chain.run(lists_of(due, "exp_avg", "exp_inf"), numbers)
 
 

@@ -14,6 +14,8 @@ from ._per_parameter import (
     PerParameterOptimizer,
     common_count,
     count_all,
+    entering,
+    entering_numbers,
     has_passes,
     lists_of,
     step_each,
@@ -145,16 +147,7 @@ def _momentum(step: Any, group: dict[str, Any]) -> Any:
 @cache
 def _in_one_pass(maximize: bool, decays: bool, decoupled: bool) -> Chain:
     """The steps of `_update`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays and decoupled:
-        steps.append(("mul_number", "param", "param"))
-    elif decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays, decoupled)
     steps += [
         ("lerp", "exp_avg", "exp_avg", grad),
         ("mul_number", "exp_avg_sq", "exp_avg_sq"),
@@ -174,11 +167,10 @@ def _passed(due: Due, step: float, product: float, group: dict[str, Any]) -> boo
     if not are_numbers(lr, beta1, beta2, eps, decay):
         return False
     decoupled = bool(group["decoupled_weight_decay"])
-    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
     mu, mu_next = _momentum(step, group), _momentum(step + 1, group)
     moves = -lr * (1.0 - mu) / (1.0 - product), (-lr * mu_next) / (1.0 - product * mu_next)
     chain = _in_one_pass(bool(group["maximize"]), decay != 0, decoupled)
-    numbers = (*shrinking, 1 - beta1, beta2, 1 - beta2, 1 - beta2**step, eps, *moves)
+    numbers = (*entering_numbers(group), 1 - beta1, beta2, 1 - beta2, 1 - beta2**step, eps, *moves)
     return chain.run(lists_of(due, "exp_avg", "exp_avg_sq"), numbers)
 
 

@@ -12,8 +12,9 @@ from mindtorch_dispatch.chain import Chain, are_numbers
 from ._per_parameter import (
     Due,
     PerParameterOptimizer,
-    common_count,
-    count_all,
+    counted,
+    entering,
+    entering_numbers,
     has_passes,
     lists_of,
     step_each,
@@ -75,11 +76,7 @@ class RAdam(PerParameterOptimizer):
     def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
         if group["capturable"] or group["differentiable"] or not has_passes(due):
             return False
-        count = common_count(due)
-        if count is None or not _passed(due, count + 1, group):
-            return False
-        count_all(due)
-        return True
+        return counted(due, lambda count: _passed(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
@@ -130,16 +127,7 @@ class _Adaptive:
 @cache
 def _in_one_pass(maximize: bool, decays: bool, decoupled: bool, adapts: bool) -> Chain:
     """The steps of `_update`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays and decoupled:
-        steps.append(("mul_number", "param", "param"))
-    elif decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays, decoupled)
     steps += [
         ("lerp", "exp_avg", "exp_avg", grad),
         ("mul_number", "exp_avg_sq", "exp_avg_sq"),
@@ -165,13 +153,12 @@ def _passed(due: Due, step: float, group: dict[str, Any]) -> bool:
     if not are_numbers(lr, beta1, beta2, eps, decay):
         return False
     decoupled = bool(group["decoupled_weight_decay"])
-    shrinking = ((1 - lr * decay) if decoupled else decay,) if decay != 0 else ()
     correction2, longest = 1 - beta2**step, 2 / (1 - beta2) - 1
     length = longest - 2 * step * (beta2**step) / correction2
     adapts = length > 5.0
     scale = (eps, correction2**0.5, _rectification(length, longest)) if adapts else ()
     chain = _in_one_pass(bool(group["maximize"]), decay != 0, decoupled, adapts)
-    numbers = (*shrinking, 1 - beta1, beta2, 1 - beta2, 1 - beta1**step, lr, *scale, -1.0)
+    numbers = (*entering_numbers(group), 1 - beta1, beta2, 1 - beta2, 1 - beta1**step, lr, *scale, -1.0)
     return chain.run(lists_of(due, "exp_avg", "exp_avg_sq"), numbers)
 
 

@@ -8,7 +8,17 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import Due, PerParameterOptimizer, count_all, has_passes, lists_of, step_each, zeros_like_param
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    count_all,
+    entering,
+    entering_numbers,
+    has_passes,
+    lists_of,
+    step_each,
+    zeros_like_param,
+)
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
 __all__ = ["RMSprop", "rmsprop"]
@@ -105,14 +115,7 @@ class RMSprop(PerParameterOptimizer):
 @cache
 def _in_one_pass(maximize: bool, decays: bool, centered: bool, momentum: bool) -> Chain:
     """The steps of `_update`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays)
     steps.append(("mul_number", "square", "square"))
     steps.append(("addcmul", "square", "square", grad, grad))
     if centered:
@@ -139,7 +142,7 @@ def _passed(due: Due, group: dict[str, Any]) -> bool:
     centered, moves = bool(group["centered"]), momentum > 0
     chain = _in_one_pass(bool(group["maximize"]), decay != 0, centered, moves)
     entries = ["square_avg", *["grad_avg"] * centered, *["momentum_buffer"] * moves]
-    numbers = [*[decay] * (decay != 0), alpha, 1 - alpha, *[1 - alpha, -1.0] * centered, eps, *[momentum, 1.0] * moves]
+    numbers = [*entering_numbers(group), alpha, 1 - alpha, *[1 - alpha, -1.0] * centered, eps, *[momentum, 1.0] * moves]
     return chain.run(lists_of(due, *entries), (*numbers, -lr))
 
 

@@ -8,7 +8,14 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 from mindtorch_dispatch.chain import Chain, are_numbers
 
-from ._per_parameter import Due, PerParameterOptimizer, has_passes, lists_of
+from ._per_parameter import (
+    Due,
+    PerParameterOptimizer,
+    entering,
+    entering_numbers,
+    has_passes,
+    lists_of,
+)
 from ._values import ascent, check_fused, check_lr, is_tensor, to_scalar
 
 __all__ = ["SGD", "sgd"]
@@ -84,14 +91,7 @@ class SGD(PerParameterOptimizer):
 @cache
 def _in_one_pass(maximize: bool, decays: bool, momentum: bool, nesterov: bool) -> Chain:
     """The steps of `_update_sgd`, in their order."""
-    grad = "grad"
-    steps: list[tuple[str, ...]] = []
-    if maximize:
-        steps.append(("neg", "ascent", grad))
-        grad = "ascent"
-    if decays:
-        steps.append(("add_scaled", "decayed", grad, "param"))
-        grad = "decayed"
+    steps, grad = entering(maximize, decays)
     if momentum:
         steps.append(("mul_number", "buffer", "buffer"))
         steps.append(("add_scaled", "buffer", "buffer", grad))
@@ -107,7 +107,7 @@ def _passed(due: Due, group: dict[str, Any]) -> bool:
     lr, momentum, decay = group["lr"], group["momentum"], group["weight_decay"]
     if not are_numbers(lr, momentum, decay, group["dampening"]):
         return False
-    numbers = [decay] if decay != 0 else []
+    numbers = [*entering_numbers(group)]
     entries: tuple[str, ...] = ()
     if momentum != 0:
         if any(state.get("momentum_buffer") is None for _, _, state in due):
