@@ -28,7 +28,7 @@ constexpr float BETA = 0.79788456f, KAPPA = 0.044715f;  // sqrt(2 / pi)
 constexpr float SIXTH = 1.0f / 6.0f;
 
 ACTIVATION(Silu, x / (1.0f + exponential(-x)))
-ACTIVATION(Gelu, (near_error_function(x * 0.70710678f) + 1.0f) * x * 0.5f)
+ACTIVATION(Gelu, x* normal_distribution(x))
 ACTIVATION(GeluByTangent, (hyperbolic_tangent((x * x * KAPPA + 1.0f) * x * BETA) + 1.0f) * x * 0.5f)
 ACTIVATION(HardSwish, x* between(x + 3.0f, 0.0f, 6.0f) / 6.0f)
 ACTIVATION(HardSigmoid, between(x + 3.0f, 0.0f, 6.0f) / 6.0f)
@@ -69,8 +69,8 @@ struct MishSlope : NoNumbers {
 struct GeluSlope : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& grad, const Floats& x) const {
-        const Floats share = (near_error_function(x * 0.70710678f) + 1.0f) * 0.5f;
-        return grad * (exponential_of_negative(x * x * -0.5f) * 0.39894228f * x + share);
+        const Floats density = exponential_of_negative(x * x * -0.5f) * 0.39894228f;
+        return grad * (density * x + normal_distribution(x));
     }
 };
 struct GeluByTangentSlope : NoNumbers {

@@ -83,18 +83,27 @@ INLINE Floats exponential_of_negative(const Floats& x) {
     return x < -87.0f ? Floats{} : p * (Floats)((bits(shifted) - (0x4b400000 - 127)) << 23);
 }
 
-// The error function to 1e-7, not to so many digits near zero: 1 - e**(t q(t)).
-INLINE Floats near_error_function(const Floats& x) {
-    Floats t = absolute(x);
-    t = t > 4.0f ? all(4.0f) : t;
-    Floats q = t * -3.144012953e-05f + 3.088019148e-04f;
-    q = q * t - 1.032400876e-03f;
-    q = q * t - 5.369345308e-04f;
-    q = q * t + 1.958396100e-02f;
-    q = q * t - 1.029196158e-01f;
-    q = q * t - 6.365977526e-01f;
-    q = q * t - 1.128380299e+00f;
-    return with_sign(1.0f - exponential_of_negative(q * t), x);
+// What of the normal distribution lies below x, to 1e-7: beyond t = |x| it is 2**(t q(t) - 1), an exponent that is
+// never too small for the arithmetic of bits, as t counts for 5.6 at most; nan stays.
+INLINE Floats normal_distribution(const Floats& x) {
+    const Floats most = all(5.6f), t = absolute(x);
+    const Floats within = most < t ? most : t;
+    Floats q = within * 8.858418249e-06f - 5.769717054e-05f;
+    q = q * within - 4.069796243e-04f;
+    q = q * within + 7.363123956e-03f;
+    q = q * within - 5.266660585e-02f;
+    q = q * within - 4.591643239e-01f;
+    q = q * within - 1.151108839e+00f;
+    const Floats y = q * within - 1.0f;
+    const Floats shifted = y + 12582912.0f;
+    const Floats r = y - (shifted - 12582912.0f);
+    Floats p = r * 1.326472910e-03f + 9.671512640e-03f;
+    p = p * r + 5.550733737e-02f;
+    p = p * r + 2.402224209e-01f;
+    p = p * r + 6.931469776e-01f;
+    p = p * r + 1.0f;
+    const Floats beyond = (Floats)(bits(p) + (bits(shifted) << 23));
+    return 0.5f + with_sign(0.5f - beyond, x);
 }
 
 // The error function: x + x p(x x) near zero, else 1 - e**(t q(t)).
