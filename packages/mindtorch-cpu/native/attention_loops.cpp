@@ -12,23 +12,11 @@ struct Running {
     float most[QUERY_ROWS], sum[QUERY_ROWS];
 };
 
-MINDTORCH_INLINE float greatest(const float* row, size_t filled) {
-    Floats found = load(row);
-    for (size_t j = LANES; j < filled; j += LANES) {
-        const Floats next = load(row + j);
-        found = next > found ? next : found;
-    }
-    float lanes[LANES], result = -INFINITY;
-    store(lanes, found);
-    for (float lane : lanes) result = lane > result ? lane : result;
-    return result;
-}
-
 // Turn scores into weights; returns their sum.
 MINDTORCH_INLINE float weigh(float* row, size_t filled, float most) {
     Floats sum = {};
     for (size_t j = 0; j < filled; j += LANES) {
-        const Floats weight = exponential(load(row + j) - most);
+        const Floats weight = exponential_of_negative(load(row + j) - most);
         store(row + j, weight);
         sum += weight;
     }

@@ -8,21 +8,6 @@ namespace mindtorch {
 
 namespace {
 
-INLINE Floats greater(const Floats& a, const Floats& b) {  // a nan stays
-    return (a > b) | (a != a) ? a : b;
-}
-
-float greatest(const float* row, size_t width) {
-    Floats found = all(-INFINITY);
-    size_t i = 0;
-    for (; i + LANES <= width; i += LANES) found = greater(load(row + i), found);
-    if (i < width) found = greater(load_part(row + i, width - i, -INFINITY), found);
-    float lanes[LANES], result = -INFINITY;
-    store(lanes, found);
-    for (float lane : lanes) result = lane > result || lane != lane ? lane : result;
-    return result;
-}
-
 // The sum of f(i) over a row, in two chains of sixteen sums; f(i, count) gives zeros past the row's end.
 template <typename F>
 INLINE float sum_row(size_t width, const F& f) {
@@ -126,7 +111,10 @@ void share_columns(float* out, const float* in, size_t count, size_t step, size_
         Floats most[TILE], total[TILE];
         for (size_t v = 0; v < tile.vectors; v++) most[v] = all(-INFINITY);
         for (size_t row = 0; row < count; row++)
-            for (size_t v = 0; v < tile.vectors; v++) most[v] = greater(tile.load_at(from + row * step, v), most[v]);
+            for (size_t v = 0; v < tile.vectors; v++) {
+                const Floats x = tile.load_at(from + row * step, v);
+                most[v] = GREATER_OF_TWO(x, most[v]);
+            }
         sum_tile(total, tile, count, [&](size_t row, size_t v) {
             const Floats value = exponential_of_negative(tile.load_at(from + row * step, v) - most[v]);
             if (!logarithm) tile.store_at(to + row * step, v, value);

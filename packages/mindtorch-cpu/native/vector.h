@@ -3,6 +3,7 @@
 // the last bit may differ between sets.
 #pragma once
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -45,12 +46,39 @@ INLINE Floats with_sign(const Floats& size, const Floats& sign) {
     return (Floats)(bits(size) | (bits(sign) & (int)0x80000000));
 }
 
-INLINE float sum_of(const Floats& value) {
-    float lanes[LANES];
-    store(lanes, value);
-    for (size_t step = LANES / 2; step > 0; step /= 2)
-        for (size_t i = 0; i < step; i++) lanes[i] += lanes[i + step];
-    return lanes[0];
+// All lanes in one, by halves: lanes of one half with those of the other.
+#define FOLD(name, of_two)                                          \
+    INLINE float name(const Floats& value) {                        \
+        typedef float Eight __attribute__((vector_size(32)));       \
+        typedef float Four __attribute__((vector_size(16)));        \
+        Eight eight[2];                                             \
+        memcpy(eight, &value, sizeof eight);                        \
+        const Eight e = of_two(eight[0], eight[1]);                 \
+        Four four[2];                                               \
+        memcpy(four, &e, sizeof four);                              \
+        const Four f = of_two(four[0], four[1]);                    \
+        const float a = of_two(f[0], f[2]), b = of_two(f[1], f[3]); \
+        return of_two(a, b);                                        \
+    }
+#define SUM_OF_TWO(a, b) (a) + (b)
+#define GREATER_OF_TWO(a, b) (a) > (b) ? (a) : (b)  // the second where one is nan
+FOLD(sum_of, SUM_OF_TWO)
+FOLD(greatest_of, GREATER_OF_TWO)
+
+// The greatest of a row's numbers, for its exponentials: nans don't count, as the sum of those has them anyway.
+INLINE float greatest(const float* row, size_t width) {
+    Floats first = all(-INFINITY), second = first;
+    size_t i = 0;
+    for (; i + 2 * LANES <= width; i += 2 * LANES) {
+        const Floats x = load(row + i), y = load(row + i + LANES);
+        first = GREATER_OF_TWO(x, first);
+        second = GREATER_OF_TWO(y, second);
+    }
+    for (; i < width; i += LANES) {
+        const Floats x = width - i < LANES ? load_part(row + i, width - i, -INFINITY) : load(row + i);
+        first = GREATER_OF_TWO(x, first);
+    }
+    return greatest_of(GREATER_OF_TWO(first, second));
 }
 
 // e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal.
