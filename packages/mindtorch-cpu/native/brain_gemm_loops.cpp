@@ -89,10 +89,17 @@ struct Paired {
                 const uint16_t *even = from + static_cast<ptrdiff_t>(k) * along, *odd = even + along;
                 for (size_t i = 0; i < LINES; i++) to[i] = even[i] | (uint32_t)odd[i] << 16;
             }
-        } else if (lines == LINES && along == 1) {
-            for (; k + 8 <= depth; k += 8, to += 4 * LINES)
-                for (size_t i = 0; i < LINES; i += 4)
+        } else if (along == 1) {
+            for (; k + 8 <= depth; k += 8, to += 4 * LINES) {
+                size_t i = 0;
+                for (; i + 4 <= lines; i += 4)
                     transpose_pairs(to + i, LINES, from + static_cast<ptrdiff_t>(i) * line + k, line);
+                for (; i < LINES; i++)
+                    for (size_t at = 0; at < 4; at++) {
+                        const uint16_t* pair = from + static_cast<ptrdiff_t>(i) * line + k + 2 * at;
+                        to[at * LINES + i] = i < lines ? pair[0] | (uint32_t)pair[1] << 16 : 0;
+                    }
+            }
         }
         for (; k < depth; k += 2, to += LINES)
             for (size_t i = 0; i < LINES; i++) {
@@ -144,8 +151,26 @@ struct BrainTile {
     size_t rows, columns;
 };
 
+// True where the sums alone are the result.
+MINDTORCH_INLINE bool plain(const BrainProduct& p, const BrainTile& t) {
+    return t.last && !t.again && p.alpha == 1.0f && t.addend == nullptr && t.columns == WIDE;
+}
+
+MINDTORCH_INLINE Words rounded_words(const Vector& x) {
+    const Words bits = (Words)x, even = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    return x != x ? (bits >> 16) | 0x40 : even;
+}
+
+MINDTORCH_INLINE void write_rounded(uint16_t* to, const Vector& first, const Vector& second) {
+    typedef uint16_t Halves __attribute__((vector_size(VECTOR_BYTES / 2)));
+    const Halves left = __builtin_convertvector(rounded_words(first), Halves);
+    const Halves right = __builtin_convertvector(rounded_words(second), Halves);
+    memcpy(to, &left, sizeof left);
+    memcpy(to + WIDTH, &right, sizeof right);
+}
+
 void finish(const BrainProduct& p, const BrainTile& t, const float* sums) {
-    if (t.last && !t.again && p.alpha == 1.0f && t.addend == nullptr && t.columns == WIDE) {
+    if (plain(p, t)) {
         for (size_t i = 0; i < t.rows; i++, sums += WIDE) {
             uint16_t* out = t.out + static_cast<ptrdiff_t>(i) * p.out_row;
             for (size_t j = 0; j < WIDE; j++) out[j] = rounded(sums[j]);
@@ -183,6 +208,11 @@ void finish(const BrainProduct& p, const BrainTile& t, const float* sums) {
         Vector sums[ROWS][2] = {};                                                                                   \
         for (size_t k = 0; k < words; k += SUM_DEPTH)                                                                \
             Way::sum<ROWS>(sums, left + k * TILE_ROWS, right + k * WIDE, least(SUM_DEPTH, words - k));               \
+        if (plain(p, t) && t.rows == ROWS) {                                                                         \
+            _Pragma("GCC unroll 16") for (size_t i = 0; i < ROWS; i++)                                               \
+                write_rounded(t.out + static_cast<ptrdiff_t>(i) * p.out_row, sums[i][0], sums[i][1]);                \
+            return;                                                                                                  \
+        }                                                                                                            \
         float lanes[ROWS][WIDE];                                                                                     \
         memcpy(lanes, sums, sizeof lanes);                                                                           \
         finish(p, t, lanes[0]);                                                                                      \

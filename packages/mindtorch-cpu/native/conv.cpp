@@ -23,12 +23,19 @@ size_t workers_for(size_t count, double work) {
     return work < WORTH_A_THREAD ? 1 : count < threads ? count : threads;
 }
 
-// Run body(index, memory) for each of `count` parts; each thread has `each` floats of what begins at `memory`.
+// Run body(from, to, memory) for consecutive parts of 0..count; each thread has `each` floats of what begins at
+// `memory`.
+template <typename Body>
+void share_parts(size_t count, double work, float* memory, size_t each, const Body& body) {
+    const size_t workers = workers_for(count, work);
+    parallel(count, work < WORTH_A_THREAD ? count : 0,
+             [&](size_t from, size_t to) { body(from, to, memory + (from * workers + count - 1) / count * each); });
+}
+
+// The same, body(index, memory) for each of them.
 template <typename Body>
 void share(size_t count, double work, float* memory, size_t each, const Body& body) {
-    const size_t workers = workers_for(count, work);
-    parallel(count, work < WORTH_A_THREAD ? count : 0, [&](size_t from, size_t to) {
-        float* own = memory + (from * workers + count - 1) / count * each;
+    share_parts(count, work, memory, each, [&](size_t from, size_t to, float* own) {
         for (size_t at = from; at < to; at++) body(at, own);
     });
 }
@@ -114,8 +121,9 @@ bool correlate(const Convolution& c, float* out, const float* in, const float* w
         const size_t count = c.batch * c.groups, each = (loops.depthwise_scratch(c) + 15) / 16 * 16;
         auto* memory = static_cast<float*>(scratch(workers_for(count, work) * each * sizeof(float)));
         if (memory == nullptr) return false;
-        share(count, work, memory, each,
-              [&](size_t at, float* own) { loops.depthwise(c, out, in, weight, bias, at, own); });
+        share_parts(count, work, memory, each, [&](size_t from, size_t to, float* own) {
+            loops.depthwise(c, out, in, weight, bias, from, to, own);
+        });
         return true;
     }
     const size_t places = static_cast<size_t>(c.out_height * c.out_width), part = loops.positions(c);

@@ -24,12 +24,12 @@ struct ConvLoops {
     // A part of the result of one image and group, from `packed`; the bias may be null.
     void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias,
                     size_t image, size_t group, size_t from, float* scratch);
-    // Depthwise convolutions of windows of at most `most_taps` elements: a whole plane, image and feature being one
-    // index; the gradient of one feature's weights.
+    // Depthwise convolutions of windows of at most `most_taps` elements: whole planes from `from` to `to`, image and
+    // feature being one index; the gradient of one feature's weights.
     size_t most_taps;
     size_t (*depthwise_scratch)(const Convolution& c);
     void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
-                      size_t plane, float* scratch);
+                      size_t from, size_t to, float* scratch);
     void (*depthwise_weight)(const Convolution& c, float* weight_grad, const float* grad, const float* in,
                              size_t feature, float* scratch);
     // The weights that turn a result's gradient into the input's where the stride is 1.

@@ -77,8 +77,10 @@ MINDTORCH_INLINE ptrdiff_t turn_row(const Convolution& c, const Frame& f, float*
     return columns * step;
 }
 
-void fill_frame(const Convolution& c, const Frame& f, float* to, const float* plane) {
-    memset(to, 0, static_cast<size_t>(f.size) * sizeof(float));
+void clear_frame(const Frame& f, float* to) { memset(to, 0, static_cast<size_t>(f.size) * sizeof(float)); }
+
+// Copy what a frame has of a plane: the same places for every plane, the others stay zero.
+void copy_plane(const Convolution& c, const Frame& f, float* to, const float* plane) {
     // Rows of the frame that are the image's, and the first of the image's.
     const ptrdiff_t above = c.padding[0] - f.first, begin = above < 0 ? 0 : above;
     const ptrdiff_t rest = c.height + above, end = rest < f.rows ? rest : f.rows;
@@ -96,6 +98,11 @@ void fill_frame(const Convolution& c, const Frame& f, float* to, const float* pl
             if (!sparse || row % c.stride[0] < c.kernel[0])
                 columns.copy(to + row * f.row + phase * f.line, plane + (row - above) * c.width, c.stride[1]);
     }
+}
+
+void fill_frame(const Convolution& c, const Frame& f, float* to, const float* plane) {
+    clear_frame(f, to);
+    copy_plane(c, f, to, plane);
 }
 
 // A stretch of a panel's positions in one row of the result.

@@ -158,30 +158,6 @@ void pack_weights(const Convolution& c, float* to, const float* weight) {
         }
 }
 
-// Packed rows times the first half of a packed panel.
-void multiply_narrow(float* out, size_t out_row, const float* left, const float* right, size_t rows, size_t columns,
-                     size_t depth, const Finish<float>& finish) {
-    using Vector = Simd<float>::Vector;
-    for (size_t row = 0; row < rows; row += TILE_ROWS, left += TILE_ROWS * depth) {
-        Vector sums[TILE_ROWS] = {};
-        for (size_t from = 0; from < depth; from += SUM_DEPTH) {
-            Vector chains[TILE_ROWS] = {};
-            for (size_t k = from; k < least(from + SUM_DEPTH, depth); k++) {
-                const Vector value = read(right + k * WIDE);
-#pragma GCC unroll 16
-                for (size_t i = 0; i < TILE_ROWS; i++) chains[i] += value * left[k * TILE_ROWS + i];
-            }
-#pragma GCC unroll 16
-            for (size_t i = 0; i < TILE_ROWS; i++) sums[i] += chains[i];
-        }
-        float lanes[TILE_ROWS][Simd<float>::WIDTH];
-        memcpy(lanes, sums, sizeof lanes);
-        for (size_t i = 0; i < least(TILE_ROWS, rows - row); i++)
-            finish_row(out + (row + i) * out_row, lanes[i], columns, finish,
-                       finish.addend.data == nullptr ? nullptr : finish.addend.data + row + i);
-    }
-}
-
 void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
              size_t group, size_t from, float* scratch) {
     const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), positions = least(PART, places(c) - from);
@@ -198,11 +174,8 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
         for (size_t at = 0; at < positions; at += WIDE) {
             const size_t columns = least(WIDE, positions - at);
             windows.pack_panel(scratch, at, columns);
-            if (columns <= Simd<float>::WIDTH)
-                multiply_narrow(out + at, places(c), packed + k * lines, scratch, c.features, columns, depth, finish);
-            else
-                multiply_block(out + at, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features,
-                               columns, depth, depth, finish);
+            multiply_block(out + at, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features,
+                           columns, depth, depth, finish);
         }
     }
 }
