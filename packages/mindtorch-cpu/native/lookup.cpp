@@ -7,12 +7,17 @@
 #define MINDTORCH_DICT_VERSIONS
 #endif
 
+// A few bytes of every thread lie where no function has to look for them; other C libraries load no module that asks
+// for that.
+#if defined(__GLIBC__)
+#define MINDTORCH_NEAR __attribute__((tls_model("initial-exec")))
+#else
+#define MINDTORCH_NEAR
+#endif
+
 namespace mindtorch {
 
 namespace {
-
-// Types known to be in `plain_types`, which only grows; each is kept alive.
-PyTypeObject* plain_seen[4];
 
 size_t mixed(size_t hash, size_t value) {
     hash = (hash ^ value) * static_cast<size_t>(0x9E3779B97F4A7C15ULL);
@@ -109,7 +114,7 @@ struct ThreadValue {
 #endif
 };
 
-thread_local ThreadValue mode_of_thread, pipe_of_thread;
+thread_local ThreadValue mode_of_thread MINDTORCH_NEAR, pipe_of_thread MINDTORCH_NEAR;
 
 int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
     PyObject* values = PyObject_GetAttr(local, configuration.dict_name);
@@ -128,7 +133,7 @@ int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
 
 // The value of that name, `otherwise` (the class's) until the thread sets one; borrowed, null with an error set.
 inline PyObject* thread_value(ThreadValue& known, PyObject* local, PyObject* name, PyObject* otherwise) {
-    const uint64_t thread = PyThreadState_GetID(PyThreadState_Get());  // never given twice
+    const uint64_t thread = PyThreadState_Get()->id;  // never given twice
     if (known.thread != thread && find_thread_values(known, thread, local) < 0) return nullptr;
 #ifdef MINDTORCH_DICT_VERSIONS
     const uint64_t version = reinterpret_cast<PyDictObject*>(known.values)->ma_version_tag;
@@ -154,7 +159,10 @@ PyObject* current_pipe() {
     return thread_value(pipe_of_thread, configuration.deferred, configuration.pipe_name, Py_None);
 }
 
-int is_plain(PyTypeObject* type) {
+// Types known to be in `plain_types`, which only grows; each is kept alive.
+PyTypeObject* plain_seen[4];
+
+int is_plain_otherwise(PyTypeObject* type) {
     for (PyTypeObject* seen : plain_seen)
         if (seen == type) return 1;
     if (type == &PyLong_Type || type == &PyFloat_Type || type == Py_TYPE(Py_None)) return 0;
@@ -178,12 +186,20 @@ bool Lookup::is_free(Py_ssize_t place, const Given& given) const {
 
 size_t Lookup::hash_of(PyObject* mode, const Given& given) const {
     size_t hash = address(mode);
-    for (Py_ssize_t place = 0; place < given.count(); place++) {
+    const Py_ssize_t named = given.named(), count = given.positional + named;
+    for (Py_ssize_t place = 0; place < count; place++) {
         PyObject* value = given.arguments[place];
-        const bool any = Py_TYPE(value) == &PyLong_Type && is_free(place, given);
-        hash = mixed(hash, any ? address(&PyLong_Type) : hash_of_value(value));
+        size_t part;
+        if (Py_TYPE(value) == plain_seen[0]) {
+            part = address(slot(value, configuration.tensor.sig));
+        } else if (Py_TYPE(value) == &PyLong_Type && is_free(place, given)) {
+            part = address(&PyLong_Type);
+        } else {
+            part = hash_of_value(value);
+        }
+        hash = mixed(hash, part);
     }
-    return mixed(hash, static_cast<size_t>(given.named()));
+    return mixed(hash, static_cast<size_t>(named));
 }
 
 // As `matches`, of a key that begins with a row, the mode and the names.
@@ -204,8 +220,11 @@ bool Lookup::matches(PyObject* key, PyObject* mode, const Given& given) const {
     const Py_ssize_t count = given.count();
     if (PyTuple_GET_SIZE(key) != count + 1 + (given.names != nullptr)) return false;
     if (PyTuple_GET_ITEM(key, 0) != mode) return false;
-    for (Py_ssize_t place = 0; place < count; place++)
-        if (!same(PyTuple_GET_ITEM(key, place + 1), given.arguments[place])) return false;
+    for (Py_ssize_t place = 0; place < count; place++) {
+        PyObject *part = PyTuple_GET_ITEM(key, place + 1), *value = given.arguments[place];
+        if (Py_TYPE(value) == plain_seen[0] ? slot(value, configuration.tensor.sig) != part : !same(part, value))
+            return false;
+    }
     if (given.names == nullptr) return true;
     PyObject* names = PyTuple_GET_ITEM(key, count + 1);
     if (names == given.names) return true;

@@ -124,8 +124,16 @@ PyObject* current_mode();
 // What records this thread's calls, None where nothing does; borrowed, null with an error set.
 PyObject* current_pipe();
 
+// The types that `is_plain` has found to be plain lately, the commonest first.
+extern PyTypeObject* plain_seen[4];
+
+// As `is_plain`, of a type that is not among the first of them.
+int is_plain_otherwise(PyTypeObject* type);
+
 // True when results of this type need no look at overrides; -1 with an error set.
-int is_plain(PyTypeObject* type);
+inline int is_plain(PyTypeObject* type) {
+    return type == plain_seen[0] || type == plain_seen[1] ? 1 : is_plain_otherwise(type);
+}
 
 // Whether, in this thread's mode, a kernel that no plan calls may have plain tensors, and which: `devices.plain` of the
 // dispatcher.
