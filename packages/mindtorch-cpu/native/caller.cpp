@@ -1,6 +1,7 @@
 // The callables of the dispatcher's packets, `torch.add` and `Tensor.add`: a planned call runs here, all others are
 // left to the Python function that they stand before. A method binds to its instance as a function of Python's does,
 // and without a bound object where it is called at once.
+#include "function_type.h"
 #include "lookup.h"
 
 #include <new>
@@ -38,8 +39,8 @@ PyObject* caller_vectorcall(PyObject* object, PyObject* const* arguments, size_t
     return PyObject_Vectorcall(self->fallback, arguments, static_cast<size_t>(given.positional), names);
 }
 
-// `caller(self, *constants, argument)` where that is planned for an argument of one type, else `fallback(self,
-// argument)`.
+// `caller(self, *constants, argument)` where that is planned for an argument of one type, or `caller(self, *constants)`
+// where the type is None's and no argument is given; else `fallback`.
 struct Shortcut {
     PyObject_HEAD vectorcallfunc call;
     PyObject* caller;
@@ -57,24 +58,22 @@ constexpr Py_ssize_t MOST_CONSTANTS = 6;
 PyObject* shortcut_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {
     Shortcut* self = as_shortcut(object);
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (names == nullptr && count == 2 && reinterpret_cast<PyObject*>(Py_TYPE(arguments[1])) == self->kind) {
+    const bool alone = self->kind == reinterpret_cast<PyObject*>(Py_TYPE(Py_None));
+    if (names == nullptr &&
+        (alone ? count == 1 : count == 2 && reinterpret_cast<PyObject*>(Py_TYPE(arguments[1])) == self->kind)) {
         PyObject* values[MOST_CONSTANTS + 2];
         const Py_ssize_t constants = PyTuple_GET_SIZE(self->constants);
         values[0] = arguments[0];
         for (Py_ssize_t index = 0; index < constants; index++)
             values[index + 1] = PyTuple_GET_ITEM(self->constants, index);
-        values[constants + 1] = arguments[1];
-        PyObject* result = run_planned(as_caller(self->caller), {values, constants + 2, nullptr});
+        if (!alone) values[constants + 1] = arguments[1];
+        PyObject* result = run_planned(as_caller(self->caller), {values, constants + count, nullptr});
         if (result != nullptr) return result;
         // What is wrong with the argument is said in the words of the fallback.
         if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_IndexError)) return nullptr;
         PyErr_Clear();
     }
     return PyObject_Vectorcall(self->fallback, arguments, static_cast<size_t>(count), names);
-}
-
-PyObject* bind_method(PyObject* function, PyObject* instance, PyObject*) {
-    return instance == nullptr || instance == Py_None ? Py_NewRef(function) : PyMethod_New(function, instance);
 }
 
 int caller_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -138,16 +137,6 @@ PyObject* caller_repr(PyObject* object) {
 // Pickles hold the name, and copies are the thing itself, as with Python's functions.
 PyObject* reduce(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
 
-PyMethodDef reducers[] = {
-    {"__reduce__", reduce, METH_NOARGS, "The name, by which it is found again."},
-    {nullptr, nullptr, 0, nullptr},
-};
-
-PyGetSetDef getters[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
-};
-
 PyMemberDef* caller_members() {
     static PyMemberDef members[] = {
         {"__wrapped__", T_OBJECT_EX, offsetof(Caller, fallback), READONLY,
@@ -165,20 +154,6 @@ PyMemberDef* shortcut_members() {
     return members;
 }
 
-// A type whose objects look like Python's functions: with attributes, weak references and a name to be pickled by.
-template <typename Object>
-PyTypeObject function_type(PyTypeObject type, bool method) {
-    if (method) {
-        type.tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
-        type.tp_descr_get = bind_method;
-    }
-    type.tp_getset = getters;
-    type.tp_methods = reducers;
-    type.tp_dictoffset = offsetof(Object, attributes);
-    type.tp_weaklistoffset = offsetof(Object, weak);
-    return type;
-}
-
 PyTypeObject caller_type(const char* name, const char* doc, bool method) {
     const Life life = {caller_traverse, caller_clear, caller_dealloc};
     PyTypeObject type = function_type<Caller>(callable_type<Caller>(name, doc, life, caller_members()), method);
@@ -187,6 +162,20 @@ PyTypeObject caller_type(const char* name, const char* doc, bool method) {
 }
 
 }  // namespace
+
+PyObject* bind_method(PyObject* function, PyObject* instance, PyObject*) {
+    return instance == nullptr || instance == Py_None ? Py_NewRef(function) : PyMethod_New(function, instance);
+}
+
+PyMethodDef function_reducers[] = {
+    {"__reduce__", reduce, METH_NOARGS, "The name, by which it is found again."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef function_getters[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
 
 PyTypeObject CallerType = caller_type("mindtorch_cpu._native.Function", "Runs the calls of one packet.", false);
 PyTypeObject MethodType =

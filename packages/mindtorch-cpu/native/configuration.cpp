@@ -187,6 +187,7 @@ int install_slots(PyObject* settings) {
     };
     const SlotName mode_slots[] = {
         {"grad", &to.mode.grad},
+        {"function_modes", &to.mode.function_modes},
         {"dispatch_modes", &to.mode.dispatch_modes},
         {"inference", &to.mode.inference},
         {"overriding", &to.mode.overriding},
@@ -273,6 +274,7 @@ int install_objects(PyObject* settings) {
         {"pipe", &to.pipe_name},
         {"flush", &to.flush_name},
         {"__name__", &to.module_name},
+        {"transforms", &to.transforms_name},
     };
     if (find_objects(settings, objects) < 0 || find_types(settings, types) < 0 || make_names(names) < 0) return -1;
     PyObject* bfloat16 = item(settings, "bfloat16");

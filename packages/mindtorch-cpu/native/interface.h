@@ -82,6 +82,7 @@ extern PyTypeObject KernelType;
 extern PyTypeObject CallerType;
 extern PyTypeObject MethodType;
 extern PyTypeObject ShortcutType;
+extern PyTypeObject GuardedType;
 
 // How the objects of a type are visited, cleared and freed.
 struct Life {
@@ -154,7 +155,7 @@ struct Configuration {
         Py_ssize_t hooks, variable;
     } leaf;
     struct {
-        Py_ssize_t grad, dispatch_modes, inference, overriding, include, exclude, forward_ad, profiling;
+        Py_ssize_t grad, function_modes, dispatch_modes, inference, overriding, include, exclude, forward_ad, profiling;
     } mode;
     struct {
         Py_ssize_t node, needed, captures, keep_graph;
@@ -205,7 +206,7 @@ struct Configuration {
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
              *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr, *pipe_name = nullptr,
-             *flush_name = nullptr, *module_name = nullptr;
+             *flush_name = nullptr, *module_name = nullptr, *transforms_name = nullptr;
     int bfloat16 = -1;  // its number among numpy's types
 };
 
@@ -225,6 +226,7 @@ PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
 PyObject* propagate(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* fill(PyObject* module, PyObject* records);
 PyObject* shortcut(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* guarded(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
 
 }  // namespace mindtorch

@@ -182,7 +182,7 @@ PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_s
 }
 
 int add_types(PyObject* module) {
-    for (PyTypeObject* type : {&KernelType, &CallerType, &MethodType, &ShortcutType})
+    for (PyTypeObject* type : {&KernelType, &CallerType, &MethodType, &ShortcutType, &GuardedType})
         if (PyModule_AddType(module, type) < 0) return -1;
     return PyModule_AddFunctions(module, methods);
 }

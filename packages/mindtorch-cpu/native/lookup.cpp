@@ -114,7 +114,7 @@ struct ThreadValue {
 #endif
 };
 
-thread_local ThreadValue mode_of_thread MINDTORCH_NEAR, pipe_of_thread MINDTORCH_NEAR;
+thread_local ThreadValue mode_of_thread MINDTORCH_NEAR, pipe_of_thread MINDTORCH_NEAR, transforms_of_thread MINDTORCH_NEAR;
 
 int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
     PyObject* values = PyObject_GetAttr(local, configuration.dict_name);
@@ -153,6 +153,10 @@ inline PyObject* thread_value(ThreadValue& known, PyObject* local, PyObject* nam
 
 PyObject* current_mode() {
     return thread_value(mode_of_thread, configuration.state, configuration.mode_name, configuration.default_mode);
+}
+
+PyObject* current_transforms() {
+    return thread_value(transforms_of_thread, configuration.state, configuration.transforms_name, configuration.zero);
 }
 
 PyObject* current_pipe() {

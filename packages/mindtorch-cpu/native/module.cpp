@@ -9,7 +9,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 11;
+constexpr long INTERFACE = 12;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
@@ -51,6 +51,9 @@ static PyMethodDef methods[] = {
     {"shortcut", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(shortcut)), METH_FASTCALL,
      "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
      "planned for an argument of the type, and fallback(self, argument) elsewhere."},
+    {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded)), METH_FASTCALL,
+     "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no mode "
+     "asks for calls, and asking(self, ...) elsewhere."},
     {"fill", fill, METH_O,
      "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what is Python's "
      "to\n"

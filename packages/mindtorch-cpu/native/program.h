@@ -124,6 +124,9 @@ PyObject* current_mode();
 // What records this thread's calls, None where nothing does; borrowed, null with an error set.
 PyObject* current_pipe();
 
+// How many transforms this thread's program is inside of; borrowed, null with an error set.
+PyObject* current_transforms();
+
 // The types that `is_plain` has found to be plain lately, the commonest first.
 extern PyTypeObject* plain_seen[4];
 

@@ -35,7 +35,7 @@ from .generator import default_generator
 from .random.capability import capability
 from .threads import threads
 
-INTERFACE = 11
+INTERFACE = 12
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -275,8 +275,8 @@ def install(module: Any) -> None:
     threads.use_pool(module)
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)
-    twin.caller, twin.shortcut, twin.fill = module.caller, module.shortcut, module.fill
-    twin.types = (*twin.types, module.Function, module.Method, module.Shortcut)
+    twin.caller, twin.shortcut, twin.guard, twin.fill = module.caller, module.shortcut, module.guarded, module.fill
+    twin.types = (*twin.types, module.Function, module.Method, module.Shortcut, module.Guarded)
 
 
 module = load()

@@ -13,16 +13,17 @@ class Twin:
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
     `call`; `caller(packet, call, False, row)` what runs those of one overload. `shortcut` is as `shortcut_to`, for what
-    `caller` returned. `types` are those of packets' functions and methods. `fill(records)` runs what a pipeline has put
+    `caller` returned, and `guard` as `guarded_by`. `types` are those of packets' functions and methods. `fill(records)` runs what a pipeline has put
     down, from the end of the list on, and takes it off; it stops before what is Python's to run, and before what raises.
     """
 
-    __slots__ = ("caller", "fill", "shortcut", "types")
+    __slots__ = ("caller", "fill", "guard", "shortcut", "types")
 
     def __init__(self) -> None:
         self.types: tuple[type, ...] = (FunctionType,)
         self.caller: Callable[..., Any] | None = None
         self.fill: Callable[[list[Any]], None] | None = None
+        self.guard: Callable[[Callable[..., Any], Callable[..., Any], str], Any] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 
 
@@ -34,10 +35,22 @@ def shortcut_to(
     form: Callable[..., Any], kind: type, constants: tuple[Any, ...], otherwise: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return the method `otherwise(self, argument)`, made without Python where that is planned: for an argument of type
-    `kind` it gives what `form(self, *constants, argument)` gives, but says in words of its own what is wrong."""
+    `kind` it gives what `form(self, *constants, argument)` gives, but says in words of its own what is wrong. With the
+    type of None it is `otherwise(self)`, which gives what `form(self, *constants)` gives."""
     if twin.shortcut is None:
         return otherwise
-    made: Callable[..., Any] = twin.shortcut(form, kind, constants, otherwise)
+    return _named(twin.shortcut(form, kind, constants, otherwise), otherwise)
+
+
+def guarded_by(asking: Callable[..., Any], function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return the method `name` of tensors: `asking`, which calls `function` for a plain tensor while no mode asks for
+    calls of functions. That much is found out without Python, and of what small methods answer, the answer too."""
+    if twin.guard is None:
+        return asking
+    return _named(twin.guard(function, asking, name), asking)
+
+
+def _named(made: Any, model: Callable[..., Any]) -> Callable[..., Any]:
     for name in WRAPPER_ASSIGNMENTS:
-        setattr(made, name, getattr(otherwise, name))
-    return made
+        setattr(made, name, getattr(model, name))
+    return made  # type: ignore[no-any-return]

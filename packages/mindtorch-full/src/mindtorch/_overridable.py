@@ -15,6 +15,7 @@ from typing import Any
 from mindtorch_dispatch import overrides
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.twin import guarded_by, twin
 
 _DULL = frozenset((int, float, bool, str, complex, type(None)))
 """Types of arguments that never override and hold nothing that does."""
@@ -106,11 +107,12 @@ def method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if type(self) in plain_types and not state.mode.function_modes:
             return function(self, *args, **kwargs)
-        handled, result = overrides.handle(call, (self, *args), kwargs)
+        handled, result = overrides.handle(made, (self, *args), kwargs)
         return result if handled else function(self, *args, **kwargs)
 
     call.__name__ = name
-    return call
+    made = guarded_by(call, function, name)
+    return made
 
 
 _NAMED = frozenset("backward istft stft lu norm split unique unique_consecutive".split())
@@ -135,6 +137,9 @@ GEOMETRY = frozenset(
 """Methods that only subclasses with an override of their own ask for: they are too small for a look at every call, or
 torch does not let them be overridden."""
 
+_ANSWERED = frozenset(("size",))
+"""Those of `GEOMETRY` that a native twin answers."""
+
 _DUNDERS = frozenset(
     f"__{name}__"
     for name in "bool int float complex index contains array array_wrap repr format deepcopy reduce_ex setstate reversed "
@@ -149,6 +154,8 @@ def make_methods_overridable(owners: Iterable[type]) -> None:
             public = not name.startswith("_") or name in _DUNDERS
             if public and name not in GEOMETRY and isinstance(value, FunctionType):
                 setattr(owner, name, by_name(value) if name in _NAMED else method(value, name))
+            elif name in _ANSWERED and isinstance(value, FunctionType):
+                setattr(owner, name, guarded_by(value, value, name))
 
 
 def override_geometry(cls: type, base: type) -> None:
@@ -163,7 +170,7 @@ def override_geometry(cls: type, base: type) -> None:
             continue
         if isinstance(value, property):
             setattr(cls, name, _asking_property(value))
-        elif name in GEOMETRY and isinstance(value, FunctionType):
+        elif name in GEOMETRY and isinstance(value, twin.types):
             setattr(cls, name, _asking_method(value))
 
 
