@@ -281,7 +281,8 @@ int install_objects(PyObject* settings) {
     if (bfloat16 == nullptr || !PyArray_DescrCheck(bfloat16)) return -1;
     to.bfloat16 = reinterpret_cast<PyArray_Descr*>(bfloat16)->type_num;
     to.zero = PyLong_FromLong(0);
-    return to.zero == nullptr ? -1 : 0;
+    to.one = PyLong_FromLong(1);
+    return to.zero == nullptr || to.one == nullptr ? -1 : 0;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Methods of tensors that are written in Python: a plain tensor's call goes to the method itself, all others to what asks
 // for overrides first. What small methods say about a tensor is said here, where nothing unusual is about it.
 #include "function_type.h"
-#include "program.h"
+#include "subscript.h"
 
 namespace mindtorch {
 
@@ -107,6 +107,10 @@ PyObject* already(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     return nullptr;
 }
 
+PyObject* selected(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    return count == 2 ? subscript(arguments[0], arguments[1]) : nullptr;
+}
+
 struct NamedAnswer {
     const char* name;
     Answer answer;
@@ -115,7 +119,7 @@ struct NamedAnswer {
 constexpr NamedAnswer answers[] = {
     {"item", only_element},   {"__float__", as_float}, {"__int__", as_int},    {"__index__", as_index},
     {"__bool__", as_bool},    {"tolist", as_list},     {"data_ptr", address_of}, {"size", extents_of},
-    {"requires_grad_", already},
+    {"requires_grad_", already}, {"__getitem__", selected},
 };
 
 PyObject* guarded_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {

@@ -199,7 +199,7 @@ struct Configuration {
     PyObject* empty = nullptr;         // numpy.empty
     PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
     PyObject* error_state = nullptr;  // numpy's context variable, or None where numpy has none
-    PyObject* zero = nullptr;
+    PyObject *zero = nullptr, *one = nullptr;
     PyObject* cpu = nullptr;               // the device
     PyObject* default_creation = nullptr;  // of views
     // Names.
@@ -227,6 +227,8 @@ PyObject* propagate(PyObject* module, PyObject* const* arguments, Py_ssize_t cou
 PyObject* fill(PyObject* module, PyObject* records);
 PyObject* shortcut(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* guarded(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* view_of(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* subscript_by(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 int add_types(PyObject* module);
 
 }  // namespace mindtorch

@@ -54,6 +54,11 @@ static PyMethodDef methods[] = {
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded)), METH_FASTCALL,
      "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no mode "
      "asks for calls, and asking(self, ...) elsewhere."},
+    {"subscript_by", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(subscript_by)), METH_FASTCALL,
+     "subscript_by(select, slice, unsqueeze, end): let tuples of indices be read here, with these methods of tensors."},
+    {"view_of", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(view_of)), METH_FASTCALL,
+     "view_of(tensor, items): the view that a tuple of ints, slices, None and ... selects; None where there is another "
+     "index or one that is wrong, and for tensors that are not plain."},
     {"fill", fill, METH_O,
      "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what is Python's "
      "to\n"

@@ -131,6 +131,7 @@ ROWS = {
     "ones": ("ones", "ones_like", "new_ones"),
     "full": ("full", "full_like"),
     "new_full": ("new_full",),
+    "scalar_tensor": ("scalar_tensor",),
     "fill_": ("fill_.Scalar", "fill_.Tensor"),
     "cat": ("cat",),
     "repeat": ("repeat",),
@@ -276,6 +277,7 @@ def install(module: Any) -> None:
     if "install_loop" in hooks.parts:
         hooks.parts["install_loop"](module.propagate)
     twin.caller, twin.shortcut, twin.guard, twin.fill = module.caller, module.shortcut, module.guarded, module.fill
+    twin.view_of, twin.subscript_by = module.view_of, module.subscript_by
     twin.types = (*twin.types, module.Function, module.Method, module.Shortcut, module.Guarded)
 
 

@@ -15,15 +15,19 @@ class Twin:
     `call`; `caller(packet, call, False, row)` what runs those of one overload. `shortcut` is as `shortcut_to`, for what
     `caller` returned, and `guard` as `guarded_by`. `types` are those of packets' functions and methods. `fill(records)` runs what a pipeline has put
     down, from the end of the list on, and takes it off; it stops before what is Python's to run, and before what raises.
+    `view_of(tensor, items)` is what a tuple of ints, slices, None and `...` selects, None where it holds anything else; it
+    calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
     """
 
-    __slots__ = ("caller", "fill", "guard", "shortcut", "types")
+    __slots__ = ("caller", "fill", "guard", "shortcut", "subscript_by", "types", "view_of")
 
     def __init__(self) -> None:
         self.types: tuple[type, ...] = (FunctionType,)
         self.caller: Callable[..., Any] | None = None
         self.fill: Callable[[list[Any]], None] | None = None
         self.guard: Callable[[Callable[..., Any], Callable[..., Any], str], Any] | None = None
+        self.subscript_by: Callable[[Any, Any, Any, int], None] | None = None
+        self.view_of: Callable[[Any, Any], Any] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 
 

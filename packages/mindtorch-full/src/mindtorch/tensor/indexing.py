@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.call import function as function_of
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.twin import twin
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -17,12 +19,19 @@ from . import construction
 
 select = method_of("select")
 _slice = method_of("slice")
+_unsqueeze = method_of("unsqueeze")
+_copy = method_of("copy_")
+_fill = method_of("fill_")
+_scalar_tensor = function_of("scalar_tensor")
+_put_values = aten.index_put_.default
 _MASKS = (dtypes.bool, dtypes.uint8)
 _POSITIONS = (dtypes.int64, *_MASKS)
 _TAKEN = object()
 """Marks a dimension that a mask of several dimensions before it covers."""
 
 _INTS = {int}
+_BASIC_TYPES = frozenset((int, slice, type(None), type(Ellipsis)))
+_BOUNDS = (int, type(None))
 
 _END = 2**63 - 1
 """Where a slice ends that names no end."""
@@ -211,6 +220,60 @@ def apply_basic(self: Any, items: tuple[Any, ...]) -> tuple[Any, list[Any]]:
     return walk.result, [one for one in walk.tensors if one is not _TAKEN]
 
 
+def _view_of(self: Any, items: tuple[Any, ...]) -> Any:
+    """Return the view that ints, slices, None and `...` select; None where an index is none of these, is wrong, or has
+    bounds that are no ints. Nothing has been done then."""
+    if not _BASIC_TYPES.issuperset(map(type, items)):
+        return None
+    shape = self._sig.spec.shape
+    free = len(shape) - len(items)
+    for item in items:
+        if item is None or item is Ellipsis:
+            free += 1
+    if free < 0:
+        return None
+    steps: list[Any] = []
+    dim = place = 0  # of the view that is made, and of this tensor
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            if not -(extent := shape[place]) <= item < extent:
+                return None
+            steps.append((select, (dim, item)))
+            place += 1
+        elif kind is slice:
+            start, stop, step = item.start, item.stop, item.step
+            if step is None:
+                step = 1
+            if type(start) not in _BOUNDS or type(stop) not in _BOUNDS or type(step) is not int or step <= 0:
+                return None
+            if (start is not None or stop is not None or step != 1) and not _takes_all(item, shape[place]):
+                if abs(start or 0) > _END or abs(stop or 0) > _END:
+                    return None
+                steps.append((_slice, (dim, 0 if start is None else start, _END if stop is None else stop, step)))
+            dim += 1
+            place += 1
+        elif item is None:
+            steps.append((_unsqueeze, (dim,)))
+            dim += 1
+        else:
+            dim += free
+            place += free
+    for function, arguments in steps:
+        self = function(self, *arguments)
+    return self
+
+
+if twin.subscript_by is not None and twin.view_of is not None:
+    twin.subscript_by(select, _slice, _unsqueeze, _END)
+    _view_of = twin.view_of
+
+
+def _takes_all(item: slice, extent: int) -> bool:
+    """True for a slice of step 1 that takes a dimension as it is."""
+    return item.indices(extent) == (0, extent, 1)
+
+
 def _basic(self: Any, index: Any) -> Any:
     """Return the view that a lone basic index selects, None for every other index."""
     kind = type(index)
@@ -219,7 +282,7 @@ def _basic(self: Any, index: Any) -> Any:
     if kind is slice:
         return _slice_at(self, 0, index)
     if index is None:
-        return aten.unsqueeze(self, 0)
+        return _unsqueeze(self, 0)
     return self if index is Ellipsis else None
 
 
@@ -240,10 +303,13 @@ def _alone(self: Any, index: Any) -> Any:
 
 def getitem(self: Any, index: Any) -> Any:
     """Return `self[index]`."""
-    alone = _alone(self, index)
-    if alone is not None:
-        return aten.index.Tensor(self, [alone])
-    result = _basic(self, index)
+    if type(index) is tuple:
+        result = _view_of(self, index)
+    else:
+        alone = _alone(self, index)
+        if alone is not None:
+            return aten.index.Tensor(self, [alone])
+        result = _basic(self, index)
     if result is None:
         result, tensors = apply_basic(self, _as_items(index))
         if tensors:
@@ -260,7 +326,8 @@ def _value_tensor(self: Any, value: Any) -> Any:
     if isinstance(value, (int, np.integer)) and not -(2**63) <= value < 2**64:
         raise ValueError("Overflow when unpacking long long")
     number = int(value) if isinstance(value, np.integer) else value
-    return aten.scalar_tensor(number, dtype=self.dtype, device=self.device)
+    spec = self._sig.spec
+    return _scalar_tensor(number, dtype=spec.dtype, device=spec.device)
 
 
 def _without_leading_ones(value: Any) -> Any:
@@ -273,16 +340,16 @@ def _copy_to(target: Any, value: Any) -> None:
     have = value._sig.spec
     if have.shape != target._sig.spec.shape:
         if have.ndim == 0 and have.device.type == "cpu":
-            target.fill_(value)  # what torch records
+            _fill(target, value)  # what torch records
             return
         value = aten.expand(_without_leading_ones(value), list(target._sig.spec.shape))
-    target.copy_(value)
+    _copy(target, value)
 
 
 def _put(target: Any, tensors: list[Any], value: Any) -> None:
     if value.device != target.device and value._sig.spec.ndim == 0:
         value = value.to(target.device)
-    aten.index_put_.default(target, tensors, _without_leading_ones(value))
+    _put_values(target, tensors, _without_leading_ones(value))
 
 
 def setitem(self: Any, index: Any, value: Any) -> None:
@@ -291,13 +358,14 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         value = _value_tensor(self, value)
     if index is False:
         return
-    alone = _alone(self, index)
-    if alone is not None:
-        _put(self, [alone], value)
-        return
-    target = _basic(self, index)
-    if index is True:
-        target = aten.unsqueeze(self, 0)
+    if type(index) is tuple:
+        target = _view_of(self, index)
+    else:
+        alone = _alone(self, index)
+        if alone is not None:
+            _put(self, [alone], value)
+            return
+        target = aten.unsqueeze(self, 0) if index is True else _basic(self, index)
     if target is None:
         target, tensors = apply_basic(self, _as_items(index))
         if tensors:
