@@ -1,5 +1,5 @@
-// Methods of tensors that are written in Python: a plain tensor's call goes to the method itself, all others to what asks
-// for overrides first. What small methods say about a tensor is said here, where nothing unusual is about it.
+// Methods of tensors that are written in Python: a plain tensor's call goes to the method itself, all others to what
+// asks for overrides first. What small methods say about a tensor is said here, where nothing unusual is about it.
 #include "function_type.h"
 #include "subscript.h"
 
@@ -117,8 +117,8 @@ struct NamedAnswer {
 };
 
 constexpr NamedAnswer answers[] = {
-    {"item", only_element},   {"__float__", as_float}, {"__int__", as_int},    {"__index__", as_index},
-    {"__bool__", as_bool},    {"tolist", as_list},     {"data_ptr", address_of}, {"size", extents_of},
+    {"item", only_element},      {"__float__", as_float},   {"__int__", as_int},      {"__index__", as_index},
+    {"__bool__", as_bool},       {"tolist", as_list},       {"data_ptr", address_of}, {"size", extents_of},
     {"requires_grad_", already}, {"__getitem__", selected},
 };
 

@@ -114,7 +114,8 @@ struct ThreadValue {
 #endif
 };
 
-thread_local ThreadValue mode_of_thread MINDTORCH_NEAR, pipe_of_thread MINDTORCH_NEAR, transforms_of_thread MINDTORCH_NEAR;
+thread_local ThreadValue mode_of_thread MINDTORCH_NEAR, pipe_of_thread MINDTORCH_NEAR,
+    transforms_of_thread MINDTORCH_NEAR;
 
 int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
     PyObject* values = PyObject_GetAttr(local, configuration.dict_name);

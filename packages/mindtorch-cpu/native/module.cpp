@@ -52,7 +52,8 @@ static PyMethodDef methods[] = {
      "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
      "planned for an argument of the type, and fallback(self, argument) elsewhere."},
     {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded)), METH_FASTCALL,
-     "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no mode "
+     "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no "
+     "mode "
      "asks for calls, and asking(self, ...) elsewhere."},
     {"subscript_by", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(subscript_by)), METH_FASTCALL,
      "subscript_by(select, slice, unsqueeze, end): let tuples of indices be read here, with these methods of tensors."},

@@ -104,8 +104,9 @@ int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel copy_kernels[] = {
-    {"clone", clone},      {"copy_", copy_}, {"zeros", zeros},   {"ones", ones},     {"full", fill<1>},
-    {"new_full", fill<2>}, {"fill_", fill_}, {"arange", arange}, {"scalar_tensor", fill<0>}, {nullptr, nullptr},
+    {"clone", clone},           {"copy_", copy_},      {"zeros", zeros}, {"ones", ones},
+    {"full", fill<1>},          {"new_full", fill<2>}, {"fill_", fill_}, {"arange", arange},
+    {"scalar_tensor", fill<0>}, {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

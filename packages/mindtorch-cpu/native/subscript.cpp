@@ -30,17 +30,17 @@ class Walk {
 public:
     explicit Walk(PyObject* shape) : shape_(shape), free_(PyTuple_GET_SIZE(shape)) {}
 
-    // Read the items; false where one is of another kind, or wrong.
-    bool read(PyObject* items) {
-        const Py_ssize_t many = PyTuple_GET_SIZE(items);
+    // Read a tuple of items, or one alone; false where one is of another kind, or wrong.
+    bool read(PyObject* index) {
+        const bool several = PyTuple_CheckExact(index);
+        PyObject* const* items = several ? &PyTuple_GET_ITEM(index, 0) : &index;
+        const Py_ssize_t many = several ? PyTuple_GET_SIZE(index) : 1;
         if (many > MOST_ITEMS) return false;
-        for (Py_ssize_t index = 0; index < many; index++) {
-            PyObject* item = PyTuple_GET_ITEM(items, index);
-            free_ -= PyLong_CheckExact(item) || PySlice_Check(item);
-        }
+        for (Py_ssize_t place = 0; place < many; place++)
+            free_ -= PyLong_CheckExact(items[place]) || PySlice_Check(items[place]);
         if (free_ < 0) return false;
-        for (Py_ssize_t index = 0; index < many; index++)
-            if (!take(PyTuple_GET_ITEM(items, index))) return false;
+        for (Py_ssize_t place = 0; place < many; place++)
+            if (!take(items[place])) return false;
         return true;
     }
 
@@ -71,9 +71,11 @@ private:
             return true;
         }
         if (item != Py_Ellipsis) return false;
+        if (more_) return false;
+        more_ = true;
         dim_ += free_;
         place_ += free_;
-        return place_ <= PyTuple_GET_SIZE(shape_);
+        return true;
     }
 
     // The extent of the next dimension that an item names; -1 where there is none.
@@ -100,8 +102,7 @@ private:
             return false;
         }
         if (step <= 0) return false;
-        PySlice_AdjustIndices(many, &start, &stop, step);
-        if (start != 0 || stop != many || step != 1) {
+        if (start != 0 || stop < many || step != 1) {
             PyObject* first = item->start == Py_None ? configuration.zero : item->start;
             PyObject* last = item->stop == Py_None ? slice_end : item->stop;
             add({slice_method, dim_, 3, {first, last, by}});
@@ -115,29 +116,30 @@ private:
 
     PyObject* shape_;
     Py_ssize_t free_, dim_ = 0, place_ = 0, count_ = 0;
+    bool more_ = false;  // `...` was there
     Step steps_[MOST_ITEMS];
 };
 
-PyObject* view(PyObject* tensor, PyObject* items, bool itself) {
+PyObject* view(PyObject* tensor, PyObject* index, bool itself) {
     PyObject* sig = select_method == nullptr ? nullptr : slot(tensor, configuration.tensor.sig);
     PyObject* spec = sig == nullptr ? nullptr : slot(sig, configuration.signature.spec);
     PyObject* shape = spec == nullptr ? nullptr : slot(spec, configuration.spec.shape);
-    if (shape == nullptr || !PyTuple_Check(shape) || !PyTuple_CheckExact(items)) return nullptr;
+    if (shape == nullptr || !PyTuple_Check(shape)) return nullptr;
     Walk walk(shape);
-    if (!walk.read(items) || (walk.empty() && !itself)) return nullptr;
+    if (!walk.read(index) || (walk.empty() && !itself)) return nullptr;
     return walk.run(tensor);
 }
 
 }  // namespace
 
-PyObject* subscript(PyObject* tensor, PyObject* items) { return view(tensor, items, false); }
+PyObject* subscript(PyObject* tensor, PyObject* index) { return view(tensor, index, false); }
 
 PyObject* view_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "view_of(tensor, items)");
         return nullptr;
     }
-    if (is_plain(Py_TYPE(arguments[0])) != 1) Py_RETURN_NONE;
+    if (is_plain(Py_TYPE(arguments[0])) != 1 || !PyTuple_CheckExact(arguments[1])) Py_RETURN_NONE;
     PyObject* made = view(arguments[0], arguments[1], true);
     return made != nullptr || PyErr_Occurred() ? made : Py_NewRef(Py_None);
 }

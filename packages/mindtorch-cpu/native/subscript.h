@@ -5,8 +5,8 @@
 
 namespace mindtorch {
 
-// The view that a tuple of ints, slices, None and `...` selects; null without an error where there is another index, one
-// that is wrong, or where the view would be the tensor itself.
-PyObject* subscript(PyObject* tensor, PyObject* items);
+// The view that ints, slices, None and `...` select, one of them or a tuple; null without an error where there is
+// another index, one that is wrong, or where the view would be the tensor itself.
+PyObject* subscript(PyObject* tensor, PyObject* index);
 
 }  // namespace mindtorch

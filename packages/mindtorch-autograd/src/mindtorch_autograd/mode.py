@@ -99,8 +99,11 @@ class NoParamContext(ModeContext):
 
     def __new__(cls, orig_func: Any = None) -> Any:
         if orig_func is None:
-            return super().__new__(cls)
+            return object.__new__(cls)
         return cls()(orig_func)
+
+    def __exit__(self, *exc_info: Any) -> None:
+        state.mode = state.mode.with_grad(self.prev)  # type: ignore[attr-defined]
 
 
 class no_grad(NoParamContext):
@@ -109,7 +112,9 @@ class no_grad(NoParamContext):
     __module__ = "torch.autograd.grad_mode"
 
     def __enter__(self) -> None:
-        self._switch(grad=False)
+        mode = state.mode
+        self.prev = mode.grad
+        state.mode = mode.with_grad(False)
 
 
 class enable_grad(NoParamContext):
@@ -118,7 +123,9 @@ class enable_grad(NoParamContext):
     __module__ = "torch.autograd.grad_mode"
 
     def __enter__(self) -> None:
-        self._switch(grad=True)
+        mode = state.mode
+        self.prev = mode.grad
+        state.mode = mode.with_grad(True)
 
 
 class set_multithreading_enabled(ModeContext):
@@ -221,23 +228,26 @@ class set_grad_enabled(ModeContext):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.mode = mode
-        self.prev = state.mode.grad
-        self._switch(grad=mode)
+        before = state.mode
+        self.prev = before.grad
+        state.mode = before.with_grad(mode)
 
     def __call__(self, fn: F) -> F:
         """Decorate `fn`; the switch made by the constructor is taken back."""
-        state.mode = state.mode.replace(**self._before)
+        state.mode = state.mode.with_grad(self.prev)
         return super().__call__(fn)
 
     def __enter__(self) -> None:
-        state.mode = state.mode.replace(grad=self.mode)
+        state.mode = state.mode.with_grad(self.mode)
+
+    def __exit__(self, *exc_info: Any) -> None:
+        state.mode = state.mode.with_grad(self.prev)
 
     def clone(self) -> set_grad_enabled:
         """Return a fresh context of the same setting."""
         made = type(self).__new__(type(self))
         made.mode = self.mode
         made.prev = state.mode.grad
-        made._before = {"grad": state.mode.grad}
         return made
 
     def __repr__(self) -> str:

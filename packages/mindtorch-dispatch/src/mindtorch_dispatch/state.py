@@ -70,6 +70,13 @@ class Mode:
         key = tuple(changes.items())
         return self._replaced.get(key) or self._replace(key, changes)
 
+    def with_grad(self, grad: bool) -> Mode:
+        """As `replace(grad=grad)`, which programs do most."""
+        if self.grad is grad:
+            return self
+        key = _GRAD[grad]
+        return self._replaced.get(key) or self._replace(key, {"grad": grad})
+
     def _replace(self, key: tuple[Any, ...], changes: dict[str, Any]) -> Mode:
         values = tuple(changes[name] if name in changes else getattr(self, name) for name in _FIELDS)
         if values[_PYTHON_MODES] != ((), ()):
@@ -91,6 +98,9 @@ class Mode:
 
 
 _PYTHON_MODES = slice(_FIELDS.index("function_modes"), _FIELDS.index("dispatch_modes") + 1)
+
+_GRAD = ((("grad", False),), (("grad", True),))
+"""What `Mode.replace` makes of the two values of `grad`."""
 
 REPLACED_LIMIT = 64
 """How many modes that differ from it a mode remembers."""

@@ -13,8 +13,9 @@ class Twin:
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
     `call`; `caller(packet, call, False, row)` what runs those of one overload. `shortcut` is as `shortcut_to`, for what
-    `caller` returned, and `guard` as `guarded_by`. `types` are those of packets' functions and methods. `fill(records)` runs what a pipeline has put
-    down, from the end of the list on, and takes it off; it stops before what is Python's to run, and before what raises.
+    `caller` returned, and `guard` as `guarded_by`. `types` are those of packets' functions and methods. `fill(records)`
+    runs what a pipeline has put down, from the end of the list on, and takes it off; it stops before what is Python's to
+    run, and before what raises.
     `view_of(tensor, items)` is what a tuple of ints, slices, None and `...` selects, None where it holds anything else; it
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
     """

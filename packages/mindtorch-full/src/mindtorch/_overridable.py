@@ -13,9 +13,10 @@ from types import FunctionType
 from typing import Any
 
 from mindtorch_dispatch import overrides
+from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
-from mindtorch_dispatch.twin import guarded_by, twin
+from mindtorch_dispatch.twin import guarded_by, shortcut_to, twin
 
 _DULL = frozenset((int, float, bool, str, complex, type(None)))
 """Types of arguments that never override and hold nothing that does."""
@@ -112,7 +113,14 @@ def method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     made = guarded_by(call, function, name)
+    if name in shortcuts:
+        form, kind, constants = shortcuts[name]
+        made = shortcut_to(method_of(form), kind, constants, made)  # type: ignore[arg-type]  # they are operators
     return made
+
+
+shortcuts: dict[str, tuple[str, type, tuple[Any, ...]]] = {}
+"""Methods that are an operator's call for an argument of one type, or without one: see `shortcut_to`."""
 
 
 _NAMED = frozenset("backward istft stft lu norm split unique unique_consecutive".split())
@@ -171,7 +179,7 @@ def override_geometry(cls: type, base: type) -> None:
         if isinstance(value, property):
             setattr(cls, name, _asking_property(value))
         elif name in GEOMETRY and isinstance(value, twin.types):
-            setattr(cls, name, _asking_method(value))
+            setattr(cls, name, _asking_method(value))  # type: ignore[arg-type]  # one of the callable types
 
 
 def _asking_method(function: Callable[..., Any]) -> Callable[..., Any]:

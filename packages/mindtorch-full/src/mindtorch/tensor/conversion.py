@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._overridable import shortcuts
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
@@ -13,6 +14,8 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
+
+_HOST = Device("cpu")
 
 
 class ConversionMixin(TensorBase):
@@ -108,7 +111,7 @@ class ConversionMixin(TensorBase):
 
     def cpu(self, memory_format: Any = None) -> Any:
         """Return this tensor in host memory; itself when it is there already."""
-        return self.to(Device("cpu"), memory_format=memory_format)  # type: ignore[attr-defined]
+        return self.to(_HOST) if memory_format is None else self.to(_HOST, memory_format=memory_format)  # type: ignore[attr-defined]
 
     def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         """Raise torch's error of a build without CUDA."""
@@ -146,7 +149,7 @@ class ConversionMixin(TensorBase):
 
 def _named_conversion(name: str, dtype: Any) -> Any:
     def convert(self: Any, memory_format: Any = None) -> Any:
-        return self.to(dtype, memory_format=memory_format)
+        return self.to(dtype) if memory_format is None else self.to(dtype, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"Return this tensor as {dtype}; itself when it is that already."
@@ -169,6 +172,8 @@ for _name, _dtype in {
     "chalf": dtypes.complex32,
 }.items():
     setattr(ConversionMixin, _name, _named_conversion(_name, _dtype))
+    shortcuts[_name] = ("to", type(None), (_dtype,))
+shortcuts["cpu"] = ("to", type(None), (_HOST,))
 
 
 def _absent(kind: str, device: Any) -> Exception:

@@ -124,7 +124,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
     limit = 2**63 - 1
     if (start is not None and abs(start) > limit) or (stop is not None and abs(stop) > limit):
         start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
-    if among and step == 1 and slice(start, stop).indices(extent := result._sig.spec.shape[dim])[:2] == (0, extent):
+    if among and _takes_all(start, stop, step, result._sig.spec.shape[dim]):
         return result
     return _slice(result, dim, 0 if start is None else start, _END if stop is None else stop, step)
 
@@ -230,7 +230,7 @@ def _view_of(self: Any, items: tuple[Any, ...]) -> Any:
     for item in items:
         if item is None or item is Ellipsis:
             free += 1
-    if free < 0:
+    if free < 0 or items.count(Ellipsis) > 1:
         return None
     steps: list[Any] = []
     dim = place = 0  # of the view that is made, and of this tensor
@@ -247,7 +247,7 @@ def _view_of(self: Any, items: tuple[Any, ...]) -> Any:
                 step = 1
             if type(start) not in _BOUNDS or type(stop) not in _BOUNDS or type(step) is not int or step <= 0:
                 return None
-            if (start is not None or stop is not None or step != 1) and not _takes_all(item, shape[place]):
+            if not _takes_all(start, stop, step, shape[place]):
                 if abs(start or 0) > _END or abs(stop or 0) > _END:
                     return None
                 steps.append((_slice, (dim, 0 if start is None else start, _END if stop is None else stop, step)))
@@ -266,19 +266,20 @@ def _view_of(self: Any, items: tuple[Any, ...]) -> Any:
 
 if twin.subscript_by is not None and twin.view_of is not None:
     twin.subscript_by(select, _slice, _unsqueeze, _END)
-    _view_of = twin.view_of
+    _view_of = twin.view_of  # type: ignore[assignment]
 
 
-def _takes_all(item: slice, extent: int) -> bool:
-    """True for a slice of step 1 that takes a dimension as it is."""
-    return item.indices(extent) == (0, extent, 1)
+def _takes_all(start: int | None, stop: int | None, step: int, extent: int) -> bool:
+    """True for what torch knows at sight as a slice of all positions: positions from the end are not looked into."""
+    return step == 1 and not start and (stop is None or stop >= extent)
 
 
 def _basic(self: Any, index: Any) -> Any:
     """Return the view that a lone basic index selects, None for every other index."""
     kind = type(index)
     if kind is int:
-        return _select_at(self, 0, index, 0)
+        view = _view_of(self, (index,))
+        return _select_at(self, 0, index, 0) if view is None else view
     if kind is slice:
         return _slice_at(self, 0, index)
     if index is None:
@@ -365,7 +366,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if alone is not None:
             _put(self, [alone], value)
             return
-        target = aten.unsqueeze(self, 0) if index is True else _basic(self, index)
+        target = _unsqueeze(self, 0) if index is True else _basic(self, index)
     if target is None:
         target, tensors = apply_basic(self, _as_items(index))
         if tensors:

@@ -135,11 +135,13 @@ class PropertiesMixin(TensorBase):
             return shape
         if not isinstance(dim, int):
             raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
-        if not -len(shape) <= dim < max(len(shape), 1) or not shape:
-            low, high = (-len(shape), len(shape) - 1) if shape else (-1, 0)
-            if shape or not -1 <= dim <= 0:
-                raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
+        ndim = len(shape)
+        if not ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        if not -ndim <= dim < ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
+            )
         return shape[dim]
 
     def stride(self, dim: Any = None) -> Any:

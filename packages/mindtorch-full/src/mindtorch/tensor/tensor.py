@@ -12,10 +12,9 @@ from mindtorch_dispatch.call import operator as operator_of
 from mindtorch_dispatch.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.table import find_packet, packets
-from mindtorch_dispatch.twin import shortcut_to
 from mindtorch_storage.size import Size
 
-from .._overridable import make_methods_overridable, override_geometry
+from .._overridable import make_methods_overridable, override_geometry, shortcuts
 from . import construction, indexing, printing, subclassing
 from .autograd import AutogradMixin
 from .composed import ComposedMixin
@@ -262,6 +261,7 @@ def _protect_attributes() -> None:
 def bind_operators() -> None:
     """Give `Tensor` its operators and every method of the op table."""
     _protect_attributes()
+    shortcuts["__getitem__"] = ("select", int, (0,))
     make_methods_overridable(Tensor.__mro__[:-2])
     _KEPT.update(inspect.getattr_static(Tensor, name) for name in ("_base", "grad", "_grad"))
     for dunder, name in OPERATORS.items():
@@ -272,7 +272,6 @@ def bind_operators() -> None:
             setattr(Tensor, name, method_of(name))
         if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
             setattr(Tensor, f"{name}_", method_of(f"{name}_"))
-    Tensor.__getitem__ = shortcut_to(indexing.select, int, (0,), Tensor.__getitem__)  # type: ignore[method-assign]
     set_tensor_class(Tensor)
     overrides.default_owner[0] = Tensor
     overrides.default_plain.add(Tensor)
