@@ -218,29 +218,38 @@ bool start_from(PyArrayObject* out, PyArrayObject* self, int size) {
     return true;
 }
 
+// Blocks in front of the indexed dimensions that are not worth a second thread.
+size_t blocks_grain(const Frame& frame, const Offsets& offsets) {
+    return GRAIN * 4 / (offsets.count * frame.bytes + 1) + 1;
+}
+
 // One number into all elements of rows.
 void place_number(PyArrayObject* out, const Frame& frame, const Offsets& offsets, const char* number, int size) {
-    for (size_t block = 0; block < frame.before; block++)
-        index_loops().fill_rows[size](
-            {PyArray_BYTES(out) + frame.offset(block), number, offsets.items.get(), offsets.count, frame.bytes, 0});
+    parallel(frame.before, blocks_grain(frame, offsets), [&](size_t from, size_t to) {
+        for (size_t block = from; block < to; block++)
+            index_loops().fill_rows[size](
+                {PyArray_BYTES(out) + frame.offset(block), number, offsets.items.get(), offsets.count, frame.bytes, 0});
+    });
 }
 
 // Write, or add, whole rows.
 void put_rows(PyArrayObject* out, const Frame& frame, const Offsets& offsets, PyArrayObject* values, int sum,
               double factor) {
-    for (size_t number = 0; number < frame.before; number++) {
-        const PickedRows rows = {PyArray_BYTES(out) + frame.offset(number),
-                                 PyArray_BYTES(values) + number * offsets.count * frame.bytes,
-                                 offsets.items.get(),
-                                 offsets.count,
-                                 frame.bytes,
-                                 static_cast<ptrdiff_t>(frame.bytes)};
-        if (sum < 0) {
-            index_loops().place_rows(rows);
-        } else {
-            index_loops().add_rows[sum](rows, factor);
+    parallel(frame.before, blocks_grain(frame, offsets), [&](size_t from, size_t to) {
+        for (size_t number = from; number < to; number++) {
+            const PickedRows rows = {PyArray_BYTES(out) + frame.offset(number),
+                                     PyArray_BYTES(values) + number * offsets.count * frame.bytes,
+                                     offsets.items.get(),
+                                     offsets.count,
+                                     frame.bytes,
+                                     static_cast<ptrdiff_t>(frame.bytes)};
+            if (sum < 0) {
+                index_loops().place_rows(rows);
+            } else {
+                index_loops().add_rows[sum](rows, factor);
+            }
         }
-    }
+    });
 }
 
 // A mask of the output's shape, and one number where it holds.

@@ -26,8 +26,9 @@ struct PickedLine {
     ptrdiff_t positions_step, reach, lane, step;
 };
 
-// Numbers that are added.
+// Numbers that are added, or combined in another way.
 enum Sum { FLOAT_SUM, DOUBLE_SUM, LONG_SUM, SUM_COUNT };
+enum Combination { ADDED, MULTIPLIED, GREATER, LESSER, COMBINATION_COUNT };
 
 constexpr int WIDTH_COUNT = 5;  // elements of 1 << n bytes
 
@@ -45,7 +46,10 @@ struct IndexLoops {
     void (*sum_rows[SUM_COUNT])(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes);
     void (*gather[WIDTH_COUNT])(const PickedLine& line);
     void (*scatter[WIDTH_COUNT])(const PickedLine& line);
-    void (*scatter_add[SUM_COUNT])(const PickedLine& line);
+    // A not-a-number is both the greater and the lesser.
+    void (*combine[COMBINATION_COUNT][SUM_COUNT])(const PickedLine& line);
+    // Divided by `first` more than the counts, at least by one; whole numbers are rounded down.
+    void (*divide[SUM_COUNT])(char* to, const int64_t* counts, size_t count, int64_t first);
     // The `many` largest (or smallest) of `count` floats, best first and the first of equals; not-a-numbers are larger
     // than all others. `keys` has room for `many`.
     void (*best)(float* values, int64_t* places, int32_t* keys, const float* from, size_t count, size_t many,

@@ -175,8 +175,70 @@ void gather(const PickedLine& line) {
     gather_line<Item, false, false>(line);
 }
 
+struct Written {
+    template <typename Item>
+    static INLINE Item of(Item, Item item) {
+        return item;
+    }
+};
+struct Added {
+    template <typename Item>
+    static INLINE Item of(Item before, Item item) {
+        return before + item;
+    }
+};
+struct Multiplied {
+    template <typename Item>
+    static INLINE Item of(Item before, Item item) {
+        return before * item;
+    }
+};
+template <typename Item>
+struct Bits {
+    using Of = uint64_t;
+};
+template <>
+struct Bits<float> {
+    using Of = uint32_t;
+};
+
+// Without a branch, which random numbers would mislead.
+template <typename Item>
+INLINE Item select(bool one, bool other, Item chosen, Item rest) {
+    typename Bits<Item>::Of bits, others;
+    memcpy(&bits, &rest, sizeof rest);
+    memcpy(&others, &chosen, sizeof chosen);
+    bits ^= (bits ^ others) & -static_cast<typename Bits<Item>::Of>(one | other);
+    memcpy(&rest, &bits, sizeof rest);
+    return rest;
+}
+struct Greater {
+    template <typename Item>
+    static INLINE Item of(Item before, Item item) {
+        return select(item > before, item != item, item, before);
+    }
+};
+struct Lesser {
+    template <typename Item>
+    static INLINE Item of(Item before, Item item) {
+        return select(item < before, item != item, item, before);
+    }
+};
+
+// One position for all elements, which lie together on both sides.
+template <typename Item, typename How>
+void scatter_row(const PickedLine& line) {
+    char* __restrict to = line.to + load<int64_t>(line.positions) * line.reach;
+    const char* __restrict from = line.from;
+    const size_t count = line.count;
+    for (size_t i = 0; i < count; i++) {
+        char* place = to + i * sizeof(Item);
+        store(place, How::of(load<Item>(place), load<Item>(from + i * sizeof(Item))));
+    }
+}
+
 // Written in order, because positions may repeat.
-template <typename Item, bool adds, bool one_step>
+template <typename Item, typename How, bool one_step>
 INLINE void scatter_line(const PickedLine& line) {
     char* to = line.to;
     const char* __restrict from = line.from;
@@ -187,21 +249,31 @@ INLINE void scatter_line(const PickedLine& line) {
     for (size_t i = 0; i < count; i++) {
         const ptrdiff_t at = static_cast<ptrdiff_t>(i);
         char* place = to + load<int64_t>(positions + at * positions_step) * reach + at * lane;
-        const Item item = load<Item>(from + at * step);
-        if constexpr (adds) {
-            store(place, load<Item>(place) + item);
-        } else {
-            store(place, item);
-        }
+        store(place, How::of(load<Item>(place), load<Item>(from + at * step)));
     }
 }
 
-template <typename Item, bool adds>
+template <typename Item, typename How = Written>
 void scatter(const PickedLine& line) {
-    if (line.positions_step == 8 && line.step == sizeof(Item)) {
-        scatter_line<Item, adds, true>(line);
+    if (line.positions_step == 0 && line.lane == sizeof(Item) && line.step == sizeof(Item) && line.count > 0) {
+        scatter_row<Item, How>(line);
+    } else if (line.positions_step == 8 && line.step == sizeof(Item)) {
+        scatter_line<Item, How, true>(line);
     } else {
-        scatter_line<Item, adds, false>(line);
+        scatter_line<Item, How, false>(line);
+    }
+}
+
+INLINE float quotient(float number, int64_t count) { return number / static_cast<float>(count); }
+INLINE double quotient(double number, int64_t count) { return number / static_cast<double>(count); }
+INLINE int64_t quotient(int64_t number, int64_t count) { return number / count - (number % count < 0 ? 1 : 0); }
+
+template <typename Number>
+void divide(char* to, const int64_t* counts, size_t count, int64_t first) {
+    for (size_t i = 0; i < count; i++) {
+        const int64_t many = counts[i] + first;
+        char* place = to + i * sizeof(Number);
+        store(place, quotient(load<Number>(place), many > 1 ? many : 1));
     }
 }
 
@@ -209,8 +281,15 @@ template <typename Item>
 void fill_rows(const PickedRows& rows) {
     const Item item = load<Item>(rows.from);
     const size_t width = rows.bytes / sizeof(Item);
-    for (size_t row = 0; row < rows.count; row++) {
-        char* to = rows.to + rows.offsets[row];
+    char* __restrict start = rows.to;
+    const int64_t* __restrict offsets = rows.offsets;
+    const size_t count = rows.count;
+    if (width == 1) {
+        for (size_t row = 0; row < count; row++) store(start + offsets[row], item);
+        return;
+    }
+    for (size_t row = 0; row < count; row++) {
+        char* to = start + offsets[row];
         for (size_t i = 0; i < width; i++) store(to + i * sizeof(Item), item);
     }
 }
@@ -279,6 +358,8 @@ size_t count_set(const uint8_t* mask, size_t count) {
 
 }  // namespace
 
+#define COMBINED(How) {scatter<float, How>, scatter<double, How>, scatter<int64_t, How>}
+
 extern const IndexLoops MINDTORCH_LOOPS(index_loops) = {
     within,
     offsets,
@@ -288,9 +369,9 @@ extern const IndexLoops MINDTORCH_LOOPS(index_loops) = {
     {add_rows<float>, add_rows<double>, add_rows<int64_t>},
     {sum_rows<float>, sum_rows<double>, sum_rows<int64_t>},
     {gather<uint8_t>, gather<uint16_t>, gather<uint32_t>, gather<uint64_t>, gather<Pair>},
-    {scatter<uint8_t, false>, scatter<uint16_t, false>, scatter<uint32_t, false>, scatter<uint64_t, false>,
-     scatter<Pair, false>},
-    {scatter<float, true>, scatter<double, true>, scatter<int64_t, true>},
+    {scatter<uint8_t>, scatter<uint16_t>, scatter<uint32_t>, scatter<uint64_t>, scatter<Pair>},
+    {COMBINED(Added), COMBINED(Multiplied), COMBINED(Greater), COMBINED(Lesser)},
+    {divide<float>, divide<double>, divide<int64_t>},
     best,
     {fill_under<uint8_t>, fill_under<uint16_t>, fill_under<uint32_t>, fill_under<uint64_t>, fill_under<Pair>},
     count_set,

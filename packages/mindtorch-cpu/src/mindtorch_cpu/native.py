@@ -151,6 +151,7 @@ ROWS = {
     "gather": ("gather",),
     "scatter": ("scatter.src", "scatter.value"),
     "scatter_add": ("scatter_add",),
+    "scatter_reduce": ("scatter_reduce.two",),
     "embedding": ("embedding",),
     "embedding_backward": ("embedding_dense_backward",),
     "embedding_bag": ("_embedding_bag", "_embedding_bag_forward_only"),

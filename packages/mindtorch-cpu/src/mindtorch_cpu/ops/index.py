@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch import table
 from mindtorch_storage.dtype import from_numpy
 
 from ..number import number_of
@@ -228,9 +229,18 @@ def _rows(dim: int, index: Any) -> tuple[Any, ...]:
     return (*[slice(None)] * dim, index.reshape(-1))
 
 
+def _by(name: str) -> Any:
+    """Return the kernel in use for a row."""
+    return table.kernels["cpu"][name].fn
+
+
+def _put_rows(target: Any, dim: int, index: Any, rows: Any) -> None:
+    _by("index_put")(target, target, [*[None] * dim, index.reshape(-1)], rows, False)
+
+
 def _prepared(out: Any, self: Any) -> Any:
     if out is not self:
-        out[...] = self
+        _by("copy_")(out, out, self, False)
     return out.reshape(1) if out.ndim == 0 else out
 
 
@@ -267,8 +277,9 @@ def index_reduce(out: Any, self: Any, dim: int, index: Any, source: Any, reduce:
         raise IndexError("index out of range in self")
     target = _prepared(out, self)
     source = source.reshape(-1) if target.ndim == 1 else source
-    if index.size:
-        reduce_at(target, _rows(dim, index), source, reduce, include_self)
+    places = index.reshape((-1, *[1] * (target.ndim - dim - 1))).astype(np.int64, copy=False)
+    places = np.broadcast_to(places, source.shape)
+    _by("scatter_reduce.two")(target, target, dim, places, source, reduce, include_self)
 
 
 @kernel("index_copy", upcast=False)
@@ -279,7 +290,7 @@ def index_copy(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: An
     if wrong is not None:
         raise IndexError(f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {extent}")
     target = _prepared(out, self)
-    target[_rows(dim, index)] = source.reshape(-1) if target.ndim == 1 else source
+    _put_rows(target, dim, index, source.reshape(-1) if target.ndim == 1 else source)
 
 
 @kernel("index_fill.int_Scalar", "index_fill.int_Tensor", upcast=False)
@@ -290,7 +301,8 @@ def index_fill(out: Any, self: Any, dim: int, index: Any, value: Any, alpha: Any
     if wrong is not None:
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {extent}")
     target = _prepared(out, self)
-    target[_rows(dim, index)] = number_of(value.item() if isinstance(value, np.ndarray) else value, target.dtype)
+    number = number_of(value.item() if isinstance(value, np.ndarray) else value, target.dtype)
+    _put_rows(target, dim, index, np.array(number, target.dtype))
 
 
 def _flat_positions(index: Any, count: int) -> Any:
