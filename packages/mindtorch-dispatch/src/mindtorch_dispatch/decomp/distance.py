@@ -70,7 +70,23 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
         lambda: f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}",
     )
     check(p >= 0, lambda: "cdist only supports non-negative p values")
+    if p == 2 and _by_product(x1, x2, compute_mode):
+        batch = broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+        x1, x2 = (aten.expand(x, [*batch, *x.shape[-2:]]) for x in (x1, x2))
+        distances = aten._euclidean_dist(x1, x2)
+        return aten.view(distances, distances.shape)  # no alias of what the gradient keeps
     return _lengths(aten.unsqueeze(x1, -2) - aten.unsqueeze(x2, -3), p)
+
+
+_MANY = 25
+"""More rows than these are compared by a product of matrices, which is faster and less exact."""
+
+
+def _by_product(x1: Any, x2: Any, compute_mode: int | None) -> bool:
+    rows = x1.shape[-2], x2.shape[-2]
+    if x1.numel() == 0 or x2.numel() == 0 or compute_mode == 2:
+        return False
+    return compute_mode == 1 or max(rows) > _MANY
 
 
 def euclidean_dist(x1: Any, x2: Any) -> Any:

@@ -16,7 +16,8 @@ _MODES = {
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """Return the p-norm distances (*, P, R) between the rows of (*, P, M) and (*, R, M).
 
-    The modes choose between two ways to the Euclidean distance in torch; differences are summed here in all of them.
+    The modes choose between two ways to the Euclidean distance: a product of matrices, which is faster, where there are
+    more than 25 rows or always, and sums of squared differences, which are more exact.
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
