@@ -9,6 +9,7 @@ extern const NamedKernel pointwise_kernels[];
 extern const NamedKernel activation_kernels[];
 extern const NamedKernel normalization_kernels[];
 extern const NamedKernel reduction_kernels[];
+extern const NamedKernel running_kernels[];
 extern const NamedKernel loss_kernels[];
 extern const NamedKernel channel_norm_kernels[];
 extern const NamedKernel matmul_kernels[];

@@ -274,37 +274,6 @@ int place(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     return axes ? find(least, out, nullptr, values[0], axes.get()) : -1;
 }
 
-// Values are (self, axis).
-template <bool product>
-int running(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    if (count != 2 || !PyArray_CheckExact(given) || !PyArray_CheckExact(values[0]) || !PyLong_CheckExact(values[1]))
-        return 0;
-    auto *out = reinterpret_cast<PyArrayObject*>(given), *array = reinterpret_cast<PyArrayObject*>(values[0]);
-    const auto& loops = product ? running_loops().product : running_loops().sum;
-    const Kind kind = kind_of_elements(array);
-    const long axis = PyLong_AsLong(values[1]);
-    if (kind == KINDS || loops[kind] == nullptr || PyArray_TYPE(out) != PyArray_TYPE(array) ||
-        PyArray_ITEMSIZE(array) == 2 || !PyArray_ISCARRAY(out) || !PyArray_ISCARRAY_RO(array) ||
-        !PyArray_SAMESHAPE(out, array) || axis < 0 || axis >= PyArray_NDIM(array) || PyArray_SIZE(array) == 0 ||
-        !apart(out, PyArray_DATA(array), PyArray_NBYTES(array)))
-        return PyErr_Clear(), 0;
-    size_t outer = 1, inner = 1;
-    for (int dim = 0; dim < PyArray_NDIM(array); dim++)
-        if (dim != axis) (dim < axis ? outer : inner) *= static_cast<size_t>(PyArray_DIM(array, dim));
-    const auto extent = static_cast<size_t>(PyArray_DIM(array, static_cast<int>(axis)));
-    const size_t item = static_cast<size_t>(PyArray_ITEMSIZE(array)), tiles = (inner + COLUMNS - 1) / COLUMNS;
-    const size_t width = inner < COLUMNS ? inner : COLUMNS;
-    parallel(outer * tiles, grain_of(extent * width), [&](size_t from, size_t to) {
-        for (size_t tile = from; tile < to; tile++) {
-            const size_t first = tile % tiles * COLUMNS, rest = inner - first;
-            const size_t bytes = (tile / tiles * extent * inner + first) * item;
-            loops[kind](PyArray_BYTES(out) + bytes, PyArray_BYTES(array) + bytes, extent, inner,
-                        rest < COLUMNS ? rest : COLUMNS);
-        }
-    });
-    return 1;
-}
-
 }  // namespace
 
 const NamedKernel reduction_kernels[] = {
@@ -322,8 +291,6 @@ const NamedKernel reduction_kernels[] = {
     {"std_mean", statistics<true, true>},
     {"max_dim", extreme<false>},
     {"min_dim", extreme<true>},
-    {"cumsum", running<false>},
-    {"cumprod", running<true>},
     {"argmax", place<false>},
     {"argmin", place<true>},
     {nullptr, nullptr},

@@ -35,10 +35,17 @@ struct ReductionLoops {
     void (*finish[2])(void* to, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root);
 };
 
-// Over `count` rows, dense and one after the other, of `width` at most COLUMNS; `step` elements lie between rows.
+// `rows` work on whole rows of `count` elements, one after the other; `columns` over `count` rows, dense and one after
+// the other, of `width` at most COLUMNS, where `step` elements lie between rows. Extremes leave their places too.
 struct RunningLoops {
-    void (*sum[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
-    void (*product[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
+    struct {
+        void (*rows[KINDS])(void* out, const void* in, size_t count, size_t rows);
+        void (*columns[KINDS])(void* out, const void* in, size_t count, size_t step, size_t width);
+    } sum, product;
+    struct {
+        void (*rows[KINDS])(void* out, long long* places, const void* in, size_t count, size_t rows);
+        void (*columns[KINDS])(void* out, long long* places, const void* in, size_t count, size_t step, size_t width);
+    } extreme[2];  // the greatest, the least
 };
 
 // Where the first greatest (or least) element is; a nan counts as the extreme. [least][kind]

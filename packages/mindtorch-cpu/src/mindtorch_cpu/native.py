@@ -49,7 +49,7 @@ SAME_NAME = """
     log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
     hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
     hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward glu glu_backward
-    argmax argmin logsumexp cumsum cumprod nan_to_num
+    argmax argmin logsumexp cumsum cumprod cummax cummin nan_to_num
     mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
     mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
 """

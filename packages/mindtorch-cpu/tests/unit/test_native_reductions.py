@@ -143,6 +143,19 @@ def test_running_products(dtype):
                 np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("row", ["cummax", "cummin"])
+def test_running_extremes(row, dtype):
+    for x in operands(dtype):
+        x = np.asarray(np.round(x), dtype)  # equal elements: the last is found
+        if x.dtype.kind == "f" and x.shape[2] > 3:
+            x[0, :, 1], x[0, 0, 3], x[-1] = np.nan, np.nan, -np.inf
+        for axis in range(3):
+            outs = np.empty(x.shape, dtype), np.empty(x.shape, np.int64)
+            for ours, expected in both(row, outs, (x, axis)):
+                np.testing.assert_array_equal(ours, expected)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("row", ["amax", "amin"])
 def test_extremes_of_rows_with_special_numbers(row, dtype):

@@ -103,11 +103,13 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     wrapped = whole if isinstance(whole, Dtype) else None
     plan.casts = bool(casts)
     plan.wraps = wrapped is not None and wrapped.np.kind in "iu" and bool(scalars)
-    plan.prepare = _preparation(scalars, lists, casts, wrapped, [i for i, v in enumerate(values) if _is_int(v)], values)
+    ints = [index for index, value in enumerate(values) if type(value) is int and _is_operand(arguments, index)]
+    plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values)
 
 
-def _is_int(value: Any) -> bool:
-    return type(value) is int
+def _is_operand(arguments: Sequence[Any], index: int) -> bool:
+    """False for dimensions, sizes and the like, which a cast of the operands leaves as they are."""
+    return index >= len(arguments) or arguments[index].type.kind not in ("int", "SymInt")
 
 
 def _varies(argument: Any, value: Any, row: OpRow) -> bool:

@@ -2,6 +2,9 @@
 
 import pytest
 
+import mindtorch as mt
+from mindtorch_dispatch.table import Kernel, kernels
+
 from .expressions import agrees
 
 EXPRESSIONS = [
@@ -135,3 +138,17 @@ STATISTICS = [
 @pytest.mark.parametrize("expression", EXPRESSIONS + EXTREMES + STATISTICS)
 def test_as_in_torch(expression):
     agrees(expression)
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cat"])
+def test_kernels_get_dimensions_as_python_numbers(name, monkeypatch):
+    entry, seen = kernels["cpu"][name], []
+
+    def spy(out, *values):
+        seen.append(type(values[1]))
+        entry.fn(out, *values)
+
+    monkeypatch.setitem(kernels["cpu"], name, Kernel(spy, entry.upcast, entry.aliases_ok, entry.halves))
+    x = mt.ones(13, 7, 3, dtype=mt.int64)  # a geometry that nothing has planned
+    assert (x.cumsum(1) if name == "cumsum" else mt.cat([x, x], 1)).shape[0] == 13
+    assert seen == [int]
