@@ -4,9 +4,8 @@
 
 Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
 qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
-packages/mindtorch-cpu/tests/unit (but slow tests, which start processes: an emulated one can't) unless told otherwise;
-the exit status is pytest's. It is ten times slower than a processor, so the release builds its wheels on real ones; this
-is for looking into what fails there.
+packages/mindtorch-cpu/tests/unit (but slow tests) unless told otherwise; the exit status is pytest's. It is ten times
+slower than a processor, so the release builds its wheels on real ones; this is for looking into what fails there.
 """
 
 from __future__ import annotations
@@ -95,6 +94,20 @@ def build(folder: Path, root: Path, site: Path) -> Path:
     return package.parent
 
 
+def write_start(folder: Path, root: Path) -> tuple[Path, Path]:
+    """Return a program that starts the emulated Python, and a folder whose module makes it `sys.executable`.
+
+    The system can't start a program of another processor by itself, so that a test which starts one gets the emulator.
+    """
+    start = folder / "start"
+    start.mkdir(exist_ok=True)
+    program = folder / "python"
+    program.write_text(f'#!/bin/sh\nexec {EMULATOR} -L {root} {root}/usr/bin/python{VERSION} "$@"\n')
+    program.chmod(0o755)
+    (start / "sitecustomize.py").write_text(f"import sys\n\nsys.executable = {str(program)!r}\n")
+    return program, start
+
+
 def main() -> None:
     """Fetch, build, test."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -107,7 +120,8 @@ def main() -> None:
     folder = options.folder.resolve()
     root, site = fetch_python(folder), fetch_packages(folder)
     package = build(folder, root, site)
-    sources = [package, *(path for path in sorted(ROOT.glob("packages/*/src")) if path != MEMBER / "src"), site]
+    program, start = write_start(folder, root)
+    sources = [start, package, *(path for path in sorted(ROOT.glob("packages/*/src")) if path != MEMBER / "src"), site]
     environment = {
         **os.environ,
         "PYTHONHOME": str(root / "usr"),
@@ -115,9 +129,8 @@ def main() -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MINDTORCH_NATIVE": "1",
     }
-    python = [EMULATOR, "-L", str(root), str(root / "usr/bin" / f"python{VERSION}")]
     tests = options.arguments or ["-q", "-m", "not slow", str(MEMBER / "tests/unit")]
-    done = subprocess.run([*python, "-m", "pytest", "-p", "no:cacheprovider", *tests], env=environment, check=False)
+    done = subprocess.run([program, "-m", "pytest", "-p", "no:cacheprovider", *tests], env=environment, check=False)
     raise SystemExit(done.returncode)
 
 

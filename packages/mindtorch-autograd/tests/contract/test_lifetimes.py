@@ -186,11 +186,14 @@ def interrupt(grad=None):
 
 def outcome(T, pass_):
     """How a pass ended, and whether another one works after it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
     try:
         pass_()
         end = "ended"
     except BaseException as error:  # noqa: BLE001 (KeyboardInterrupt is what is looked for)
         end = type(error).__name__, str(error)
+    finally:
+        signal.signal(signal.SIGINT, handler)
     x = T.ones(3, requires_grad=True)
     (x * 3).sum().backward()
     return end, x.grad, T.is_grad_enabled(), T._C._current_graph_task_id()

@@ -166,6 +166,7 @@ def test_interruption_leaves_the_engine_usable() -> None:
         from mindtorch_autograd.engine import current_task
         from mindtorch_dispatch.state import DEFAULT_MODE, state
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
         x = mt.ones(2, requires_grad=True)
         y, count = x, 0
 
