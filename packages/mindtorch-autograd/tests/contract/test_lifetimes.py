@@ -186,7 +186,9 @@ def interrupt(grad=None):
 
 def outcome(T, pass_):
     """How a pass ended, and whether another one works after it."""
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
+    handler = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background job starts with it ignored
     try:
         pass_()
         end = "ended"
