@@ -51,7 +51,7 @@ def rsub(out: Any, self: Any, other: Any, alpha: Any) -> None:
 
 
 def _check_divisor(other: Any) -> None:
-    if np.any(np.equal(other, 0)):
+    if not np.all(other) if isinstance(other, np.ndarray) else not other:
         raise RuntimeError("ZeroDivisionError")
 
 

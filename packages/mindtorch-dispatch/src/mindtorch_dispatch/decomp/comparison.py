@@ -15,9 +15,10 @@ def alias_of(name: str) -> Callable[..., Any]:
 
 def equal(self: Any, other: Any) -> bool:
     """Same shape and all elements equal."""
-    if self.shape != other.shape:
+    own, given = self._sig.spec, other._sig.spec
+    if own is not given and self.shape != other.shape:
         return False
-    if self.device != other.device:
+    if own is not given and self.device != other.device:
         raise RuntimeError(
             "Cannot compare two tensors on different devices. Got: " + f"{self.device} and {other.device}"
         )

@@ -50,6 +50,8 @@ def _warn_once(text: str, level: int = 3) -> None:
 
 
 def _check_array(array: np.ndarray[Any, Any]) -> None:
+    if array.flags.c_contiguous and array.dtype.isnative:
+        return
     if not array.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
@@ -76,12 +78,14 @@ def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any, stride: tuple[int, 
     """
     plain = array.view(np.ndarray)
     itemsize = dtype.itemsize
-    stride = tuple(step // itemsize for step in plain.strides) if stride is None else stride
+    stride = tuple([step // itemsize for step in plain.strides]) if stride is None else stride
     spec = Spec.of(dtype, _CPU, plain.shape, stride)
-    span = memory_span(spec.shape, stride)
-    # The storage is what lies between the first and the last element, gaps included.
     numbers = plain if dtype in NUMPY_TYPES else plain.view(f"u{itemsize}")  # not every other type can be strided anew
-    flat = np.lib.stride_tricks.as_strided(numbers, (span,), (itemsize,), writeable=plain.flags.writeable)
+    if plain.flags.c_contiguous:
+        flat = numbers.reshape(-1)
+    else:  # the storage is what lies between the first and the last element, gaps included
+        span = memory_span(spec.shape, stride)
+        flat = np.lib.stride_tricks.as_strided(numbers, (span,), (itemsize,), writeable=plain.flags.writeable)
     storage = UntypedStorage._from_buffer(flat.view(np.uint8), resizable=False)
     return make_tensor(mindtorch.Tensor, fresh_signature(spec), plain, storage, 0, [0])
 

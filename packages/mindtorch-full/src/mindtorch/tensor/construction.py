@@ -11,6 +11,7 @@ import numpy as np
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.plan import tensor_class
+from mindtorch_dispatch.quiet import SILENT, enter, leave
 from mindtorch_dispatch.state import fresh_signature, state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
@@ -294,13 +295,26 @@ def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: boo
 _CPU = Device("cpu")
 
 
-def _flat_array(data: Any, dtype: Any) -> Any:
-    """Return a list of ints, bools or floats as an array of what torch infers for it, None for all else: other data, and
-    a `dtype` that is another one."""
+def _kind_of_numbers(data: Any) -> Any:
+    """Return the type of a number, or the one type of those in a list or in a list of lists of one length; None for all
+    else."""
+    if type(data) is not list:
+        return type(data)
     kinds = set(map(type, data))
-    if len(kinds) != 1:
-        return None
-    kind = kinds.pop()
+    if kinds == _LISTS and len(set(map(len, data))) == 1:
+        kinds = set()
+        for row in data:
+            kinds.update(map(type, row))
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+_LISTS = {list}
+
+
+def _natural_array(data: Any, dtype: Any) -> Any:
+    """Return ints, bools or floats as an array of what torch infers for them, None for all else: other data, and a
+    `dtype` that is another one."""
+    kind = _kind_of_numbers(data)
     if kind is int:
         natural = dtypes.int64
     elif kind is bool:
@@ -311,10 +325,16 @@ def _flat_array(data: Any, dtype: Any) -> Any:
             return None
     if dtype is not None and dtype is not natural:
         return None
+    token = enter(SILENT)
     try:
         return np.array(data, natural.np)
     except OverflowError:  # to be told in torch's words
         return None
+    finally:
+        leave(token)
+
+
+_NUMBERS = frozenset((int, bool, float, list))
 
 
 def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -323,11 +343,11 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         made = data.detach().clone()  # type: ignore[attr-defined]
         made = made.to(device or made.device, dtype or made.dtype)
         return made.requires_grad_(requires_grad)
-    if type(data) is list:
-        flat = _flat_array(data, dtype)
-        if flat is not None:
-            return _finished(flat, dtypes.from_numpy(flat.dtype), None, device, requires_grad)
-    elif not isinstance(data, (list, tuple)):
+    if type(data) in _NUMBERS:
+        array = _natural_array(data, dtype)
+        if array is not None:
+            return _finished(array, dtypes.from_numpy(array.dtype), None, device, requires_grad)
+    if not isinstance(data, (list, tuple)):
         if isinstance(data, bytes):
             raise TypeError("new(): invalid data type 'bytes'")
         if _is_foreign_sequence(data):
@@ -341,7 +361,11 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     # An array that Fortran laid out stays so.
     transposed = array is data and array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
     target = np.empty(array.shape, first.np, order="F" if transposed else "C")
-    np.copyto(target, array, casting="unsafe")
+    token = enter(SILENT)
+    try:
+        np.copyto(target, array, casting="unsafe")
+    finally:
+        leave(token)
     stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
     return _finished(target, first, stride, device, requires_grad, chosen)
 
