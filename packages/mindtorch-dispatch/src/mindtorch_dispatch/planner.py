@@ -34,7 +34,7 @@ from .meta.rule import Outputs, View
 from .pinning import asks_for_pinning, plan_pinned
 from .pipeline.boxed import record_boxed
 from .pipeline.deferral import deferred
-from .plan import Plan
+from .plan import Plan, plain_types
 from .registry import registry
 from .routing import Bound, fill_plan, missing_kernel, packing, rounding, tensor_leaves, to_specs
 from .sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
@@ -333,6 +333,9 @@ def _composite(
     plan = Plan(row, executor.run_composite)
     fill_plan(plan, bound, Outputs(None), None)
     plan.kernel = _packed(bound, composed)
+    settle = getattr(composed, "settled", None)
+    if settle is not None and bound.out is None and all(type(tensor) in plain_types for tensor in tensors):
+        _settle(plan, bound, settle)
     if row.kind == "inplace":
         functional = composed
         plan.kernel = lambda self, *rest: writing.copy_into(self, functional(self, *rest))
@@ -353,6 +356,14 @@ def _composite(
 
         plan.run = into_out
     return plan
+
+
+def _settle(plan: Plan, bound: Bound, settle: Callable[..., Any]) -> None:
+    """Let the plan of a composed op be the one call that its function would make: see `decomp.single`."""
+    found = None if state.mode.overriding else settle(bound.values)
+    if found is not None:
+        plan.kernel, plan.values = found
+        plan.tensors, plan.scalars, plan.lists = [(0, bound.sources[0])], [], []
 
 
 def _packed(bound: Bound, function: Callable[..., Any]) -> Callable[..., Any]:

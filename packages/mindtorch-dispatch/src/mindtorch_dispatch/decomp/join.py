@@ -22,13 +22,11 @@ def stack(tensors: Any, dim: int) -> Any:
     check(len(tensors) > 0, lambda: "stack expects a non-empty TensorList")
     first = tensors[0].shape
     for place, one in enumerate(tensors):
-        check(
-            one.shape == first,
-            lambda one=one, place=place: (
+        if one.shape != first:
+            raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {shape_text(first)} at entry 0 "
                 f"and {shape_text(one.shape)} at entry {place}"
-            ),
-        )
+            )
     dim = wrap_dim(dim, len(first) + 1)
     if dim == len(first):
         return aten.cat([aten.unsqueeze(one, dim) for one in tensors], dim)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -9,17 +11,25 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from ..call import aten
 from ..meta.checks import check
 from ..meta.softmax import check_floating
+from .single import Single
 
 
 def _converted(self: Any, dtype: Any) -> Any:
     return self if dtype is None or dtype is self.dtype else aten._to_copy(self, dtype=dtype)
 
 
+def _plain(name: str) -> Callable[..., Any]:
+    """Return the rule of what is one kernel where there is nothing to convert."""
+    return lambda self, dim, dtype: (name, (dim, False)) if dtype is None or dtype is self.dtype else None
+
+
+@partial(Single, _plain("_softmax"))
 def softmax(self: Any, dim: int, dtype: Any) -> Any:
     """`softmax.int`."""
     return aten._softmax(_converted(self, dtype), dim, False)
 
 
+@partial(Single, _plain("_log_softmax"))
 def log_softmax(self: Any, dim: int, dtype: Any) -> Any:
     """`log_softmax.int`."""
     return aten._log_softmax(_converted(self, dtype), dim, False)

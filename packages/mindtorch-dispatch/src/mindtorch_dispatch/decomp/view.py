@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import prod
 from typing import Any
 
 from mindtorch_storage.dtype import bool as _BOOL
@@ -12,8 +14,14 @@ from ..call import aten
 from ..interception import intercepted
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
 from ..state import state
+from .single import Single
 
 
+def _reshaped(self: Any, shape: Any) -> tuple[str, tuple[Any, ...]] | None:
+    return ("view", (infer_size(shape, self.numel),)) if self.is_contiguous else None
+
+
+@partial(Single, _reshaped)
 def reshape(self: Any, shape: Any) -> Any:
     """A view where the strides allow one, else a copy."""
     spec = self._sig.spec
@@ -28,11 +36,13 @@ def reshape(self: Any, shape: Any) -> Any:
     return aten._unsafe_view(aten.clone(self, memory_format=_CONTIGUOUS), size)
 
 
+@partial(Single, lambda self, other: ("view", (other.shape,)))
 def view_as(self: Any, other: Any) -> Any:
     """A view with the other tensor's shape."""
     return aten.view(self, other.shape)
 
 
+@partial(Single, lambda self, other: _reshaped(self, other.shape))
 def reshape_as(self: Any, other: Any) -> Any:
     """`reshape` to the other tensor's shape."""
     return aten.reshape(self, other.shape)
@@ -44,11 +54,21 @@ def broadcast_tensors(tensors: Any) -> list[Any]:
     return [tensor if tuple(tensor.shape) == shape else aten.expand(tensor, list(shape)) for tensor in tensors]
 
 
+@partial(Single, lambda self, other: ("expand", (other.shape,)))
 def expand_as(self: Any, other: Any) -> Any:
     """`expand` to the other tensor's shape."""
     return aten.expand(self, other.shape)
 
 
+def _flattened(self: Any, start_dim: int, end_dim: int) -> tuple[str, tuple[Any, ...]] | None:
+    shape = self.shape
+    if not self.ndim:
+        return None
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    return _reshaped(self, (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])) if first < last else None
+
+
+@partial(Single, _flattened)
 def flatten(self: Any, start_dim: int, end_dim: int) -> Any:
     """Dimensions from `start_dim` to `end_dim` joined into one."""
     shape = self.shape
@@ -124,11 +144,13 @@ def transpose(self: Any, dim0: int, dim1: int) -> Any:
     return aten.transpose(self, dim0, dim1)
 
 
+@partial(Single, lambda self: ("permute", (list(range(self.ndim))[::-1],)))
 def reverse_dims(self: Any) -> Any:
     """`Tensor.T`: all dimensions in reverse order."""
     return aten.permute(self, list(range(len(self.shape)))[::-1])
 
 
+@partial(Single, lambda self: ("transpose", (-2, -1)) if self.ndim > 1 else None)
 def matrix_transpose(self: Any) -> Any:
     """`Tensor.mT`: the last two dimensions change places."""
     check(
