@@ -65,7 +65,9 @@ def _flattened(self: Any, start_dim: int, end_dim: int) -> tuple[str, tuple[Any,
     if not self.ndim:
         return None
     first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    return _reshaped(self, (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])) if first < last else None
+    return (
+        _reshaped(self, (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])) if first < last else None
+    )
 
 
 @partial(Single, _flattened)
