@@ -44,17 +44,16 @@ void weigh_tile(float* scores, const Place& at, Running& running, float* out, pt
     }
 }
 
-// A row without any weight is zero where a mask says so.
+// A row without any weight is zero.
 void finish_rows(const Attention& a, const AttentionResult& r, const Place& at, const Running& running, float* out) {
     float* sums =
         r.sums + static_cast<ptrdiff_t>(at.batch) * r.sums_steps[0] + static_cast<ptrdiff_t>(at.head) * r.sums_steps[1];
     for (size_t row = 0; row < at.rows; row++, out += r.out.row) {
         const float most = running.most[row], sum = running.sum[row];
         const bool nothing = most == -INFINITY && sum == 0.0f;
-        const float factor = !nothing ? 1.0f / sum : a.mask != nullptr ? 0.0f : NAN;
-        for (size_t i = 0; i < a.width; i++) out[i] *= factor;
-        sums[static_cast<ptrdiff_t>(at.row + row) * r.sums_steps[2]] =
-            nothing ? (a.mask != nullptr ? -INFINITY : NAN) : most + logf(sum);
+        const float factor = 1.0f / sum;
+        for (size_t i = 0; i < a.width; i++) out[i] = nothing ? 0.0f : out[i] * factor;
+        sums[static_cast<ptrdiff_t>(at.row + row) * r.sums_steps[2]] = nothing ? 0.0f : most + logf(sum);
     }
 }
 

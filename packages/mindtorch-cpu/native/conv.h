@@ -1,4 +1,4 @@
-// Convolutions and poolings of float32 planes.
+// Convolutions of float32 planes and volumes.
 #pragma once
 
 #include <stddef.h>
@@ -7,11 +7,13 @@
 
 namespace mindtorch {
 
-// One convolution of images (batch, channels, height, width), dense; a line of one row is a plane too.
+// One convolution of images (batch, channels, depth, height, width), dense; a plane is a volume of one layer, a line a
+// plane of one row. What the layers of a window see counts as channels of a plane.
 struct Convolution {
     size_t batch, groups, channels, features;  // channels and features of one group
     ptrdiff_t height, width, out_height, out_width;
     ptrdiff_t kernel[2], stride[2], padding[2], dilation[2];
+    ptrdiff_t depth, out_depth, deep_kernel, deep_stride, deep_padding, deep_dilation;
 };
 
 struct ConvLoops {
@@ -21,7 +23,8 @@ struct ConvLoops {
     size_t (*packed)(const Convolution& c);
     // Weights (features, channels * kernel) of each group, packed for `forward`.
     void (*pack)(const Convolution& c, float* to, const float* weight);
-    // A part of the result of one image and group, from `packed`; the bias may be null.
+    // A part of one layer of the result of one image and group, from `packed`; image and layer are one index, the bias
+    // may be null.
     void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias,
                     size_t image, size_t group, size_t from, float* scratch);
     // Depthwise convolutions of windows of at most `most_taps` elements: whole planes from `from` to `to`, image and
@@ -34,10 +37,10 @@ struct ConvLoops {
                              size_t feature, float* scratch);
     // The weights that turn a result's gradient into the input's where the stride is 1.
     void (*turn)(const Convolution& c, float* to, const float* weight);
-    // The gradient of one image and group's input at any stride.
+    // The gradient of one image and group's input at any stride, added to the bias, which may be null.
     size_t (*spread_scratch)(const Convolution& c);
-    void (*spread)(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image,
-                   size_t group, float* scratch);
+    void (*spread)(const Convolution& c, float* in_grad, const float* grad, const float* weight, const float* bias,
+                   size_t image, size_t group, float* scratch);
     // The gradient of a group's weights, some of its features' from `from` to `to`, over all images.
     size_t (*weight_scratch)(const Convolution& c);
     void (*weight_gradient)(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group,

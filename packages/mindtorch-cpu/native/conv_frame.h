@@ -100,11 +100,6 @@ void copy_plane(const Convolution& c, const Frame& f, float* to, const float* pl
     }
 }
 
-void fill_frame(const Convolution& c, const Frame& f, float* to, const float* plane) {
-    clear_frame(f, to);
-    copy_plane(c, f, to, plane);
-}
-
 // A stretch of a panel's positions in one row of the result.
 struct Stretch {
     ptrdiff_t at;  // where its first position reads

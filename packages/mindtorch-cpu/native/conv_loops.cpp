@@ -15,10 +15,23 @@ constexpr size_t PART = 512;  // positions
 size_t places(const Convolution& c) { return static_cast<size_t>(c.out_height * c.out_width); }
 size_t area(const Convolution& c) { return static_cast<size_t>(c.height * c.width); }
 size_t window(const Convolution& c) { return static_cast<size_t>(c.kernel[0] * c.kernel[1]); }
-size_t depth_of(const Convolution& c) { return c.channels * window(c); }
+size_t layers(const Convolution& c) { return static_cast<size_t>(c.deep_kernel); }
+size_t depth_of(const Convolution& c) { return c.channels * layers(c) * window(c); }
+size_t all_places(const Convolution& c) { return static_cast<size_t>(c.out_depth) * places(c); }
+size_t volume(const Convolution& c) { return static_cast<size_t>(c.depth) * area(c); }
+
+// The layer of an image's channels that layer `z` of the result sees, the window's layers being channels of their own;
+// null outside of the image.
+const float* layer_of(const Convolution& c, const float* image, size_t z, size_t channel) {
+    const ptrdiff_t at = static_cast<ptrdiff_t>(z) * c.deep_stride - c.deep_padding +
+                         static_cast<ptrdiff_t>(channel % layers(c)) * c.deep_dilation;
+    if (at < 0 || at >= c.depth) return nullptr;
+    return image + (channel / layers(c)) * volume(c) + static_cast<size_t>(at) * area(c);
+}
 
 bool pointwise(const Convolution& c) {
-    return window(c) == 1 && c.stride[0] == 1 && c.stride[1] == 1 && c.padding[0] == 0 && c.padding[1] == 0;
+    return window(c) == 1 && c.stride[0] == 1 && c.stride[1] == 1 && c.padding[0] == 0 && c.padding[1] == 0 &&
+           c.deep_kernel == 1 && c.deep_stride == 1 && c.deep_padding == 0;
 }
 
 // The columns of a result that see the image at one offset of the window.
@@ -55,24 +68,19 @@ MINDTORCH_INLINE void copy_row(float* to, const float* row, ptrdiff_t width, ptr
     for (ptrdiff_t i = s.to; i < count; i++) to[i] = 0.0f;
 }
 
-// An element of the window: its channel's plane, and how far from a position's corner it lies.
+// An element of the window: its channel, that one's plane, and how far from a position's corner it lies.
 struct Element {
+    size_t channel;
     const float* plane;
     ptrdiff_t down, across;
 };
 
-Element element_at(const Convolution& c, const float* image, size_t at) {
-    const size_t kernel_width = static_cast<size_t>(c.kernel[1]), size = window(c);
-    return {image + at / size * area(c), static_cast<ptrdiff_t>(at % size / kernel_width),
-            static_cast<ptrdiff_t>(at % kernel_width)};
-}
-
-MINDTORCH_INLINE void advance(const Convolution& c, Element& e) {
+MINDTORCH_INLINE void advance(const Convolution& c, const float* image, size_t z, Element& e) {
     if (++e.across < c.kernel[1]) return;
     e.across = 0;
     if (++e.down < c.kernel[0]) return;
     e.down = 0;
-    e.plane += area(c);
+    if (++e.channel < c.channels * layers(c)) e.plane = layer_of(c, image, z, e.channel);
 }
 
 // What an element of the window has at `positions` positions from (row, column) on.
@@ -82,7 +90,7 @@ MINDTORCH_INLINE void read_element(const Convolution& c, float* to, const Elemen
     for (size_t done = 0; done < positions; row++, column = 0) {
         const size_t rest = static_cast<size_t>(c.out_width - column), count = least(rest, positions - done);
         const ptrdiff_t y = row * c.stride[0] + down;
-        if (y >= 0 && y < c.height)
+        if (e.plane != nullptr && y >= 0 && y < c.height)
             copy_row(to + done, e.plane + y * c.width, c.width, column * c.stride[1] + across, c.stride[1],
                      static_cast<ptrdiff_t>(count));
         else
@@ -98,7 +106,7 @@ ptrdiff_t part_rows(const Convolution& c) {
 }
 
 // Channels of which a block of the depth has elements, at most.
-size_t block_channels(const Convolution& c) { return least(BLOCK_DEPTH / window(c) + 2, c.channels); }
+size_t block_channels(const Convolution& c) { return least(BLOCK_DEPTH / window(c) + 2, c.channels * layers(c)); }
 
 // What the windows of an image have at a block of the depth, packed panel by panel: from frames of its channels, which
 // are made for the block, or as they are.
@@ -112,21 +120,25 @@ public:
                      static_cast<ptrdiff_t>(from) / c.out_width + 1,
                  c.out_width) {}
 
-    // Begin with the elements `k`.. of the windows; `frames` is memory.
-    void take(const float* image, float* frames, size_t k, size_t depth) {
+    // Begin with the elements `k`.. of the windows of layer `z`; `frames` is memory.
+    void take(const float* image, size_t z, float* frames, size_t k, size_t depth) {
         depth_ = depth;
-        plane_ = image + k * area(c_);
+        plane_ = image + k * volume(c_) + z * area(c_);
         frames_ = frames;
         if (pointwise(c_)) return;
         const size_t channel = k / window(c_), end = (k + depth - 1) / window(c_) + 1;
-        for (size_t at = channel; at < end; at++)
-            fill_frame(c_, frame_, frames + (at - channel) * static_cast<size_t>(frame_.size), image + at * area(c_));
+        for (size_t at = channel; at < end; at++) {
+            float* to = frames + (at - channel) * static_cast<size_t>(frame_.size);
+            const float* plane = layer_of(c_, image, z, at);
+            clear_frame(frame_, to);
+            if (plane != nullptr) copy_plane(c_, frame_, to, plane);
+        }
         places_of(c_, frame_, reads_, k, depth);
     }
     // Pack the panel of `positions` positions, `at` after the first.
     void pack_panel(float* to, size_t at, size_t positions) const {
         if (pointwise(c_))
-            pack<WIDE>(to, plane_ + from_ + at, 1, static_cast<ptrdiff_t>(area(c_)), positions, depth_);
+            pack<WIDE>(to, plane_ + from_ + at, 1, static_cast<ptrdiff_t>(volume(c_)), positions, depth_);
         else
             pack_frame(c_, frame_, to, frames_, static_cast<ptrdiff_t>(from_ + at), positions, reads_, depth_);
     }
@@ -161,27 +173,28 @@ void pack_weights(const Convolution& c, float* to, const float* weight) {
 void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
              size_t group, size_t from, float* scratch) {
     const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), positions = least(PART, places(c) - from);
-    const size_t index = image * c.groups + group;
+    const size_t index = image / static_cast<size_t>(c.out_depth) * c.groups + group;
+    const size_t z = image % static_cast<size_t>(c.out_depth);
     packed += group * lines * all;
-    in += index * c.channels * area(c);
-    out += index * c.features * places(c) + from;
+    in += index * c.channels * volume(c);
+    out += index * c.features * all_places(c) + z * places(c) + from;
     const Matrix<float> addend = {bias == nullptr ? nullptr : bias + group * c.features, 1, 0};
     Windows windows(c, from, positions);
     for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
         const size_t depth = least(BLOCK_DEPTH, all - k);
         const Finish<float> finish = {1.0f, 1.0f, addend, k > 0};
-        windows.take(in, scratch + panel_for(c), k, depth);
+        windows.take(in, z, scratch + panel_for(c), k, depth);
         for (size_t at = 0; at < positions; at += WIDE) {
             const size_t columns = least(WIDE, positions - at);
             windows.pack_panel(scratch, at, columns);
-            multiply_block(out + at, static_cast<ptrdiff_t>(places(c)), packed + k * lines, scratch, c.features,
+            multiply_block(out + at, static_cast<ptrdiff_t>(all_places(c)), packed + k * lines, scratch, c.features,
                            columns, depth, depth, finish);
         }
     }
 }
 
 void turn(const Convolution& c, float* to, const float* weight) {
-    const size_t size = window(c);
+    const size_t size = layers(c) * window(c);
     for (size_t group = 0; group < c.groups; group++)
         for (size_t channel = 0; channel < c.channels; channel++)
             for (size_t feature = 0; feature < c.features; feature++) {
@@ -192,7 +205,7 @@ void turn(const Convolution& c, float* to, const float* weight) {
 
 // Rows of spread values that are made at a time: whole channels.
 size_t spread_channels(const Convolution& c) {
-    const size_t wanted = 96 / window(c);
+    const size_t wanted = 96 / (layers(c) * window(c));
     return least(wanted < 1 ? 1 : wanted, c.channels);
 }
 
@@ -201,8 +214,8 @@ size_t product_scratch(size_t rows, size_t columns, size_t depth) {
 }
 
 size_t spread_scratch(const Convolution& c) {
-    const size_t rows = spread_channels(c) * window(c);
-    return round_up(rows * places(c), 16) + product_scratch(rows, places(c), c.features);
+    const size_t rows = spread_channels(c) * layers(c) * window(c);
+    return round_up(rows * all_places(c), 16) + product_scratch(rows, all_places(c), c.features);
 }
 
 // Add the values of one offset of the window to where they came from.
@@ -221,18 +234,30 @@ void spread_plane(const Convolution& c, float* plane, const float* values, float
     }
 }
 
-void spread(const Convolution& c, float* in_grad, const float* grad, const float* weight, size_t image, size_t group,
-            float* scratch) {
-    const size_t index = image * c.groups + group, size = window(c), count = places(c), together = spread_channels(c);
-    in_grad += index * c.channels * area(c);
+// The same for all layers of a channel, of one element of the window.
+void spread_layers(const Convolution& c, float* channel, const float* values, float factor, size_t k) {
+    const ptrdiff_t at = static_cast<ptrdiff_t>(k % window(c)), layer = static_cast<ptrdiff_t>(k / window(c));
+    for (ptrdiff_t z = 0; z < c.out_depth; z++, values += places(c)) {
+        const ptrdiff_t to = z * c.deep_stride - c.deep_padding + layer * c.deep_dilation;
+        if (to >= 0 && to < c.depth)
+            spread_plane(c, channel + to * c.height * c.width, values, factor, at / c.kernel[1], at % c.kernel[1]);
+    }
+}
+
+void spread(const Convolution& c, float* in_grad, const float* grad, const float* weight, const float* bias,
+            size_t image, size_t group, float* scratch) {
+    const size_t index = image * c.groups + group, size = layers(c) * window(c), count = all_places(c),
+                 together = spread_channels(c);
+    in_grad += index * c.channels * volume(c);
     grad += index * c.features * count;
     weight += group * c.features * depth_of(c);
     float* memory = scratch + round_up(together * size * count, 16);
-    memset(in_grad, 0, c.channels * area(c) * sizeof(float));
+    for (size_t channel = 0; channel < c.channels; channel++) {
+        const float begin = bias == nullptr ? 0.0f : bias[group * c.channels + channel];
+        for (size_t i = 0; i < volume(c); i++) in_grad[channel * volume(c) + i] = begin;
+    }
     if (c.channels == 1 && c.features == 1) {
-        for (size_t k = 0; k < size; k++)
-            spread_plane(c, in_grad, grad, weight[k], static_cast<ptrdiff_t>(k) / c.kernel[1],
-                         static_cast<ptrdiff_t>(k) % c.kernel[1]);
+        for (size_t k = 0; k < size; k++) spread_layers(c, in_grad, grad, weight[k], k);
         return;
     }
     for (size_t channel = 0; channel < c.channels; channel += together) {
@@ -250,9 +275,7 @@ void spread(const Convolution& c, float* in_grad, const float* grad, const float
                          {nullptr, 0, 0}},
                         memory);
         for (size_t k = 0; k < channels * size; k++)
-            spread_plane(c, in_grad + (channel + k / size) * area(c), scratch + k * count, 1.0f,
-                         static_cast<ptrdiff_t>(k % size) / c.kernel[1],
-                         static_cast<ptrdiff_t>(k % size) % c.kernel[1]);
+            spread_layers(c, in_grad + (channel + k / size) * volume(c), scratch + k * count, 1.0f, k % size);
     }
 }
 
@@ -263,14 +286,15 @@ size_t weight_scratch(const Convolution& c) {
 }
 
 // Pack the window's elements as columns, positions being the depth; `rows` holds a panel's elements first.
-void pack_elements(const Convolution& c, float* to, float* rows, const float* image, size_t from, size_t positions) {
+void pack_elements(const Convolution& c, float* to, float* rows, const float* image, size_t z, size_t from,
+                   size_t positions) {
     const size_t all = depth_of(c);
     const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width,
                     column = static_cast<ptrdiff_t>(from) % c.out_width;
-    Element e = element_at(c, image, 0);
+    Element e = {0, layer_of(c, image, z, 0), 0, 0};
     for (size_t first = 0; first < all; first += WIDE, to += WIDE * positions) {
         const size_t elements = least(WIDE, all - first);
-        for (size_t i = 0; i < elements; i++, advance(c, e))
+        for (size_t i = 0; i < elements; i++, advance(c, image, z, e))
             read_element(c, rows + i * TOGETHER, e, row, column, positions);
         pack<WIDE>(to, rows, TOGETHER, 1, elements, positions);
     }
@@ -281,16 +305,18 @@ void weight_gradient(const Convolution& c, float* weight_grad, const float* grad
     const size_t count = places(c), all = depth_of(c);
     float *lines = scratch, *columns = scratch + round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16);
     bool again = false;
-    for (size_t image = 0; image < c.batch; image++) {
-        const size_t index = image * c.groups + group;
-        const float *own = grad + (index * c.features + from) * count, *picture = in + index * c.channels * area(c);
+    for (size_t image = 0; image < c.batch * static_cast<size_t>(c.out_depth); image++) {
+        const size_t index = image / static_cast<size_t>(c.out_depth) * c.groups + group;
+        const size_t z = image % static_cast<size_t>(c.out_depth);
+        const float* own = grad + (index * c.features + from) * all_places(c) + z * count;
+        const float* picture = in + index * c.channels * volume(c);
         for (size_t at = 0; at < count; at += TOGETHER, again = true) {
             const size_t positions = least(TOGETHER, count - at);
-            pack<TILE_ROWS>(lines, own + at, static_cast<ptrdiff_t>(count), 1, to - from, positions);
+            pack<TILE_ROWS>(lines, own + at, static_cast<ptrdiff_t>(all_places(c)), 1, to - from, positions);
             if (pointwise(c))
-                pack<WIDE>(columns, picture + at, static_cast<ptrdiff_t>(area(c)), 1, all, positions);
+                pack<WIDE>(columns, picture + z * area(c) + at, static_cast<ptrdiff_t>(volume(c)), 1, all, positions);
             else
-                pack_elements(c, columns, columns + round_up(all, WIDE) * TOGETHER, picture, at, positions);
+                pack_elements(c, columns, columns + round_up(all, WIDE) * TOGETHER, picture, z, at, positions);
             multiply_block(weight_grad + (group * c.features + from) * all, static_cast<ptrdiff_t>(all), lines, columns,
                            to - from, all, positions, positions, Finish<float>{1.0f, 0.0f, {nullptr, 0, 0}, again});
         }
@@ -298,7 +324,7 @@ void weight_gradient(const Convolution& c, float* weight_grad, const float* grad
 }
 
 void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, size_t from, size_t to) {
-    const size_t features = c.groups * c.features, count = places(c);
+    const size_t features = c.groups * c.features, count = all_places(c);
     for (size_t feature = from; feature < to; feature++) {
         double sum = 0;
         for (size_t image = 0; image < c.batch; image++) {

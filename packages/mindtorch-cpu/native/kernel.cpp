@@ -105,10 +105,10 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
 
 const NamedKernel* find_kernel(PyObject* name) {
     for (const NamedKernel* family : {
-             pointwise_kernels,    activation_kernels, normalization_kernels, matmul_kernels,  attention_kernels,
-             conv_kernels,         pool_kernels,       reduction_kernels,     running_kernels, loss_kernels,
-             channel_norm_kernels, random_kernels,     copy_kernels,          join_kernels,    index_kernels,
-             scatter_kernels,      embedding_kernels,  selection_kernels,     sort_kernels,
+             pointwise_kernels, activation_kernels,   normalization_kernels, matmul_kernels,    attention_kernels,
+             conv_kernels,      pool_kernels,         tap_kernels,           reduction_kernels, running_kernels,
+             loss_kernels,      channel_norm_kernels, random_kernels,        copy_kernels,      join_kernels,
+             index_kernels,     scatter_kernels,      embedding_kernels,     selection_kernels, sort_kernels,
          })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;

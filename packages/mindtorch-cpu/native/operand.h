@@ -16,6 +16,7 @@ extern const NamedKernel matmul_kernels[];
 extern const NamedKernel attention_kernels[];
 extern const NamedKernel conv_kernels[];
 extern const NamedKernel pool_kernels[];
+extern const NamedKernel tap_kernels[];
 extern const NamedKernel random_kernels[];
 extern const NamedKernel copy_kernels[];
 extern const NamedKernel join_kernels[];

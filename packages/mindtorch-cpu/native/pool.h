@@ -1,4 +1,4 @@
-// Poolings of float32 planes.
+// Poolings of float32 planes and volumes.
 #pragma once
 
 #include <stddef.h>
@@ -8,16 +8,22 @@
 
 namespace mindtorch {
 
+// A plane is a volume of one layer.
 struct Pooling {
-    ptrdiff_t height, width, out_height, out_width;
-    ptrdiff_t kernel[2], stride[2], padding[2], dilation[2];
+    ptrdiff_t extent[3], out[3];
+    ptrdiff_t kernel[3], stride[3], padding[3], dilation[3];
+
+    ptrdiff_t area() const { return extent[0] * extent[1] * extent[2]; }
+    ptrdiff_t places() const { return out[0] * out[1] * out[2]; }
 };
 
 struct PoolLoops {
-    // One plane: the first largest value of each window, or its last nan, and where it was.
+    // One volume: the first largest value of each window, or its last nan, and where it was.
     void (*largest)(const Pooling& p, float* out, int64_t* index, const float* in);
-    // One plane of gradients goes to where its values came from.
-    void (*largest_backward)(const Pooling& p, float* in_grad, const float* grad, const int64_t* index);
+    // The same of cells that share out the volume as evenly as they can; they may overlap.
+    void (*largest_of_cells)(const Pooling& p, float* out, int64_t* index, const float* in);
+    // One volume of gradients goes to where its values came from.
+    void (*to_indices)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
 };
 
 MINDTORCH_DECLARE_LOOPS(PoolLoops, pool_loops)

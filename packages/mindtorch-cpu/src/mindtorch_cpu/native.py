@@ -33,6 +33,7 @@ from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 from . import host_memory, lists, reduced
 from .generator import default_generator
 from .random.capability import capability
+from .steps import steps
 from .threads import threads
 
 INTERFACE = 12
@@ -103,8 +104,15 @@ ROWS = {
     "attention_backward": ("_scaled_dot_product_flash_attention_for_cpu_backward",),
     "convolution": ("convolution",),
     "convolution_backward": ("convolution_backward",),
-    "largest_of_windows": ("max_pool2d_with_indices",),
-    "largest_of_windows_backward": ("max_pool2d_with_indices_backward",),
+    "largest_of_windows": ("max_pool2d_with_indices", "max_pool3d_with_indices"),
+    "largest_of_cells": ("adaptive_max_pool2d", "adaptive_max_pool3d"),
+    **{
+        f"to_indices_of_{kind}s": tuple(
+            f"{name}{dims}d{form}_backward"
+            for name, form in (("max_pool", "_with_indices"), ("adaptive_max_pool", ""), ("fractional_max_pool", ""))
+        )
+        for dims, kind in ((2, "plane"), (3, "volume"))
+    },
     "uniform_": ("uniform_",),
     "normal_": ("normal_",),
     "normal_sized": ("normal.float_float",),
@@ -162,6 +170,9 @@ ROWS = {
     "sort": ("sort", "sort.stable"),
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
+
+STEPS = ("gather_taps", "spread_taps", "tap_products", "matrix_product")
+"""Native kernels that stand before what several families' numpy kernels do."""
 
 
 RUNS = (
@@ -228,7 +239,7 @@ def load() -> Any:
             stacklevel=2,
         )
         return None
-    if module.INTERFACE == INTERFACE and all(module.has_kernel(name) for name in ROWS):
+    if module.INTERFACE == INTERFACE and all(module.has_kernel(name) for name in (*ROWS, *STEPS)):
         return module
     text = "the native module of mindtorch-cpu was built from another version of its source: build it anew"
     if wanted == "1":
@@ -272,6 +283,7 @@ def install(module: Any) -> None:
             fallback = reduced.widening(module.kernel(name, entry.fn), entry.fn) if halves else entry.fn
             made = module.kernel(name, fallback)
             table.kernels["cpu"][row] = table.Kernel(made, entry.upcast, entry.aliases_ok, halves)
+    steps.update({name: module.kernel(name, steps[name]) for name in STEPS})
     lists.install(module)
     host_memory.install(module)
     threads.use_pool(module)

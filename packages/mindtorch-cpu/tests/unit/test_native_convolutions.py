@@ -9,7 +9,6 @@ import pytest
 
 from mindtorch_cpu import native
 from mindtorch_cpu.ops import conv as numpy_kernels
-from mindtorch_cpu.ops import pool
 
 from .native_kernels import native_kernel
 
@@ -42,6 +41,13 @@ CASES = [
     (1, 3, 7, 1, (24, 26), (3, 3), (4, 4), (1, 1), (2, 2)),
     (1, 9, 7, 1, (21, 26), (1, 1), (2, 2), (0, 0), (1, 1)),
     (1, 9, 7, 1, (21, 26), (1, 1), (3, 2), (1, 1), (1, 1)),
+    (2, 3, 7, 1, (5, 6, 7), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (1, 4, 6, 2, (7, 6, 9), (3, 2, 1), (2, 1, 3), (0, 1, 0), (2, 1, 1)),
+    (2, 40, 13, 1, (4, 9, 9), (3, 3, 3), (1, 2, 2), (2, 1, 1), (1, 1, 1)),
+    (2, 6, 5, 1, (4, 5, 5), (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+    (1, 3, 3, 3, (4, 5, 6), (2, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (1, 2, 2, 2, (6, 5, 6), (2, 3, 3), (2, 2, 2), (1, 1, 1), (1, 1, 1)),
+    (1, 2, 2, 2, (9, 10), (1, 2), (1, 1), (2, 3), (1, 1)),
 ]
 
 
@@ -94,44 +100,36 @@ def test_backward(case: Any, wanted: tuple[bool, bool, bool], threads: int) -> N
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_transposed(case: Any, threads: int) -> None:
+    """What a convolution makes of `grad` where it is transposed, and the gradients of that."""
+    x, weight, _, grad = operands(case)
+    groups, stride, padding, dilation = case[3], *case[6:]
+    rng = np.random.default_rng(1)
+    bias, slopes = rng.standard_normal(x.shape[1]).astype("f4"), rng.standard_normal(x.shape).astype("f4")
+    for added in (None, bias):
+        how = (stride, padding, dilation, True, (0,) * len(stride), groups)
+        want, out = np.empty(x.shape), np.full_like(x, np.nan)
+        wide = None if added is None else added.astype("f8")
+        numpy_kernels.convolution(want, grad.astype("f8"), weight.astype("f8"), wide, *how)
+        native_kernel("convolution")(out, grad, weight, added, *how)
+        np.testing.assert_allclose(out, want, rtol=1e-5, atol=3e-5)
+    wants, outs = (tuple(np.full(a.shape, np.nan, kind) for a in (grad, weight, bias)) for kind in ("f8", "f4"))
+    how = ([len(bias)], *how, [True] * 3)
+    doubles = (a.astype("f8") for a in (slopes, grad, weight))
+    numpy_kernels.convolution_backward(wants, *doubles, *how)
+    native_kernel("convolution_backward")(outs, slopes, grad, weight, *how)
+    for one, other in zip(outs, wants, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
 def test_what_is_left_to_numpy() -> None:
     taken: list[str] = []
     run = native.module.kernel("convolution", lambda out, *values: taken.append("numpy"))
     x, weight, bias, grad = operands(CASES[0])
-    run(grad, x, weight, bias, (1, 1), (1, 1), (1, 1), True, (0, 0), 1)
     run(grad, x.transpose(0, 1, 3, 2), weight, bias, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
     run(grad.astype("f8"), x.astype("f8"), weight.astype("f8"), None, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
-    assert taken == ["numpy"] * 3
-
-
-@pytest.mark.parametrize(
-    ("extents", "kernel", "stride", "padding", "dilation"),
-    [
-        ((9, 12), (2, 2), (2, 2), (0, 0), (1, 1)),
-        ((11, 10), (3, 3), (2, 1), (1, 1), (1, 1)),
-        ((8, 13), (3, 2), (1, 3), (1, 1), (2, 3)),
-        ((3, 3), (3, 3), (3, 3), (1, 1), (1, 1)),
-    ],
-)
-def test_largest_of_windows(extents: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, threads: int) -> None:
-    rng = np.random.default_rng(1)
-    x = rng.integers(-5, 5, (2, 3, *extents)).astype("f4")
-    x[0, 0, 1], x[1, 1, 2, 1], x[1, 1, 2, 2], x[1, 2] = -np.inf, np.nan, np.nan, -np.inf
-    size = [
-        (e + 2 * p - d * (k - 1) - 1) // s + 1
-        for e, k, s, p, d in zip(extents, kernel, stride, padding, dilation, strict=True)
-    ]
-    how = (list(kernel), list(stride), list(padding), list(dilation), False)
-    want, got = ((np.zeros((2, 3, *size), "f4"), np.zeros((2, 3, *size), "i8")) for _ in range(2))
-    pool.max_pool(want, x, *how)
-    native_kernel("largest_of_windows")(got, x, *how)
-    np.testing.assert_array_equal(got[0], want[0])
-    np.testing.assert_array_equal(got[1], want[1])
-    grad = rng.standard_normal(got[0].shape).astype("f4")
-    out, other = np.full_like(x, np.nan), np.empty_like(x)
-    native_kernel("largest_of_windows_backward")(out, grad, x, *how, got[1])
-    pool.max_pool_backward(other, grad, x, *how, got[1])
-    np.testing.assert_allclose(out, other, rtol=1e-6, atol=1e-6)
+    assert taken == ["numpy"] * 2
 
 
 def test_infinity_stays_where_windows_see_it(threads: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mindtorch_cpu import native
+from mindtorch_cpu.ops import matmul
 
 from .native_kernels import native_kernel
 
@@ -184,3 +185,18 @@ def test_what_is_left_to_numpy() -> None:
     run(np.empty((4, 4), "c8"), a.astype("c8"), a.astype("c8"))
     run(a, a, a)
     assert taken == ["numpy"] * 4
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "i4", "i8"])
+@pytest.mark.parametrize("large", [False, True])
+def test_products_of_whole_numbers_are_exact(dtype: str, large: bool) -> None:
+    """Large ones wrap around."""
+    rng = np.random.default_rng(0)
+    most = np.iinfo(dtype).max if large else min(np.iinfo(dtype).max, 1000)
+    left, right = (rng.integers(0, most, shape, dtype=dtype, endpoint=True) for shape in ((2, 9, 40), (2, 40, 7)))
+    if dtype != "u1":
+        right[:, ::2] *= -1
+    out = np.empty((2, 9, 7), dtype)
+    matmul.mm(out, left, right)
+    want = (left.astype(object) @ right.astype(object)) % 2 ** (8 * left.itemsize)
+    np.testing.assert_array_equal(out.astype(object) % 2 ** (8 * left.itemsize), want)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..register import kernel
+from ..taps import Taps, gather
 from .pool import scatter_add
 
 
@@ -17,42 +19,43 @@ def _bounds(extent: int, count: int) -> tuple[Any, Any]:
     return at * extent // count, -(-(at + 1) * extent // count)
 
 
-def _averaging(extent: int, count: int, dtype: Any) -> Any:
-    """Return the matrix (count, extent) that averages windows along one dimension."""
+@lru_cache(maxsize=128)
+def _averaging(extent: int, count: int, dtype: Any, back: bool) -> Taps:
+    """Return what averages windows along one dimension, or its transpose, which serves the gradient."""
     begin, end = _bounds(extent, count)
-    position = np.arange(extent)
-    inside = (position >= begin[:, None]) & (position < end[:, None])
-    return (inside / (end - begin)[:, None]).astype(dtype)
+    lengths = end - begin
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    index = np.arange(begins[-1]) + np.repeat(begin - begins[:-1], lengths)
+    made = Taps(begins, index, np.repeat(1 / lengths, lengths).astype(dtype))
+    return made.transposed(extent) if back else made
 
 
-def _along(x: Any, matrix: Any, axis: int) -> Any:
-    return np.moveaxis(np.tensordot(x, matrix, ([axis], [1])), -1, axis)
+def _along(out: Any, x: Any, dims: int, back: bool) -> None:
+    """Write to `out` what becomes of `x` when its last dimensions, one after the other, are averaged or spread."""
+    for axis in range(x.ndim - dims, x.ndim):
+        small, large = (x, out) if back else (out, x)
+        made = _averaging(large.shape[axis], small.shape[axis], x.dtype, back)
+        x = gather(x, made, axis, out if axis == x.ndim - 1 else None)
+    if x is not out:
+        out[...] = x
 
 
 @kernel("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
 def average(out: Any, x: Any, output_size: Any) -> None:
     """A mean over a box is a mean along each dimension in turn."""
-    for axis in range(-len(output_size), 0):
-        x = _along(x, _averaging(x.shape[axis], out.shape[axis], x.dtype), axis)
-    out[...] = x
-
-
-def _average_backward(out: Any, grad: Any, dims: int) -> None:
-    for axis in range(-dims, 0):
-        grad = _along(grad, _averaging(out.shape[axis], grad.shape[axis], grad.dtype).T, axis)
-    out[...] = grad
+    _along(out, x, len(output_size), False)
 
 
 @kernel("_adaptive_avg_pool2d_backward")
 def average2d_backward(out: Any, grad: Any, x: Any) -> None:
     """The gradient, spread along each dimension in turn."""
-    _average_backward(out, grad, 2)
+    _along(out, grad, 2, True)
 
 
 @kernel("_adaptive_avg_pool3d_backward")
 def average3d_backward(out: Any, grad: Any, x: Any) -> None:
     """The gradient, spread along each dimension in turn."""
-    _average_backward(out, grad, 3)
+    _along(out, grad, 3, True)
 
 
 def _best(flat: Any) -> Any:

@@ -23,14 +23,13 @@ def _scores(query: Any, key: Any, mask: Any, causal: Any, scale: float) -> Any:
     if mask is not None:
         np.add(scores, mask, scores)
     if causal is not None:
-        np.add(scores, causal, scores)
+        np.copyto(scores, -np.inf, where=causal)
     return scores
 
 
-def _causal(is_causal: bool, rows: int, columns: int, dtype: Any) -> Any:
-    if not is_causal:
-        return None
-    return np.triu(np.full((rows, columns), -np.inf, dtype), 1)
+def _causal(is_causal: bool, rows: int, columns: int) -> Any:
+    """Return which columns a row must not see, None where it may see all."""
+    return np.triu(np.ones((rows, columns), bool), 1) if is_causal else None
 
 
 def _masks(mask: Any, batch: int, heads: int, groups: int) -> Iterator[Any]:
@@ -48,24 +47,25 @@ def _masks(mask: Any, batch: int, heads: int, groups: int) -> Iterator[Any]:
 def attention(
     outs: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, mask: Any, scale: float | None
 ) -> None:
-    """Softmax of the scores times the values; rows where everything is masked give zero."""
+    """Softmax of the scores times the values; rows whose scores are all -inf give zero, and zero as their sum."""
     out, logsumexp = outs
     batch, all_heads, rows, width = query.shape
     heads = key.shape[1]
     factor = 1.0 / math.sqrt(width) if scale is None else scale
-    causal = _causal(is_causal, rows, key.shape[2], query.dtype)
+    causal = _causal(is_causal, rows, key.shape[2])
     for sample, one in enumerate(_masks(mask, batch, heads, all_heads // heads)):
         weights = _scores(_grouped(query[sample], heads), key[sample], one, causal, factor)
         largest = np.maximum.reduce(weights, axis=-1, keepdims=True)
-        if mask is not None:
-            largest[np.isneginf(largest)] = 0
+        largest[np.isneginf(largest)] = 0
         np.subtract(weights, largest, weights)
         np.exp(weights, weights)
         total = np.add.reduce(weights, axis=-1, keepdims=True)
         result = np.matmul(weights, value[sample][:, None])
-        np.divide(result, np.where(total == 0, 1, total), result)
+        np.divide(result, total, result)
+        nothing = total == 0
+        np.copyto(result, 0, where=nothing)
         out[sample] = result.reshape(all_heads, rows, width)
-        logsumexp[sample] = (np.log(total) + largest).reshape(all_heads, rows)
+        logsumexp[sample] = np.where(nothing, 0, np.log(total) + largest).reshape(all_heads, rows)
 
 
 @kernel("_scaled_dot_product_flash_attention_for_cpu_backward")
@@ -88,7 +88,7 @@ def attention_backward(
     batch, all_heads, rows, width = query.shape
     heads = key.shape[1]
     factor = query.dtype.type(1.0 / math.sqrt(width) if scale is None else scale)
-    causal = _causal(is_causal, rows, key.shape[2], query.dtype)
+    causal = _causal(is_causal, rows, key.shape[2])
     for sample, one in enumerate(_masks(mask, batch, heads, all_heads // heads)):
         grouped, grad = _grouped(query[sample], heads), _grouped(grad_out[sample], heads)
         weights = _scores(grouped, key[sample], one, causal, factor)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
+from ..steps import steps
+from ..taps import Taps
 from .upsample import cubic_weights
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
@@ -134,17 +136,39 @@ def _taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: boo
     return points, _corners(points) if mode == BILINEAR else _nearest(points)
 
 
+def _all_taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> tuple[Points, Taps, list[Any]]:
+    """Return the points of all samples, what they are made of, and per dimension the slopes of the weights."""
+    points, each = _taps(grid, spatial, mode, padding, align)
+    flats, insides, weights, slopes = zip(*each, strict=True)
+    inside = np.stack(insides, -1)
+    begins = np.zeros(inside.shape[0] + 1, np.int64)
+    np.cumsum(np.count_nonzero(inside, axis=-1), out=begins[1:])
+    kept = None if begins[-1] == inside.size else np.flatnonzero(inside)
+
+    def inner(parts: Any, dtype: Any) -> Any:
+        flat = np.stack(np.broadcast_arrays(*parts), -1).reshape(-1).astype(dtype, copy=False)
+        return flat if kept is None else flat[kept]
+
+    taps = Taps(begins, inner(flats, np.int64), None if mode == NEAREST else inner(weights, grid.dtype))
+    along = [] if mode == NEAREST else [inner([one[dim] for one in slopes], grid.dtype) for dim in range(len(spatial))]
+    return points, taps, along
+
+
 @kernel("grid_sampler_2d", "grid_sampler_3d")
 @np.errstate(invalid="ignore")
 def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) -> None:
     """Weighted sums of the neighbours of the points."""
-    spatial = x.shape[2:]
+    if not out.size:
+        return
+    spatial, count = x.shape[2:], int(np.prod(out.shape[2:]))
+    _, taps, _ = _all_taps(grid, spatial, mode, padding, align)
+    made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     for number in range(x.shape[0]):
-        flat_x = x[number].reshape(x.shape[1], -1)
-        total = np.zeros((x.shape[1], int(np.prod(out.shape[2:]))), out.dtype)
-        for flat, inside, weight, _ in _taps(grid[number], spatial, mode, padding, align)[1]:
-            total += np.where(inside, flat_x[:, flat], 0) * weight
-        out[number] = total.reshape(out.shape[1:])
+        lines = np.ascontiguousarray(x[number]).reshape(x.shape[1], -1, 1)
+        places = taps.slice(number * count, (number + 1) * count)
+        steps["gather_taps"](made[number].reshape(x.shape[1], count, 1), lines, *places)
+    if made is not out:
+        out[...] = made
 
 
 @kernel("grid_sampler_2d_backward", "grid_sampler_3d_backward")
@@ -153,26 +177,27 @@ def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding:
     """Gradients of the input, spread over the neighbours, and of the grid, along the weights' slopes."""
     grad_x, grad_grid = outs
     spatial, channels = x.shape[2:], x.shape[1]
-    area = int(np.prod(spatial))
+    area, count = int(np.prod(spatial)), int(np.prod(grad.shape[2:]))
+    points, taps, slopes = _all_taps(grid, spatial, mode, padding, align)
+    moves = [np.zeros(grid.shape[0] * count, grid.dtype) for _ in points.places]
     for number in range(x.shape[0]):
-        flat_x, flat_grad = x[number].reshape(channels, -1), grad[number].reshape(channels, -1)
-        points, taps = _taps(grid[number], spatial, mode, padding, align)
-        spread = np.zeros(channels * area)
-        moves = [np.zeros_like(place) for place in points.places]
-        lanes = np.arange(channels)[:, None] * area
-        for flat, inside, weight, slopes in taps:
-            if grad_x is not None:
-                values = np.where(inside, flat_grad * weight, 0)
-                spread += np.bincount((lanes + flat).reshape(-1), values.reshape(-1), minlength=channels * area)
-            if grad_grid is not None:
-                along = np.sum(np.where(inside, flat_x[:, flat], 0) * flat_grad, axis=0)
-                for move, slope in zip(moves, slopes, strict=True):
-                    move += along * slope
+        begin, end = number * count, (number + 1) * count
+        places, flat = taps.slice(begin, end), np.ascontiguousarray(grad[number]).reshape(channels, count)
         if grad_x is not None:
+            spread = np.empty((channels, area, 1), x.dtype)
+            steps["spread_taps"](spread, flat[..., None], *places)
             grad_x[number] = spread.reshape(x.shape[1:])
-        if grad_grid is not None:
-            given = [move * factor for move, factor in zip(moves, points.factors, strict=True)]
-            grad_grid[number] = np.stack(given[::-1], -1).reshape(grad_grid.shape[1:])
+        if grad_grid is not None and slopes:
+            along = np.empty(len(places.index), x.dtype)
+            lines = np.ascontiguousarray(x[number]).reshape(channels, area)
+            steps["tap_products"](along, flat, lines, places.begins, places.index)
+            cut = slice(taps.begins[begin], taps.begins[end])
+            at = np.repeat(np.arange(count), np.diff(places.begins))
+            for move, slope in zip(moves, slopes, strict=True):
+                move[begin:end] = np.bincount(at, along * slope[cut], minlength=count)
+    if grad_grid is not None:
+        given = [move * factor for move, factor in zip(moves, points.factors, strict=True)]
+        grad_grid[...] = np.stack(given[::-1], -1).reshape(grad_grid.shape)
 
 
 def _base_grid(spatial: Sequence[int], align: bool, dtype: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
+from ..steps import steps
 
 
 def blas_ready(matrix: Any) -> Any:
@@ -24,10 +25,33 @@ def blas_ready(matrix: Any) -> Any:
     return np.ascontiguousarray(matrix)
 
 
+def _size_of(array: Any) -> int:
+    """Return the largest absolute value."""
+    return max(int(array.max(initial=0)), -int(array.min(initial=0)))
+
+
+def product(out: Any, left: Any, right: Any) -> None:
+    """Write `left @ right` to `out`: of whole numbers by way of doubles, where all sums are exact in them."""
+    exact = out.dtype.kind in "iu" and _size_of(left) * _size_of(right) * left.shape[-1] < 2**53
+    if exact:
+        doubles = np.empty(out.shape)
+        steps["matrix_product"](doubles, left.astype(np.float64), right.astype(np.float64))
+        out[...] = doubles.astype(np.int64)  # from there on numbers wrap around
+    else:
+        np.matmul(blas_ready(left), blas_ready(right), out=out)
+
+
+def _doubles(out: Any, left: Any, right: Any) -> None:
+    np.matmul(left, right, out=out)
+
+
+steps["matrix_product"] = _doubles
+
+
 @kernel("mm", "bmm", aliases_ok=False)
 def mm(out: Any, self: Any, mat2: Any) -> None:
     """`self @ mat2`."""
-    np.matmul(blas_ready(self), blas_ready(mat2), out=out)
+    product(out, self, mat2)
 
 
 @kernel("_int_mm", aliases_ok=False)
@@ -88,7 +112,7 @@ def _add_scaled(out: Any, self: Any, beta: Any, alpha: Any) -> None:
 @kernel("addmm", "baddbmm")
 def addmm(out: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None:
     """`beta * self + alpha * (mat1 @ mat2)`."""
-    np.matmul(blas_ready(mat1), blas_ready(mat2), out=out)
+    product(out, mat1, mat2)
     _add_scaled(out, self, beta, alpha)
 
 

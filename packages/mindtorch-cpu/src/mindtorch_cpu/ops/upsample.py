@@ -1,21 +1,19 @@
 """Resizing, one dimension after the other: along each, a few positions are taken, weighted and added.
 
-A `Taps` says for every output position which input positions it is made of and with which weights; indices and
-weights are computed in the precision torch uses, because which neighbour is taken depends on it.
+Indices and weights are computed in the precision torch uses, because which neighbour is taken depends on it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..register import kernel
-
-Taps = tuple[Any, Any]
-"""Indices and weights, both (positions, taps); the weights None where there is a single one of 1."""
+from ..taps import Taps, gather
 
 
 def _scale(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Any:
@@ -38,25 +36,25 @@ def nearest(extent: int, count: int, align: bool, scale: float | None, real: Any
     """The position to the left of the exact place."""
     step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
     index = np.floor(np.arange(count).astype(np.float32) * np.float32(step)).astype(np.int64)
-    return np.minimum(index, extent - 1)[:, None], None
+    return Taps.of_table(np.minimum(index, extent - 1)[:, None], None)
 
 
 def nearest_exact(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
     """The position nearest to the middle of the output position."""
     step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
     index = np.floor((np.arange(count).astype(np.float32) + np.float32(0.5)) * np.float32(step)).astype(np.int64)
-    return np.minimum(index, extent - 1)[:, None], None
+    return Taps.of_table(np.minimum(index, extent - 1)[:, None], None)
 
 
 def linear(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
     """The two neighbours."""
     if extent == count:
-        return np.arange(count)[:, None], None
+        return Taps.of_table(np.arange(count)[:, None], None)
     where = _source(extent, count, align, scale, real)
     first = np.minimum(where.astype(np.int64), extent - 1)
     second = first + (first < extent - 1)
     share = np.clip(where - first.astype(real), real(0), real(1))
-    return np.stack([first, second], 1), np.stack([real(1) - share, share], 1).astype(real)
+    return Taps.of_table(np.stack([first, second], 1), np.stack([real(1) - share, share], 1).astype(real))
 
 
 def _near(x: Any, a: Any) -> Any:
@@ -76,12 +74,12 @@ def cubic_weights(share: Any) -> Any:
 def cubic(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
     """Four neighbours."""
     if extent == count:
-        return np.arange(count)[:, None], None
+        return Taps.of_table(np.arange(count)[:, None], None)
     where = _source(extent, count, align, scale, real, cubic=True)
     base = np.minimum(np.floor(where).astype(np.int64), extent - 1)
     share = np.clip(where - base.astype(real), real(0), real(1))
     index = np.clip(base[:, None] + np.arange(-1, 3), 0, extent - 1)
-    return index, cubic_weights(share).astype(real)
+    return Taps.of_table(index, cubic_weights(share).astype(real))
 
 
 def _triangle(x: float) -> float:
@@ -106,40 +104,30 @@ def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., 
         step = float(_scale(extent, count, align, scale, real))
         support = width * 0.5 * max(step, 1.0)
         inverse = 1.0 / step if step >= 1.0 else 1.0
-        most = math.ceil(support) * 2 + 1
-        index, weights = np.zeros((count, most), np.int64), np.zeros((count, most))
+        begins: list[int] = [0]
+        index: list[int] = []
+        weights: list[float] = []
         for at in range(count):
             center = step * (at + 0.5)
             begin = max(int(center - support + 0.5), 0)
             length = min(int(center + support + 0.5), extent) - begin
             given = [filter_((j + begin - center + 0.5) * inverse) for j in range(length)]
             total = sum(given)
-            index[at, :length] = np.arange(begin, begin + length)
-            weights[at, :length] = [value / total for value in given] if total else given
-        return index, weights.astype(real)
+            index += range(begin, begin + length)
+            weights += [value / total for value in given] if total else given
+            begins.append(len(index))
+        return Taps(np.array(begins, np.int64), np.array(index, np.int64), np.array(weights, real))
 
     return taps
 
 
-def _apply(x: Any, taps: Taps, axis: int) -> Any:
-    index, weights = taps
-    if weights is None:
-        return np.take(x, index[:, 0], axis=axis)
-    shape = [1] * x.ndim
-    shape[axis] = -1
-    total = np.take(x, index[:, 0], axis=axis) * weights[:, 0].reshape(shape)
-    for tap in range(1, index.shape[1]):
-        total += np.take(x, index[:, tap], axis=axis) * weights[:, tap].reshape(shape)
-    return total
-
-
-def _spread(grad: Any, taps: Taps, axis: int, extent: int) -> Any:
-    """Return the transpose of `_apply`: a product with the matrix of weights."""
-    index, weights = taps
-    matrix = np.zeros((index.shape[0], extent), grad.dtype)
-    values = np.ones(index.shape, grad.dtype) if weights is None else weights
-    np.add.at(matrix, (np.arange(index.shape[0])[:, None], index), values)
-    return np.moveaxis(np.tensordot(grad, matrix, ([axis], [0])), -1, axis)
+@lru_cache(maxsize=128)
+def _taps(
+    kind: Callable[..., Taps], extent: int, count: int, align: bool, scale: float | None, real: Any, back: bool
+) -> Taps:
+    """Return the taps of one dimension, or their transpose, which serves the gradient."""
+    made = kind(extent, count, align, scale, real)
+    return made.transposed(extent) if back else made
 
 
 def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
@@ -154,16 +142,20 @@ def _declare(name: str, dims: int, taps: Callable[..., Taps]) -> None:
         real = np.float64 if value.dtype == np.float64 else np.float32
         for axis in range(dims - 1, -1, -1):
             extent = value.shape[2 + axis]
-            value = _apply(value, taps(extent, output_size[axis], align, scales[axis], real), 2 + axis)
-        out[...] = np.clip(np.rint(value), 0, 255) if integral else value
+            made = _taps(taps, extent, output_size[axis], align, scales[axis], real, False)
+            value = gather(value, made, 2 + axis, None if axis else out)
+        if value is not out:
+            out[...] = np.clip(np.rint(value), 0, 255) if integral else value
 
     def backward(out: Any, grad: Any, output_size: Any, input_size: Any, *rest: Any) -> None:
         align, scales = _options(rest, dims)
         real = np.float64 if grad.dtype == np.float64 else np.float32
         for axis in range(dims):
             extent = input_size[2 + axis]
-            grad = _spread(grad, taps(extent, output_size[axis], align, scales[axis], real), 2 + axis, extent)
-        out[...] = grad
+            made = _taps(taps, extent, output_size[axis], align, scales[axis], real, True)
+            grad = gather(grad, made, 2 + axis, out if axis == dims - 1 else None)
+        if grad is not out:
+            out[...] = grad
 
     kernel(name)(forward)
     kernel(f"{name}_backward")(backward)

@@ -200,26 +200,46 @@ def _convolution_backward(draw: Operands) -> list[Any]:
     return [grad, given, weight, [outer] if bias is not None else None, *options, _mask(draw)]
 
 
-@rows("max_pool2d_with_indices")
-def _max_pool(draw: Operands) -> list[Any]:
-    shape = (*(draw.pick([0, 1, 2, 3]) or 1 for _ in "nc"), *(draw.pick([1, 2, 5, 8, 17]) for _ in "hw"))
-    window = [draw.whole(1, 3) for _ in "hw"]
-    stride = [] if draw.chance(0.3) else [draw.whole(1, 3) for _ in "hw"]
+def _planes(draw: Operands, dims: int) -> Any:
+    shape = (*(draw.pick([0, 1, 2, 3]) or 1 for _ in "nc"), *(draw.pick([1, 2, 5, 8, 17]) for _ in range(dims)))
+    return draw.tensor(shape[1:] if draw.chance(0.2) else shape)
+
+
+def _max_pool(draw: Operands, dims: int) -> list[Any]:
+    window = [draw.whole(1, 3) for _ in range(dims)]
+    stride = [] if draw.chance(0.3) else [draw.whole(1, 3) for _ in window]
     padding = [draw.whole(0, extent // 2) for extent in window]
-    given = draw.tensor(shape[1:] if draw.chance(0.2) else shape)
-    return [given, window, stride, padding, [draw.whole(1, 2) for _ in "hw"], draw.chance(0.3)]
+    return [_planes(draw, dims), window, stride, padding, [draw.whole(1, 2) for _ in window], draw.chance(0.3)]
 
 
-@rows("max_pool2d_with_indices_backward")
-def _max_pool_backward(draw: Operands) -> list[Any]:
-    (given, window, stride, padding, dilation, ceil), _ = _max_pool(draw)
+def _max_pool_backward(draw: Operands, dims: int) -> list[Any]:
+    given, window, stride, padding, dilation, ceil = _max_pool(draw, dims)
     size = []
-    for place in range(2):
+    for place in range(dims):
         step = (stride or window)[place]
-        span = given.shape[given.dim() - 2 + place] + 2 * padding[place] - dilation[place] * (window[place] - 1) - 1
+        extent = given.shape[given.dim() - dims + place]
+        span = extent + 2 * padding[place] - dilation[place] * (window[place] - 1) - 1
         count = (span + (step - 1 if ceil else 0)) // step + 1
-        outside = ceil and (count - 1) * step >= given.shape[given.dim() - 2 + place] + padding[place]
+        outside = ceil and (count - 1) * step >= extent + padding[place]
         size.append(max(count - outside, 0))
-    shape = (*given.shape[:-2], *size)
-    indices = draw.indices(shape, given.shape[-1] * given.shape[-2])
+    shape = (*given.shape[:-dims], *size)
+    indices = draw.indices(shape, math.prod(given.shape[-dims:]))
     return [draw.tensor(shape), given, window, stride, padding, dilation, ceil, indices]
+
+
+def _cells_backward(draw: Operands, dims: int, fractional: bool) -> list[Any]:
+    given = _planes(draw, dims)
+    shape = (*given.shape[:-dims], *(draw.whole(1, extent) for extent in given.shape[-dims:]))
+    indices = draw.indices(shape, math.prod(given.shape[-dims:]))
+    options = [[1] * dims, list(shape[-dims:])] if fractional else []
+    return [draw.tensor(shape), given, *options, indices]
+
+
+for _dims in (2, 3):
+    rows(f"max_pool{_dims}d_with_indices")(lambda draw, dims=_dims: _max_pool(draw, dims))
+    rows(f"max_pool{_dims}d_with_indices_backward")(lambda draw, dims=_dims: _max_pool_backward(draw, dims))
+    rows(f"adaptive_max_pool{_dims}d")(
+        lambda draw, dims=_dims: [_planes(draw, dims), [draw.pick([1, 2, 3, 7]) for _ in range(dims)]]
+    )
+    rows(f"adaptive_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, False))
+    rows(f"fractional_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, True))
