@@ -136,7 +136,9 @@ def _taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: boo
     return points, _corners(points) if mode == BILINEAR else _nearest(points)
 
 
-def _all_taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> tuple[Points, Taps, list[Any]]:
+def _all_taps(
+    grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool
+) -> tuple[Points, Taps, list[Any]]:
     """Return the points of all samples, what they are made of, and per dimension the slopes of the weights."""
     points, each = _taps(grid, spatial, mode, padding, align)
     flats, insides, weights, slopes = zip(*each, strict=True)
