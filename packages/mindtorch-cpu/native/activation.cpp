@@ -4,29 +4,82 @@
 #include "elementwise.h"
 #include "operand.h"
 
+#include <stdlib.h>
+
 namespace mindtorch {
 
 namespace {
 
-int run_single(Map map, PyObject* out, PyObject* const* values, int count, const double* numbers = nullptr) {
-    Map by_kind[KINDS] = {};
-    by_kind[SINGLE] = map;
-    return run_map({by_kind}, out, values, count, numbers);
+// What the 65536 values of elements of two bytes become, by functions of one operand and no number, made when it is
+// first worth it and kept; null without memory.
+const unsigned short* table_of(Map map, Stored format, const void*& kept) {
+    constexpr size_t VALUES = 65536, PART = 1024;
+    if (kept != nullptr) return static_cast<const unsigned short*>(kept);
+    auto* table = static_cast<unsigned short*>(malloc(VALUES * sizeof(unsigned short)));
+    if (table == nullptr) return nullptr;
+    alignas(64) float values[PART], results[PART];
+    unsigned short numbers[PART];
+    for (size_t start = 0; start < VALUES; start += PART) {
+        for (size_t i = 0; i < PART; i++) numbers[i] = static_cast<unsigned short>(start + i);
+        transfer_loops().load[format](values, numbers, 2, PART);
+        const void* const in[] = {values};
+        map(results, in, PART, nullptr);
+        transfer_loops().store[format](table + start, results, 2, PART);
+    }
+    kept = table;
+    return table;
+}
+
+// True for an array of elements of two bytes that is large enough for a table.
+bool is_short_and_large(PyObject* value, Stored& format) {
+    constexpr npy_intp MANY = 65536;
+    if (!PyArray_CheckExact(value)) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(value);
+    const int type = PyArray_TYPE(array);
+    if (type != NPY_HALF && type != configuration.bfloat16) return false;
+    format = type == NPY_HALF ? HALF_WORD : BRAIN;
+    return PyArray_SIZE(array) >= MANY;
+}
+
+// A function of one operand that costs more than looking it up, of elements of two bytes: 0 where they are others.
+int run_table(Map map, PyObject* out, PyObject* value, const void** kept) {
+    Stored format, other;
+    if (!is_short_and_large(out, format) || !is_short_and_large(value, other) || format != other) return 0;
+    const unsigned short* table = table_of(map, format, kept[format == BRAIN ? BRAIN_FORMAT : HALF_FORMAT]);
+    Elementwise operation;
+    if (table == nullptr || !operation.output(out) || !operation.source(value, SINGLE)) return 0;
+    operation.table(table);
+    const Forms* loops = &function_loops().lookup;
+    return operation.run({loops, {loops, loops}});
 }
 
 template <Function op, int arity = 1>
 int function(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == arity ? run_single(function_loops().function[op], out, values, arity) : 0;
+    if (count != arity) return 0;
+    const Forms* forms = function_loops().function[op];
+    if constexpr (arity == 1) {
+        static const void* tables[SHORT_FORMATS];
+        if (run_table(forms[SINGLE].form[0], out, values[0], tables) == 1) return 1;
+    }
+    return run_map({forms}, out, values, arity);
 }
+
+// Those that cost less than looking up their results.
+constexpr bool is_cheap(Activation op) { return op == HARD_SWISH || op == HARD_SIGMOID; }
 
 // `arrays` operands and then `numbers` numbers.
 template <Activation op, int arrays, int numbers = 0>
 int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arrays + numbers) return 0;
+    const Forms* forms = activation_loops().activation[op];
+    if constexpr (arrays == 1 && numbers == 0 && !is_cheap(op)) {
+        static const void* tables[SHORT_FORMATS];
+        if (run_table(forms[SINGLE].form[0], out, values[0], tables) == 1) return 1;
+    }
     double given[MOST_NUMBERS] = {};
     for (int each = 0; each < numbers; each++)
         if (!exact_number(values[arrays + each], given[each])) return 0;
-    return run_single(activation_loops().activation[op], out, values, arrays, given);
+    return run_map({forms}, out, values, arrays, given);
 }
 
 // Values are (self, min, max). All is nan where a bound is, and that is numpy's.

@@ -60,11 +60,13 @@ enum Activation {
 };
 
 struct FunctionLoops {
-    Map function[FUNCTION_COUNT];
+    Forms function[FUNCTION_COUNT][KINDS];
+    // Elements of two bytes by a table: in[1] has what each of their 65536 values becomes.
+    Forms lookup;
 };
 
 struct ActivationLoops {
-    Map activation[ACTIVATION_COUNT];
+    Forms activation[ACTIVATION_COUNT][KINDS];
 };
 
 MINDTORCH_DECLARE_LOOPS(FunctionLoops, function_loops)

@@ -114,6 +114,14 @@ bool Elementwise::source(PyObject* value, Kind kind) {
     return true;
 }
 
+void Elementwise::table(const void* values) {
+    Operand& operand = from_[sources_++];
+    operand.kind = to_.kind;
+    operand.stored = WORD;
+    operand.data = static_cast<char*>(const_cast<void*>(values));
+    for (int dim = 0; dim < ndim_; dim++) operand.steps[dim] = 0;
+}
+
 // True when no operand's memory is written before it is read.
 bool Elementwise::apart() const {
     auto range = [this](const Operand& operand, const char*& low, const char*& high) {
@@ -240,15 +248,15 @@ void Elementwise::arrange() {
     }
 }
 
-// Find out how an operand lies; bfloat16 is dense only for loops that take it.
-void Elementwise::describe(Operand& operand, bool brains) const {
+// Find out how an operand lies; elements of two bytes are dense only for loops that take them.
+void Elementwise::describe(Operand& operand, bool shorts) const {
     const int inner = ndim_ - 1;
     operand.repeated = operand.flat = true;
     for (int dim = 0; dim < inner; dim++) {
         operand.repeated &= operand.steps[dim] == 0;
         operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
     }
-    operand.dense = (is_plain(operand.stored) || (brains && operand.stored == BRAIN)) &&
+    operand.dense = (is_plain(operand.stored) || shorts) &&
                     (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
     operand.flat &= operand.dense;
 }
@@ -259,7 +267,7 @@ static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, in
     if (!PyArray_CheckExact(out)) return false;
     auto* to = reinterpret_cast<PyArrayObject*>(out);
     const Kind kind = kind_of_elements(to);
-    if (kind == KINDS || maps.by_kind[kind] == nullptr || !PyArray_ISCARRAY(to) ||
+    if (kind == KINDS || maps.by_kind[kind].form[0] == nullptr || !PyArray_ISCARRAY(to) ||
         PyArray_TYPE(to) == configuration.bfloat16)
         return false;
     const int ndim = PyArray_NDIM(to);
@@ -270,15 +278,16 @@ static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, in
     }
     const size_t bytes = total * item_size(kind);
     const void* in[MOST_SOURCES];
-    Map map = maps.by_kind[kind];
+    Map map = maps.by_kind[kind].form[0];
     double wide;
     float single;
     for (int each = 0; each < count; each++) {
-        if (each == 1 && PyFloat_CheckExact(values[1]) && kind <= WIDE && maps.single[1] != nullptr && count == 2) {
+        if (each == 1 && PyFloat_CheckExact(values[1]) && kind <= WIDE && count == 2 &&
+            maps.by_kind[kind].form[2] != nullptr) {
             wide = PyFloat_AS_DOUBLE(values[1]);
             single = static_cast<float>(wide);
             in[1] = kind == SINGLE ? static_cast<const void*>(&single) : &wide;
-            map = maps.single[1][kind];
+            map = maps.by_kind[kind].form[2];
             continue;
         }
         if (!PyArray_CheckExact(values[each])) return false;

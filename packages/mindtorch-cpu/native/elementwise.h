@@ -16,24 +16,18 @@ constexpr ptrdiff_t stored_size(Stored stored) { return stored == HALF_WORD ? 2 
 // True for what is computed with as it is stored.
 constexpr bool is_plain(Stored stored) { return stored != BRAIN && stored != HALF_WORD; }
 
-// A loop, and for operations of two operands those where the first, or the second, is one element for all.
+// The loops of an operation on elements of one kind, and those that read and write elements of two bytes.
 struct MapOf {
-    Map general;
-    Map single[2] = {nullptr, nullptr};
-    const BrainMaps* brains = nullptr;
+    const Forms* plain;
+    const Forms* shorts[SHORT_FORMATS] = {};
 };
 
 // The same by kinds.
 struct Maps {
-    const Map* by_kind;
-    const Map* single[2] = {nullptr, nullptr};
-    const BrainMaps* brains = nullptr;
+    const Forms* by_kind;
+    const Forms* shorts[SHORT_FORMATS] = {};
 
-    MapOf of(Kind kind) const {
-        return {by_kind[kind],
-                {single[0] == nullptr ? nullptr : single[0][kind], single[1] == nullptr ? nullptr : single[1][kind]},
-                brains};
-    }
+    MapOf of(Kind kind) const { return {&by_kind[kind], {shorts[0], shorts[1]}}; }
 };
 
 // Copy elements of `size` bytes that lie together along columns, which are `step` bytes apart, to dense rows.
@@ -52,10 +46,12 @@ public:
     bool output(PyObject* given);
     // Take an operand that is computed with as `kind`: an array whose shape broadcasts to the output's, or a number.
     bool source(PyObject* value, Kind kind);
+    // Take what a loop looks its results up in, as one more operand.
+    void table(const void* values);
     Kind kind() const { return to_.kind; }
     // True for an output of two bytes, which is computed with as float.
     bool is_short() const { return !is_plain(to_.stored); }
-    // Run the loop, or where they fit one of the loops of bfloat16; 1 when done, 0 when the operands' memory overlaps
+    // Run the loop that fits how the operands lie; 1 when done, 0 when the operands' memory overlaps
     // in a way that no loop takes.
     int run(const MapOf& maps, const double* numbers = nullptr);
 
@@ -83,16 +79,16 @@ private:
     bool apart() const;
     bool same_order() const;
     void arrange();
-    Map brain_loop(const BrainMaps& brains) const;
-    void describe(Operand& operand, bool brains) const;
+    Map short_loop(const MapOf& maps, int& form) const;
+    void describe(Operand& operand, bool shorts) const;
+    Map fitting_loop(const Forms& forms, int& form) const;
     void sort();
     void collapse();
     int turned_dim() const;
     void bring_near(int dim);
-    void work(const MapOf& maps, const double* numbers, size_t from, size_t to) const;
-    int single_operand(const MapOf& maps) const;
-    void run_rows(const MapOf& maps, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
-    void run_row(Map map, int single, const double* numbers, Buffers& buffers, char* to, char* const* in,
+    void work(const MapOf& maps, Map short_map, int form, const double* numbers, size_t from, size_t to) const;
+    void run_rows(Map map, int form, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
+    void run_row(Map map, int form, const double* numbers, Buffers& buffers, char* to, char* const* in,
                  size_t count) const;
     void run_tiles(Map map, const double* numbers, size_t first, size_t last) const;
     void run_blocks(Map map, const double* numbers, Buffers& buffers, size_t from, size_t to) const;

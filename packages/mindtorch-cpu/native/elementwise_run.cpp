@@ -13,18 +13,32 @@ constexpr size_t TILE = 16;     // rows of a tile
 
 }  // namespace
 
-// The loop for rows of dense bfloat16, null where there is none for these operands.
-Map Elementwise::brain_loop(const BrainMaps& brains) const {
+// The loop for rows of dense elements of two bytes, null where there is none for these operands.
+Map Elementwise::short_loop(const MapOf& maps, int& form) const {
     const int inner = ndim_ - 1;
-    auto fits = [inner](const Operand& operand) { return operand.stored == BRAIN && operand.steps[inner] == 2; };
-    if (!fits(to_) || extents_[inner] < (ndim_ == 1 ? 2 : SHORT)) return nullptr;
-    int form = 0;
+    auto fits = [this, inner](const Operand& operand) {
+        return operand.stored == to_.stored && operand.steps[inner] == 2;
+    };
+    if (is_plain(to_.stored) || !fits(to_) || extents_[inner] < (ndim_ == 1 ? 2 : SHORT)) return nullptr;
+    const Forms* forms = maps.shorts[to_.stored == BRAIN ? BRAIN_FORMAT : HALF_FORMAT];
+    if (forms == nullptr) return nullptr;
+    form = 0;
     for (int each = 0; each < sources_; each++) {
         if (fits(from_[each])) continue;
         if (from_[each].steps[inner] != 0) return nullptr;
         form |= 1 << each;
     }
-    return form < BRAIN_FORMS ? brains.form[form] : nullptr;
+    return form < FORM_COUNT ? forms->form[form] : nullptr;
+}
+
+// The loop that takes as many as there is one for of the operands that are one element all along a row, which `form`
+// then names.
+Map Elementwise::fitting_loop(const Forms& forms, int& form) const {
+    int single = 0;
+    for (int each = 0; each < sources_; each++)
+        if (from_[each].steps[ndim_ - 1] == 0 && is_plain(from_[each].stored)) single |= 1 << each;
+    for (form = single & (FORM_COUNT - 1); forms.form[form] == nullptr;) form = (form - 1) & single;
+    return forms.form[form];
 }
 
 struct Elementwise::Buffers {
@@ -87,43 +101,35 @@ void Elementwise::scatter(const char* buffer, size_t from, size_t count) const {
     }
 }
 
-// The operand that is one element all along a row, for which there is a loop; -1 where there is none.
-int Elementwise::single_operand(const MapOf& maps) const {
-    const int inner = ndim_ - 1;
-    if (sources_ != 2) return -1;
-    for (int each = 0; each < 2; each++)
-        if (maps.single[each] != nullptr && from_[each].steps[inner] == 0 && is_plain(from_[each].stored) &&
-            from_[1 - each].dense)
-            return each;
-    return -1;
-}
-
 // One row, or part of one: operands are dense or repeat one element, which is in the buffer where every row has it.
-// The operand `single` is looked up where it is.
-void Elementwise::run_row(Map map, int single, const double* numbers, Buffers& buffers, char* to, char* const* in,
+// Operands that `form` names are looked up where they are, as floats where they are stored in two bytes.
+void Elementwise::run_row(Map map, int form, const double* numbers, Buffers& buffers, char* to, char* const* in,
                           size_t count) const {
     const void* from[MOST_SOURCES];
     const int inner = ndim_ - 1;
     for (int each = 0; each < sources_; each++) {
         const Operand& operand = from_[each];
-        const bool there = operand.dense || each == single;
+        const bool single = (form >> each & 1) != 0, there = operand.dense || (single && is_plain(operand.stored));
         from[each] = there ? in[each] : buffers.in[each];
         if (!there && !operand.repeated)
-            transfer_loops().load[operand.stored](buffers.in[each], in[each], operand.steps[inner], count);
+            transfer_loops().load[operand.stored](buffers.in[each], in[each], operand.steps[inner], single ? 1 : count);
     }
     map(to, from, count, numbers);
 }
 
-void Elementwise::run_rows(const MapOf& maps, const double* numbers, Buffers& buffers, size_t from, size_t to) const {
-    const int inner = ndim_ - 1, single = single_operand(maps);
-    const Map map = single < 0 ? maps.general : maps.single[single];
+void Elementwise::run_rows(Map map, int form, const double* numbers, Buffers& buffers, size_t from, size_t to) const {
+    const int inner = ndim_ - 1;
     const size_t row = extents_[inner], rows = inner > 0 ? extents_[inner - 1] : 1;
     bool buffered = false;
     for (int each = 0; each < sources_; each++) {
-        if (from_[each].dense || each == single) continue;
-        buffered = true;
+        const bool single = (form >> each & 1) != 0;
+        if (from_[each].dense || (single && is_plain(from_[each].stored))) continue;
+        buffered |= !single;
         if (from_[each].repeated)
-            transfer_loops().load[from_[each].stored](buffers.in[each], from_[each].data, 0, row < BLOCK ? row : BLOCK);
+            transfer_loops().load[from_[each].stored](buffers.in[each], from_[each].data, 0,
+                                                      single        ? 1
+                                                      : row < BLOCK ? row
+                                                                    : BLOCK);
     }
     const size_t most = buffered ? BLOCK : row;
     char *out = nullptr, *in[MOST_SOURCES];
@@ -144,7 +150,7 @@ void Elementwise::run_rows(const MapOf& maps, const double* numbers, Buffers& bu
         while (left > 0 && from < to) {
             size_t count = left < most ? left : most;
             if (to - from < count) count = to - from;
-            run_row(map, single, numbers, buffers, part, parts, count);
+            run_row(map, form, numbers, buffers, part, parts, count);
             part += to_.steps[inner] * static_cast<ptrdiff_t>(count);
             for (int each = 0; each < sources_; each++)
                 parts[each] += from_[each].steps[inner] * static_cast<ptrdiff_t>(count);
@@ -243,30 +249,36 @@ void Elementwise::run_tiles(Map map, const double* numbers, size_t first, size_t
     }
 }
 
-void Elementwise::work(const MapOf& maps, const double* numbers, size_t from, size_t to) const {
+void Elementwise::work(const MapOf& maps, Map short_map, int form, const double* numbers, size_t from,
+                       size_t to) const {
     Buffers buffers;
-    if (by_rows()) {
-        run_rows(maps, numbers, buffers, from, to);
+    if (short_map != nullptr) {
+        run_rows(short_map, form, numbers, buffers, from, to);
+    } else if (by_rows()) {
+        const Map map = fitting_loop(*maps.plain, form);
+        run_rows(map, form, numbers, buffers, from, to);
     } else {
-        run_blocks(maps.general, numbers, buffers, from, to);
+        run_blocks(maps.plain->form[0], numbers, buffers, from, to);
     }
 }
 
 int Elementwise::run(const MapOf& maps, const double* numbers) {
-    if (maps.general == nullptr) return 0;
+    const Map general = maps.plain->form[0];
+    if (general == nullptr && maps.shorts[0] == nullptr) return 0;
     if (total_ == 0) return 1;
     if (!apart()) return 0;
     arrange();
-    const Map brain = maps.brains == nullptr ? nullptr : brain_loop(*maps.brains);
-    describe(to_, brain != nullptr);
-    for (int each = 0; each < sources_; each++) describe(from_[each], brain != nullptr);
-    const MapOf own = brain != nullptr ? MapOf{brain} : maps;
+    int form = 0;
+    const Map short_map = short_loop(maps, form);
+    if (general == nullptr && short_map == nullptr) return 0;
+    describe(to_, short_map != nullptr);
+    for (int each = 0; each < sources_; each++) describe(from_[each], short_map != nullptr);
     if (turned_) {
         const size_t tiles = (extents_[ndim_ - 2] + TILE - 1) / TILE, width = extents_[ndim_ - 1];
         const size_t all = total_ / (extents_[ndim_ - 2] * width) * tiles, grain = GRAIN / (TILE * width) + 1;
-        parallel(all, grain, [&](size_t from, size_t to) { run_tiles(own.general, numbers, from, to); });
+        parallel(all, grain, [&](size_t from, size_t to) { run_tiles(general, numbers, from, to); });
     } else {
-        parallel(total_, GRAIN, [&](size_t from, size_t to) { work(own, numbers, from, to); });
+        parallel(total_, GRAIN, [&](size_t from, size_t to) { work(maps, short_map, form, numbers, from, to); });
     }
     return 1;
 }

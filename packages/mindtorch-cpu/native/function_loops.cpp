@@ -69,21 +69,32 @@ struct Power : NoNumbers {
     }
 };
 
+void lookup(void* out, const void* const* in, size_t count, const double*) {
+    auto* to = static_cast<unsigned short*>(out);
+    const auto *from = static_cast<const unsigned short*>(in[0]), *table = static_cast<const unsigned short*>(in[1]);
+#pragma GCC ivdep
+#pragma GCC unroll 8
+    for (size_t i = 0; i < count; i++) to[i] = table[from[i]];
+}
+
 }  // namespace
 
-extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {{
-    vector_map<Exponential, 1>,
-    vector_map<ExponentialLessOne, 1>,
-    vector_map<Logarithm, 1>,
-    vector_map<LogarithmTo<2>, 1>,
-    vector_map<LogarithmTo<10>, 1>,
-    vector_map<LogarithmOfOnePlus, 1>,
-    vector_map<Sine<0>, 1>,
-    vector_map<Sine<1>, 1>,
-    vector_map<Tangent, 1>,
-    vector_map<ErrorFunction, 1>,
-    vector_map<Sigmoid, 1>,
-    vector_map<Power, 2>,
-}};
+extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {
+    {
+        {{{vector_map<Exponential, 1>}}},
+        {{{vector_map<ExponentialLessOne, 1>}}},
+        {{{vector_map<Logarithm, 1>}}},
+        {{{vector_map<LogarithmTo<2>, 1>}}},
+        {{{vector_map<LogarithmTo<10>, 1>}}},
+        {{{vector_map<LogarithmOfOnePlus, 1>}}},
+        {{{vector_map<Sine<0>, 1>}}},
+        {{{vector_map<Sine<1>, 1>}}},
+        {{{vector_map<Tangent, 1>}}},
+        {{{vector_map<ErrorFunction, 1>}}},
+        {{{vector_map<Sigmoid, 1>}}},
+        {{{vector_map<Power, 2>}}},
+    },
+    {{nullptr, nullptr, lookup}},
+};
 
 }  // namespace mindtorch

@@ -57,7 +57,7 @@ int run_loss(Loss op, PyObject* given, PyObject* self, PyObject* target, PyObjec
     Reduced reduced;
     if (!reduction_of(reduction, reduced)) return 0;
     if (reduced == NONE) {
-        const Map by_kind[KINDS] = {map};
+        const Forms by_kind[KINDS] = {{{map}}};
         PyObject* const values[] = {self, target};
         return run_map({by_kind}, given, values, 2, numbers);
     }
@@ -79,7 +79,7 @@ int run_slope(LossSlope op, PyObject* given, PyObject* const* values, PyObject* 
     if (!reduction_of(reduction, reduced) || !PyArray_CheckExact(given)) return 0;
     const npy_intp count = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
     const double numbers[MOST_NUMBERS] = {reduced == MEAN && count > 0 ? 1.0 / static_cast<double>(count) : 1.0, bound};
-    const Map by_kind[KINDS] = {loss_loops().slope[op]};
+    const Forms by_kind[KINDS] = {{{loss_loops().slope[op]}}};
     return run_map({by_kind}, given, values, 3, numbers);
 }
 

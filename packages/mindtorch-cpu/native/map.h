@@ -14,10 +14,14 @@ constexpr int MOST_NUMBERS = 4;
 // out[i] = f(in[0][i], in[1][i], ..., numbers). `out` may be one of the operands: elements are read before written.
 using Map = void (*)(void* out, const void* const* in, size_t count, const double* numbers);
 
-// Loops that read and write bfloat16 in place of float. Bit i of a loop's place: in[i] has floats all the same.
-constexpr int BRAIN_FORMS = 8;
-struct BrainMaps {
-    Map form[BRAIN_FORMS];
+// The loops of one operation. Bit i of a loop's place: in[i] is one element for all.
+constexpr int FORM_COUNT = 8;
+struct Forms {
+    Map form[FORM_COUNT];
 };
+
+// Elements of two bytes that loops may read and write in place of float: bfloat16 and float16. What is one element for
+// all is a float all the same.
+enum ShortFormat { BRAIN_FORMAT, HALF_FORMAT, SHORT_FORMATS };
 
 }  // namespace mindtorch

@@ -13,21 +13,16 @@ namespace mindtorch {
 
 namespace {
 
-template <Pointwise op, int arity>
+template <Pointwise op>
 Maps maps_of() {
-    const PointwiseLoops& loops = pointwise_loops();
-    Maps maps{loops.pointwise[op]};
-    if constexpr (arity == 2 && op <= MINIMUM) {
-        maps.single[0] = loops.arithmetic_of_one[0][op];
-        maps.single[1] = loops.arithmetic_of_one[1][op];
-    }
-    maps.brains = &loops.brain[op];
-    return maps;
+    const ShortLoops& shorts = short_loops();
+    return {pointwise_loops().pointwise[op],
+            {&shorts.of[BRAIN_FORMAT].pointwise[op], &shorts.of[HALF_FORMAT].pointwise[op]}};
 }
 
 template <Pointwise op, int arity>
 int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == arity ? run_map(maps_of<op, arity>(), out, values, arity) : 0;
+    return count == arity ? run_map(maps_of<op>(), out, values, arity) : 0;
 }
 
 // With torch's `alpha` or `value` as the last of the values, `sign` times.
@@ -36,7 +31,7 @@ int scaled(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double number;
     if (count != arity + 1 || !exact_number(values[arity], number)) return 0;
     number *= sign;
-    return run_map(maps_of<op, arity>(), out, values, arity, &number);
+    return run_map(maps_of<op>(), out, values, arity, &number);
 }
 
 // `other - alpha * self`.
@@ -57,13 +52,7 @@ int comparison(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (kind == KINDS) return 0;
     for (int each = 0; each < arity; each++)
         if (!operation.source(values[each], kind)) return 0;
-    const PointwiseLoops& loops = pointwise_loops();
-    if constexpr (arity == 2 && op <= GREATER_EQUAL) {
-        return operation.run(
-            {loops.comparison[op][kind], {loops.comparison_of_one[0][op][kind], loops.comparison_of_one[1][op][kind]}});
-    } else {
-        return operation.run({loops.comparison[op][kind]});
-    }
+    return operation.run({&pointwise_loops().comparison[op][kind]});
 }
 
 int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
@@ -71,7 +60,7 @@ int select(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 3 || !operation.output(out) || !operation.source(values[0], TRUTH) ||
         !operation.source(values[1], operation.kind()) || !operation.source(values[2], operation.kind()))
         return 0;
-    return operation.run({pointwise_loops().pointwise[SELECT][operation.kind()]});
+    return operation.run({&pointwise_loops().pointwise[SELECT][operation.kind()]});
 }
 
 // Values are (self, mask, number or one element). A number that does not fit is an error, which numpy's kernel raises.
@@ -82,7 +71,7 @@ int masked_fill(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (operation.kind() == SINGLE && exact_number(values[2], number) && fabs(number) > FLT_MAX && !isinf(number))
         return 0;
     if (!operation.source(values[2], operation.kind()) || !operation.source(values[0], operation.kind())) return 0;
-    return operation.run({pointwise_loops().pointwise[SELECT][operation.kind()]});
+    return operation.run({&pointwise_loops().pointwise[SELECT][operation.kind()]});
 }
 
 // Values are (self, what nan becomes, infinity, minus infinity), None for 0 and the largest numbers.
@@ -97,7 +86,7 @@ int nan_to_num(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double numbers[3] = {0, most, -most};
     for (int each = 0; each < 3; each++)
         if (values[each + 1] != Py_None && !exact_number(values[each + 1], numbers[each])) return 0;
-    return run_map({pointwise_loops().pointwise[FINITE_NUMBER]}, out, values, 1, numbers);
+    return run_map(maps_of<FINITE_NUMBER>(), out, values, 1, numbers);
 }
 
 // Of two equal numbers, which zeros of either sign are, the one that is not the bound.
@@ -122,9 +111,10 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 2) return 0;
     static const struct {
         double exponent;
-        Pointwise op;
-    } known[] = {
-        {2, SQUARE}, {3, CUBE}, {0.5, SQUARE_ROOT}, {-0.5, RECIPROCAL_ROOT}, {-1, RECIPROCAL}, {-2, RECIPROCAL_SQUARE}};
+        int (*kernel)(PyObject*, PyObject* const*, Py_ssize_t);
+    } known[] = {{2, same_kind<SQUARE, 1>},        {3, same_kind<CUBE, 1>},
+                 {0.5, same_kind<SQUARE_ROOT, 1>}, {-0.5, same_kind<RECIPROCAL_ROOT, 1>},
+                 {-1, same_kind<RECIPROCAL, 1>},   {-2, same_kind<RECIPROCAL_SQUARE, 1>}};
     double exponent;
     if (exact_number(values[1], exponent)) {
         if (exponent == 1 && PyArray_CheckExact(out)) {
@@ -132,12 +122,9 @@ int power(PyObject* out, PyObject* const* values, Py_ssize_t count) {
             if (kind == SINGLE || kind == WIDE) return same_kind<MULTIPLY, 2>(out, values, 2);  // times one
         }
         for (const auto& one : known)
-            if (one.exponent == exponent)
-                return run_map({pointwise_loops().pointwise[one.op], {}, &pointwise_loops().brain[one.op]}, out, values,
-                               1);
+            if (one.exponent == exponent) return one.kernel(out, values, 1);
     }
-    const Map general[KINDS] = {function_loops().function[POWER]};
-    return run_map({general}, out, values, 2);
+    return run_map({function_loops().function[POWER]}, out, values, 2);
 }
 
 }  // namespace

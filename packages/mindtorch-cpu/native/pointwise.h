@@ -61,15 +61,17 @@ enum Comparison {
 };
 
 struct PointwiseLoops {
-    Map pointwise[POINTWISE_COUNT][KINDS];
-    Map comparison[COMPARISON_COUNT][KINDS];
-    BrainMaps brain[POINTWISE_COUNT];
-    // Those of two operands, the first (or the second) of which is one element for all: operations up to the last
-    // named.
-    Map arithmetic_of_one[2][MINIMUM + 1][KINDS];
-    Map comparison_of_one[2][GREATER_EQUAL + 1][KINDS];
+    Forms pointwise[POINTWISE_COUNT][KINDS];
+    Forms comparison[COMPARISON_COUNT][KINDS];
+};
+struct ShortForms {
+    Forms pointwise[POINTWISE_COUNT];
+};
+struct ShortLoops {
+    ShortForms of[SHORT_FORMATS];
 };
 
 MINDTORCH_DECLARE_LOOPS(PointwiseLoops, pointwise_loops)
+MINDTORCH_DECLARE_LOOPS(ShortLoops, short_loops)
 
 }  // namespace mindtorch

@@ -1,5 +1,5 @@
 // Strided elements to dense ones and back; bfloat16 and float16 to float and back, rounded to the nearest even.
-#include "half.h"
+#include "short.h"
 #include "transfer.h"
 
 namespace mindtorch {
@@ -45,19 +45,15 @@ void load_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
     }
 }
 
-inline uint16_t rounded(uint32_t bits) {
-    const uint32_t even = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16) | 0x40 : even);
-}
-
 void store_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
     auto* out = static_cast<char*>(to);
     const auto* in = static_cast<const uint32_t*>(from);
     if (step == 2) {
         auto* dense = static_cast<uint16_t*>(to);
-        for (size_t i = 0; i < count; i++) dense[i] = rounded(in[i]);
+        for (size_t i = 0; i < count; i++) dense[i] = brain_rounded(in[i]);
     } else {
-        for (size_t i = 0; i < count; i++) *reinterpret_cast<uint16_t*>(out + (ptrdiff_t)i * step) = rounded(in[i]);
+        for (size_t i = 0; i < count; i++)
+            *reinterpret_cast<uint16_t*>(out + (ptrdiff_t)i * step) = brain_rounded(in[i]);
     }
 }
 

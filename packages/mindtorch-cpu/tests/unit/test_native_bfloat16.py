@@ -1,4 +1,4 @@
-"""Native kernels that read and write bfloat16: as numpy's kernel in float32, rounded once."""
+"""Native kernels that read and write bfloat16 and float16: as numpy's kernel in float32, rounded once."""
 
 import ml_dtypes
 import numpy as np
@@ -47,6 +47,7 @@ def test_rounding_is_to_the_nearest_even():
     np.testing.assert_array_equal(ours.astype(np.float32), expected.astype(np.float32))
 
 
+DTYPES = [ml_dtypes.bfloat16, np.float16]
 TENSORS = {
     "add.Tensor": (1,), "sub.Tensor": (0.5,), "rsub.Tensor": (2,), "mul.Tensor": (), "div.Tensor": (), "maximum": (),
     "minimum": (), "eq.Tensor": (), "lt.Tensor": (), "ge.Tensor": (),
@@ -55,19 +56,20 @@ ONE = ["neg", "abs", "sqrt", "reciprocal", "relu", "floor", "ceil", "round", "tr
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3.3e38, 0.5, 2.5, -2.5, 127.5]
 
 
-def numbers(shape, seed):
+def numbers(shape, seed, dtype=ml_dtypes.bfloat16):
     made = np.random.default_rng(seed).standard_normal(shape).astype(np.float32) * 3
     flat = made.reshape(-1)
     for place, value in enumerate(SPECIAL):
         flat[(place * 5 + seed) % flat.size] = value
-    return made.astype(ml_dtypes.bfloat16)
+    with np.errstate(over="ignore"):
+        return made.astype(dtype)
 
 
 def agree(row, values, shape, truth=False):
     """The native kernel fills an output as numpy's does, bit by bit but for the kind of nan."""
-    made = []
+    dtype, made = next(value.dtype for value in values if getattr(value, "itemsize", 0) == 2), []
     for function in (kernels["cpu"][row].fn, kernels["cpu"][row].fn.numpy):
-        out = np.zeros(shape, bool if truth else ml_dtypes.bfloat16)
+        out = np.zeros(shape, bool if truth else dtype)
         with np.errstate(all="ignore"):
             function(out, *values)
         made.append(out.astype(np.float32))
@@ -77,10 +79,11 @@ def agree(row, values, shape, truth=False):
         np.testing.assert_array_equal(np.signbit(made[0][numbered]), np.signbit(made[1][numbered]), err_msg=row)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("width", [1, 2, 15, 31, 33, 70, 257])
-def test_arithmetic_of_two(width):
-    a, b = numbers((40, width), 1), numbers((40, width), 2)
-    single, wide = b.astype(np.float32), numbers((40, 2 * width), 3)
+def test_arithmetic_of_two(width, dtype):
+    a, b = numbers((40, width), 1, dtype), numbers((40, width), 2, dtype)
+    single, wide = b.astype(np.float32), numbers((40, 2 * width), 3, dtype)
     for row, rest in TENSORS.items():
         truth = row[:2] in ("eq", "lt", "ge")
         others = (b, b[:1], b[:, :1], b[0], np.asfortranarray(b), wide[:, ::2], b[::-1], single, single[:1], 0.37, -2)
@@ -89,16 +92,18 @@ def test_arithmetic_of_two(width):
             agree(row, (other, a, *rest), a.shape, truth)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("width", [1, 2, 33, 70])
-def test_arithmetic_of_one_and_three(width):
-    a, b, c = (numbers((40, width), seed) for seed in (1, 2, 3))
+def test_arithmetic_of_one_and_three(width, dtype):
+    a, b, c = (numbers((40, width), seed, dtype) for seed in (1, 2, 3))
     for one in (a, a.T, a[:, ::2], a[::-1], a[:1], a[0, 0]):
         one = np.asarray(one)
         for row in ONE:
             agree(row, (one,), one.shape, row.startswith("is"))
         for exponent in (2, -1, 0.5):
             agree("pow.Tensor_Scalar", (one, exponent), one.shape)
-        agree("clamp", (one, -1, 0.7), one.shape)
+        for low, high in ((-1, 0.7), (0.7, -1), (np.nan, 1.0), (-0.0, np.nan)):
+            agree("clamp", (one, low, high), one.shape)
         agree("clamp_min", (one, 0.7), one.shape)
     for row in ("addcmul", "addcdiv"):
         agree(row, (a, b, c, 0.5), a.shape)
@@ -117,12 +122,34 @@ def test_the_result_may_be_an_operand():
             np.testing.assert_array_equal(values[place].astype(np.float32), expected.astype(np.float32))
 
 
-def test_every_bfloat16_is_rounded_like_numpy():
-    x = np.arange(2**16, dtype=np.uint16).view(ml_dtypes.bfloat16)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_number_is_rounded_like_numpy(dtype):
+    x = np.arange(2**16, dtype=np.uint16).view(dtype)
     for row, rest in (("add.Tensor", (1,)), ("mul.Tensor", ()), ("div.Tensor", ())):
         agree(row, (x, x[::-1].copy(), *rest), x.shape)
     for row in ONE:
         agree(row, (x,), x.shape, row.startswith("is"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("row", "exp log log1p sin tanh erf sigmoid silu gelu mish log_sigmoid_forward".split())
+def test_results_are_the_same_looked_up(row, dtype):
+    """Functions of many elements are looked up in a table: what they give does not depend on how many there are."""
+    fn, rest = kernels["cpu"][row].fn, NUMBERS.get(row, ())
+    every = np.arange(2**16, dtype=np.uint16).view(dtype)
+    expected, many = np.zeros_like(every), np.concatenate([every, every[::-1][:77]])
+
+    def fill(out, *values):
+        fn((out, np.empty_like(out)) if row.startswith("log_sigmoid") else out, *values, *rest)
+
+    for start in range(0, 2**16, 1024):
+        fill(expected[start : start + 1024], every[start : start + 1024])
+    for turned in (many, np.stack([many, many]), np.stack([many, many])[:, ::-1], np.stack([many, many]).T):
+        out = np.zeros(turned.shape, dtype)
+        fill(out, turned)
+        np.testing.assert_array_equal(out.astype("f4"), expected[turned.view(np.uint16)].astype("f4"))
+    fill(many, many)
+    np.testing.assert_array_equal(many[: 2**16].astype("f4"), expected.astype("f4"))
 
 
 def close(made, want):

@@ -1,0 +1,128 @@
+// Elementwise operations as functions of elements, for loops that the compiler vectorises. They are made of the call's
+// numbers.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+namespace mindtorch {
+namespace {
+
+struct Plain {
+    explicit Plain(const double*) {}
+};
+
+#define OPERATION(Name, arguments, value) \
+    struct Name : Plain {                 \
+        using Plain::Plain;               \
+        template <typename T>             \
+        auto operator() arguments const { \
+            return value;                 \
+        }                                 \
+    };
+
+OPERATION(Multiply, (T a, T b), a* b)
+OPERATION(Divide, (T a, T b), a / b)
+OPERATION(Maximum, (T a, T b), a > b || a != a ? a : b)  // of two zeros the second, as torch
+OPERATION(Minimum, (T a, T b), a < b || a != a ? a : b)
+OPERATION(And, (T a, T b), a& b)
+OPERATION(Or, (T a, T b), a | b)
+OPERATION(Xor, (T a, T b), a ^ b)
+OPERATION(Negative, (T a), -a)
+OPERATION(Reciprocal, (T a), T(1) / a)
+OPERATION(Rectify, (T a), a > T(0) || a != a ? a : T(0))  // -0.0 becomes 0.0, which is what torch gives
+OPERATION(Sign, (T a), T(a > T(0)) - T(a < T(0)))
+OPERATION(Not, (T a), T(~a))
+OPERATION(Square, (T a), a* a)
+OPERATION(Cube, (T a), a * a * a)
+OPERATION(ReciprocalSquare, (T a), T(1) / (a * a))
+OPERATION(Equal, (T a, T b), a == b)
+OPERATION(NotEqual, (T a, T b), a != b)
+OPERATION(Less, (T a, T b), a < b)
+OPERATION(LessEqual, (T a, T b), a <= b)
+OPERATION(Greater, (T a, T b), a > b)
+OPERATION(GreaterEqual, (T a, T b), a >= b)
+OPERATION(LogicalAnd, (T a, T b), (a != T(0)) & (b != T(0)))
+OPERATION(LogicalOr, (T a, T b), (a != T(0)) | (b != T(0)))
+OPERATION(LogicalXor, (T a, T b), (a != T(0)) ^ (b != T(0)))
+OPERATION(LogicalNot, (T a), a == T(0))
+OPERATION(IsNan, (T a), a != a)
+OPERATION(IsInfinite, (T a), a - a != a - a && a == a)
+OPERATION(IsFinite, (T a), a - a == a - a)
+
+// Functions of the C library, by precision.
+#define FUNCTION(Name, single, wide)                                                           \
+    struct Name : Plain {                                                                      \
+        using Plain::Plain;                                                                    \
+        float operator()(float a) const { return single; }                                     \
+        double operator()(double a) const { return wide; }                                     \
+        int64_t operator()(int64_t a) const { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; } \
+    };
+
+FUNCTION(Absolute, fabsf(a), fabs(a))
+FUNCTION(SquareRoot, sqrtf(a), sqrt(a))
+FUNCTION(ReciprocalRoot, 1.0f / sqrtf(a), 1.0 / sqrt(a))
+FUNCTION(Floor, floorf(a), floor(a))
+FUNCTION(Ceil, ceilf(a), ceil(a))
+FUNCTION(Round, rintf(a), rint(a))
+FUNCTION(Trunc, truncf(a), trunc(a))
+
+// With torch's `alpha` or `value`.
+struct Scaled {
+    explicit Scaled(const double* numbers) : number(numbers == nullptr ? 1.0 : numbers[0]) {}
+    double number;
+};
+struct AddScaled : Scaled {
+    using Scaled::Scaled;
+    template <typename T>
+    T operator()(T a, T b) const {
+        return a + b * (T)(int64_t)number;
+    }
+    float operator()(float a, float b) const { return a + b * (float)number; }
+    double operator()(double a, double b) const { return a + b * number; }
+};
+struct AddProduct : Scaled {
+    using Scaled::Scaled;
+    float operator()(float a, float b, float c) const { return a + (b * (float)number) * c; }
+    double operator()(double a, double b, double c) const { return a + (b * number) * c; }
+};
+struct AddQuotient : Scaled {
+    using Scaled::Scaled;
+    float operator()(float a, float b, float c) const { return a + (b * (float)number) / c; }
+    double operator()(double a, double b, double c) const { return a + (b * number) / c; }
+};
+// From the nearer end, for accuracy.
+struct Interpolate : Plain {
+    using Plain::Plain;
+    template <typename T>
+    T operator()(T a, T b, T weight) const {
+        const T apart = b - a, near = a + weight * apart, far = b - apart * (T(1) - weight);
+        return (weight < 0 ? -weight : weight) < T(0.5) ? near : far;
+    }
+};
+// The upper bound wins; where one of the three is nan the result is.
+struct Bounded : Plain {
+    using Plain::Plain;
+    template <typename T>
+    T operator()(T a, T low, T high) const {
+        const T raised = a < low || low != low ? low : a;
+        return raised > high || high != high ? high : raised;
+    }
+};
+
+// Counts that are negative or too large leave nothing, or the sign.
+OPERATION(LeftShift, (T a, T b), (uint64_t)b < 64 ? (T)((uint64_t)a << (b & 63)) : T(0))
+OPERATION(RightShift, (T a, T b), a >> ((uint64_t)b < 63 ? b : T(63)))
+
+struct FiniteNumber {
+    explicit FiniteNumber(const double* numbers) : nan(numbers[0]), most(numbers[1]), least(numbers[2]) {}
+    double nan, most, least;
+    template <typename T>
+    T operator()(T a) const {
+        const T known = a != a ? (T)nan : a, high = a == T(INFINITY) ? (T)most : known;
+        return a == -T(INFINITY) ? (T)least : high;
+    }
+};
+
+}  // namespace
+}  // namespace mindtorch
