@@ -47,6 +47,10 @@ def _layer(text: str) -> Effort:
     return Effort(text, "layer_cases", seconds=0.1, pairs=11, goal=1.0)
 
 
+def _image(text: str) -> Effort:
+    return Effort(text, "image_cases", seconds=0.1, pairs=7, goal=1.0)
+
+
 def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
 
@@ -198,6 +202,31 @@ _LAYERS = {
     "l1_loss_train": _layer("l1_loss, 512 × 3072, forward and backward"),
 }
 
+_IMAGES = {
+    "resize_nearest": _image("nearest, 4 × 32 × 56 × 56 to 112 × 112"),
+    "resize_bilinear": _image("bilinear, 4 × 32 × 56 × 56 to 112 × 112"),
+    "resize_bilinear_train": _image("bilinear, 4 × 32 × 56 × 56 to 112 × 112, forward and backward"),
+    "resize_bicubic": _image("bicubic, 4 × 32 × 56 × 56 to 112 × 112"),
+    "resize_antialiased": _image("bilinear, antialiased, 4 × 3 × 256 × 256 to 112 × 112"),
+    "grid_sample": _image("grid_sample of 4 × 32 × 56 × 56"),
+    "grid_sample_train": _image("grid_sample of 4 × 32 × 56 × 56, forward and backward"),
+    "max_pool": _image("max_pool2d(2) of 8 × 64 × 56 × 56"),
+    "max_pool_train": _image("max_pool2d(3, 2, 1) of 8 × 64 × 56 × 56, forward and backward"),
+    "max_pool_volumes": _image("max_pool3d(2) of 2 × 16 × 32 × 32 × 32"),
+    "adaptive_mean": _image("adaptive_avg_pool2d(7) of 16 × 256 × 14 × 14"),
+    "adaptive_largest": _image("adaptive_max_pool2d(7) of 16 × 256 × 14 × 14"),
+    "conv_volumes": _image("convolution 3 × 3 × 3 of 2 × 16 × 16 × 16 × 16 to 32"),
+    "conv_volumes_train": _image("convolution 3 × 3 × 3 of 2 × 16 × 16 × 16 × 16 to 32, forward and backward"),
+    "conv_transposed": _image("transposed convolution 4 × 4, stride 2, of 8 × 64 × 28 × 28 to 32"),
+    "conv_transposed_train": _image(
+        "transposed convolution 4 × 4, stride 2, of 8 × 64 × 28 × 28 to 32, forward and backward"
+    ),
+    "product_of_int64": _image("matmul of int64, 128 × 128 by 128"),
+    "dot": _image("dot of 100,000"),
+    "outer": _image("64 columns by rows, 128 × 128 each"),
+    "attention_eighty": _image("attention forward, 2 × 16 × 128 × 80"),
+}
+
 _OPTIMIZERS = {
     "adam": _optimizer("Adam, default, 10M parameters"),
     "adam_fused": _optimizer("Adam, fused, 10M parameters"),
@@ -229,6 +258,7 @@ GROUPS = {
     "elements": _ELEMENTS,
     "brain": _BRAIN,
     "layers": _LAYERS,
+    "images": _IMAGES,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }

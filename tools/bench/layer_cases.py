@@ -8,7 +8,18 @@ import torch.nn.functional as F
 Step = Callable[[], object]
 
 
-def _both(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> Step:
+def forward(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> Step:
+    """Return a step that calls the function, recording nothing."""
+
+    def step() -> None:
+        with torch.no_grad():
+            function(*operands)
+
+    return step
+
+
+def both(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> Step:
+    """Return a step that calls the function and propagates back to all operands."""
     for operand in operands:
         operand.requires_grad_()
     grad = torch.ones_like(function(*operands))
@@ -31,14 +42,7 @@ def _conv(
         def function(*given: torch.Tensor) -> torch.Tensor:
             return F.conv2d(*given, stride=stride, padding=padding, groups=groups)
 
-        if train:
-            return _both(function, *operands)
-
-        def step() -> None:
-            with torch.no_grad():
-                function(*operands)
-
-        return step
+        return (both if train else forward)(function, *operands)
 
     return case
 
@@ -56,15 +60,15 @@ conv_patches = _conv(4, 224, (768, 3, 16, 16), 16, 0)
 
 def gated_train() -> Step:
     """`glu`."""
-    return _both(F.glu, torch.randn(512, 3072))
+    return both(F.glu, torch.randn(512, 3072))
 
 
 def rms_norm_train() -> Step:
     """With a weight."""
-    return _both(lambda x, weight: F.rms_norm(x, [768], weight), torch.randn(512, 768), torch.randn(768))
+    return both(lambda x, weight: F.rms_norm(x, [768], weight), torch.randn(512, 768), torch.randn(768))
 
 
 def l1_loss_train() -> Step:
     """The mean of absolute differences."""
     target = torch.randn(512, 3072)
-    return _both(lambda x: F.l1_loss(x, target), torch.randn(512, 3072))
+    return both(lambda x: F.l1_loss(x, target), torch.randn(512, 3072))

@@ -35,6 +35,17 @@ MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* le
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     Vector chains[ROWS][COLUMNS] = {};
     size_t k = 0;
+    if constexpr (ROWS * COLUMNS == 1) {  // one chain alone would wait for itself
+        constexpr size_t CHAINS = 8;
+        Vector parts[CHAINS] = {};
+        for (; k + CHAINS * WIDTH <= depth; k += CHAINS * WIDTH)
+#pragma GCC unroll 8
+            for (size_t part = 0; part < CHAINS; part++)
+                parts[part] += read(left + k + part * WIDTH) * read(right + k + part * WIDTH);
+        for (size_t step = CHAINS / 2; step > 0; step /= 2)
+            for (size_t part = 0; part < step; part++) parts[part] += parts[part + step];
+        chains[0][0] = parts[0];
+    }
     for (; k + WIDTH <= depth; k += WIDTH) {
         Vector x[ROWS];
 #pragma GCC unroll 8

@@ -239,8 +239,33 @@ void multiply_panels(const Product<Real>& p, const Real* rows_packed, Real* pane
     }
 }
 
+// A column times a row.
+template <typename Real>
+void multiply_outer(const Product<Real>& p) {
+    const Finish<Real> finish = {p.alpha, p.beta, p.addend, false};
+    constexpr size_t TOGETHER = 64;
+    for (size_t row = 0; row < p.rows; row++) {
+        const ptrdiff_t at = static_cast<ptrdiff_t>(row);
+        const Real factor = p.left.data[at * p.left.row];
+        Real* out = p.out + at * p.out_row;
+        if (p.addend.data == nullptr && p.alpha == Real(1)) {
+            for (size_t j = 0; j < p.columns; j++) out[j] = factor * p.right.data[j];
+            continue;
+        }
+        for (size_t j = 0; j < p.columns; j += TOGETHER) {
+            const size_t columns = least(TOGETHER, p.columns - j);
+            Real sums[TOGETHER];
+            for (size_t i = 0; i < columns; i++) sums[i] = factor * p.right.data[j + i];
+            const Real* addend = p.addend.data;
+            if (addend != nullptr) addend += at * p.addend.row + static_cast<ptrdiff_t>(j) * p.addend.column;
+            finish_row(out + j, sums, columns, finish, addend);
+        }
+    }
+}
+
 template <typename Real>
 void multiply(const Product<Real>& p, Real* scratch) {
+    if (p.depth == 1 && p.right.column == 1) return multiply_outer(p);
     const size_t rows_step = rows_together<Real>(p.rows), depth_step = depth_together(p.depth);
     Real* panel = scratch + packed_rows<Real>(p.rows, p.depth);
     for (size_t row = 0; row < p.rows; row += rows_step) {

@@ -112,13 +112,49 @@ int tap_products(PyObject* out, PyObject* const* values, Py_ssize_t count) {
                                                     : products<double>(out, values, NPY_DOUBLE);
 }
 
+// A dense, writable array of one dimension and at least `count` elements.
+void* room(PyObject* value, int type, size_t count) {
+    if (!dense(value, type, 1) || !PyArray_ISWRITEABLE(array_of(value)) ||
+        static_cast<size_t>(PyArray_SIZE(array_of(value))) < count)
+        return nullptr;
+    return PyArray_DATA(array_of(value));
+}
+
+// Outputs are (begins, index, weights, slopes down, slopes across), the last two None where they are not wanted; values
+// (a grid of (x, y), (height, width), mode, padding, align).
+int grid_taps(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
+    if (count != 5 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 5 || !dense(values[0], NPY_FLOAT, 2) ||
+        PyArray_DIM(array_of(values[0]), 1) != 2 || !PyTuple_CheckExact(values[1]) ||
+        PyTuple_GET_SIZE(values[1]) != 2 || !PyLong_CheckExact(values[2]) || !PyLong_CheckExact(values[3]) ||
+        !PyBool_Check(values[4]))
+        return 0;
+    const long mode = PyLong_AsLong(values[2]), padding = PyLong_AsLong(values[3]);
+    const Py_ssize_t height = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 0)),
+                     width = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 1));
+    if (PyErr_Occurred()) return -1;
+    // Bilinear or nearest; zeros or the border.
+    if (mode < 0 || mode > 1 || padding < 0 || padding > 1 || height < 1 || width < 1) return 0;
+    const auto points = static_cast<size_t>(PyArray_DIM(array_of(values[0]), 0)), most = (mode == 1 ? 1 : 4) * points;
+    PyObject* const* each = &PyTuple_GET_ITEM(outs, 0);
+    const PointTaps taps = {
+        static_cast<int64_t*>(room(each[0], NPY_INT64, points + 1)),
+        static_cast<int64_t*>(room(each[1], NPY_INT64, most)), static_cast<float*>(room(each[2], NPY_FLOAT, most)),
+        static_cast<float*>(room(each[3], NPY_FLOAT, most)), static_cast<float*>(room(each[4], NPY_FLOAT, most))};
+    const bool sloped = taps.down != nullptr && taps.across != nullptr;
+    if (taps.begins == nullptr || taps.index == nullptr || taps.weights == nullptr ||
+        (!sloped && (each[3] != Py_None || each[4] != Py_None)))
+        return 0;
+    point_loop()({static_cast<const float*>(PyArray_DATA(array_of(values[0]))), points, height, width, mode == 1,
+                  padding == 1, values[4] == Py_True},
+                 taps);
+    return 1;
+}
+
 }  // namespace
 
 const NamedKernel tap_kernels[] = {
-    {"gather_taps", gather_taps},
-    {"spread_taps", spread_taps},
-    {"tap_products", tap_products},
-    {nullptr, nullptr},
+    {"gather_taps", gather_taps}, {"spread_taps", spread_taps}, {"tap_products", tap_products},
+    {"grid_taps", grid_taps},     {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

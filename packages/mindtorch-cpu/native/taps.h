@@ -27,7 +27,25 @@ struct TapLoops {
     void (*products)(const Taps<Real>& taps, Real* out, const Real* places, const Real* in, size_t outer);
 };
 
+// Points in planes of `height` by `width`, which a grid of (x, y) in [-1, 1] names.
+struct Points {
+    const float* grid;
+    size_t count;
+    ptrdiff_t height, width;
+    bool nearest, border, align;
+};
+
+// What points are made of, at most four elements each: as in Taps, the weights, and the slopes of the weights down and
+// across, where these are not null.
+struct PointTaps {
+    int64_t *begins, *index;
+    float *weights, *down, *across;
+};
+
 MINDTORCH_DECLARE_LOOPS(TapLoops<float>, tap_loops)
 MINDTORCH_DECLARE_LOOPS(TapLoops<double>, tap_double_loops)
+
+using PointLoop = void (*)(const Points& points, const PointTaps& taps);
+MINDTORCH_DECLARE_LOOPS(PointLoop, point_loop)
 
 }  // namespace mindtorch

@@ -149,8 +149,62 @@ void products(const Taps<Real>& taps, Real* out, const Real* places, const Real*
     for (; outer > 0; outer--, places += taps.count, in += taps.extent) add_products<1>(taps, out, places, in);
 }
 
+// Where a coordinate lies along one dimension, and how fast it moves there.
+struct Place {
+    float at, speed;
+};
+
+inline Place place_of(float coordinate, ptrdiff_t extent, const Points& p) {
+    const float size = static_cast<float>(extent), last = static_cast<float>(extent - 1);
+    Place place = p.align ? Place{(coordinate + 1.0f) / 2.0f * last, last / 2.0f}
+                          : Place{((coordinate + 1.0f) * size - 1.0f) / 2.0f, size / 2.0f};
+    if (!p.border) return place;
+    if (!(place.at > 0.0f && place.at < last)) place.speed = 0.0f;
+    place.at = place.at > 0.0f ? (place.at < last ? place.at : last) : 0.0f;  // a nan goes to the first element
+    return place;
+}
+
+// Points of which some element may be seen; the others, and nans, have none.
+inline bool within(const Place& y, const Place& x, const Points& p) {
+    return y.at > -1.0f && y.at < static_cast<float>(p.height) && x.at > -1.0f && x.at < static_cast<float>(p.width);
+}
+
+void points_of(const Points& p, const PointTaps& taps) {
+    int64_t tap = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        taps.begins[i] = tap;
+        const Place x = place_of(p.grid[2 * i], p.width, p), y = place_of(p.grid[2 * i + 1], p.height, p);
+        if (!within(y, x, p)) continue;
+        if (p.nearest) {
+            const auto row = static_cast<int64_t>(__builtin_rintf(y.at)),
+                       column = static_cast<int64_t>(__builtin_rintf(x.at));
+            if (row >= 0 && row < p.height && column >= 0 && column < p.width)
+                taps.index[tap++] = row * p.width + column;
+            continue;
+        }
+        const float top = __builtin_floorf(y.at), left = __builtin_floorf(x.at);
+        const float low = y.at - top, right = x.at - left;
+        const float down[] = {1.0f - low, low}, across[] = {1.0f - right, right}, sign[] = {-1.0f, 1.0f};
+        const auto row = static_cast<int64_t>(top), column = static_cast<int64_t>(left);
+        for (int corner = 0; corner < 4; corner++) {
+            const int below = corner / 2, beside = corner % 2;
+            const int64_t at = row + below, by = column + beside;
+            if (at < 0 || at >= p.height || by < 0 || by >= p.width) continue;
+            taps.index[tap] = at * p.width + by;
+            taps.weights[tap] = down[below] * across[beside];
+            if (taps.down != nullptr) {
+                taps.down[tap] = sign[below] * across[beside] * y.speed;
+                taps.across[tap] = sign[beside] * down[below] * x.speed;
+            }
+            tap++;
+        }
+    }
+    taps.begins[p.count] = tap;
+}
+
 }  // namespace
 
+extern const PointLoop MINDTORCH_LOOPS(point_loop) = points_of;
 extern const TapLoops<float> MINDTORCH_LOOPS(tap_loops) = {gather<float>, spread<float>, products<float>};
 extern const TapLoops<double> MINDTORCH_LOOPS(tap_double_loops) = {gather<double>, spread<double>, products<double>};
 

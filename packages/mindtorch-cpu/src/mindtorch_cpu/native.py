@@ -171,7 +171,7 @@ ROWS = {
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 
-STEPS = ("gather_taps", "spread_taps", "tap_products", "matrix_product")
+STEPS = ("gather_taps", "spread_taps", "tap_products", "grid_taps", "matrix_product")
 """Native kernels that stand before what several families' numpy kernels do."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mindtorch_cpu import native, taps
-from mindtorch_cpu.ops import upsample
+from mindtorch_cpu.ops import grid_sample, upsample
 from mindtorch_cpu.taps import Taps
 
 from .native_kernels import native_kernel
@@ -87,3 +87,31 @@ def test_an_infinite_element_stays_in_its_places(kind: Any) -> None:
     slopes[0, 0] = np.inf
     reached = np.isin(np.arange(9), made.index[: made.begins[1]])
     np.testing.assert_array_equal(np.isfinite(taps.gather(slopes, made.transposed(9), 1))[0], ~reached)
+
+
+@pytest.mark.parametrize("mode", [grid_sample.BILINEAR, grid_sample.NEAREST])
+@pytest.mark.parametrize("padding", [grid_sample.ZEROS, grid_sample.BORDER])
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize("spatial", [(7, 5), (1, 4), (1, 1)])
+def test_points_of_a_grid(spatial: tuple[int, int], mode: int, padding: int, align: bool) -> None:
+    rng = np.random.default_rng(0)
+    grid = np.concatenate(
+        [rng.uniform(-1.6, 1.6, (50, 2)), rng.integers(-2, 3, (20, 2)) / 2, [[1e20, 0], [0, -np.inf]]]
+    )
+    grid = grid.astype("f4")
+    if padding == grid_sample.ZEROS:
+        grid[5] = np.nan
+
+    def outs() -> tuple[np.ndarray, ...]:
+        most = 4 * len(grid)
+        return (np.zeros(len(grid) + 1, "i8"), np.zeros(most, "i8"), *(np.zeros(most, "f4") for _ in range(3)))
+
+    got, want = outs(), outs()
+    native_kernel("grid_taps")(got, grid, spatial, mode, padding, align)
+    grid_sample._grid_taps(want, grid, spatial, mode, padding, align)
+    np.testing.assert_array_equal(got[0], want[0])
+    end = got[0][-1]
+    np.testing.assert_array_equal(got[1][:end], want[1][:end])
+    if mode == grid_sample.BILINEAR:
+        for one, other in zip(got[2:], want[2:], strict=True):
+            np.testing.assert_allclose(one[:end], other[:end], rtol=1e-5, atol=1e-6)

@@ -136,24 +136,43 @@ def _taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: boo
     return points, _corners(points) if mode == BILINEAR else _nearest(points)
 
 
-def _all_taps(
-    grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool
-) -> tuple[Points, Taps, list[Any]]:
-    """Return the points of all samples, what they are made of, and per dimension the slopes of the weights."""
+def _grid_taps(outs: Any, grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> None:
+    """Fill (begins, index, weights, a slope of the weights per dimension) with what all points are made of.
+
+    Slopes are against the grid's coordinates; None where they are not wanted.
+    """
+    begins, index, weights, *slopes = outs
     points, each = _taps(grid, spatial, mode, padding, align)
-    flats, insides, weights, slopes = zip(*each, strict=True)
+    flats, insides, factors, moves = zip(*each, strict=True)
     inside = np.stack(insides, -1)
-    begins = np.zeros(inside.shape[0] + 1, np.int64)
+    begins[0] = 0
     np.cumsum(np.count_nonzero(inside, axis=-1), out=begins[1:])
-    kept = None if begins[-1] == inside.size else np.flatnonzero(inside)
+    kept = np.flatnonzero(inside)
+    index[: len(kept)] = np.stack(flats, -1).reshape(-1)[kept]
+    weights[: len(kept)] = np.stack(np.broadcast_arrays(*factors), -1).reshape(-1)[kept]
+    for dim, slope in enumerate(slopes):
+        if slope is not None:
+            speeds = np.broadcast_to(points.factors[dim], begins[1:].shape)[:, None]
+            slope[: len(kept)] = (np.stack([one[dim] for one in moves], -1) * speeds).reshape(-1)[kept]
 
-    def inner(parts: Any, dtype: Any) -> Any:
-        flat = np.stack(np.broadcast_arrays(*parts), -1).reshape(-1).astype(dtype, copy=False)
-        return flat if kept is None else flat[kept]
 
-    taps = Taps(begins, inner(flats, np.int64), None if mode == NEAREST else inner(weights, grid.dtype))
-    along = [] if mode == NEAREST else [inner([one[dim] for one in slopes], grid.dtype) for dim in range(len(spatial))]
-    return points, taps, along
+steps["grid_taps"] = _grid_taps
+
+
+def _all_taps(
+    grid: Any, spatial: tuple[int, ...], mode: int, padding: int, align: bool, sloped: bool
+) -> tuple[Taps, list[Any]]:
+    """Return what the points of all samples are made of, and, if wanted, the slopes of the weights per dimension."""
+    dims = len(spatial)
+    count = grid.size // dims
+    most = count * {BILINEAR: 2**dims, NEAREST: 1, BICUBIC: 16}[mode]
+    begins, index, weights = np.empty(count + 1, np.int64), np.empty(most, np.int64), np.empty(most, grid.dtype)
+    slopes = [np.empty(most, grid.dtype) if sloped else None for _ in spatial]
+    flat = np.ascontiguousarray(grid).reshape(count, dims)
+    steps["grid_taps"]((begins, index, weights, *slopes), flat, spatial, mode, padding, bool(align))
+    end = begins[-1]
+    made = Taps(begins, index[:end], None if mode == NEAREST else weights[:end])
+    return made, [slope[:end] for slope in slopes if slope is not None]
 
 
 @kernel("grid_sampler_2d", "grid_sampler_3d")
@@ -162,8 +181,8 @@ def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) ->
     """Weighted sums of the neighbours of the points."""
     if not out.size:
         return
-    spatial, count = x.shape[2:], int(np.prod(out.shape[2:]))
-    _, taps, _ = _all_taps(grid, spatial, mode, padding, align)
+    count = int(np.prod(out.shape[2:]))
+    taps, _ = _all_taps(grid, x.shape[2:], mode, padding, align, False)
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     for number in range(x.shape[0]):
         lines = np.ascontiguousarray(x[number]).reshape(x.shape[1], -1, 1)
@@ -178,10 +197,11 @@ def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) ->
 def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, mask: Any) -> None:
     """Gradients of the input, spread over the neighbours, and of the grid, along the weights' slopes."""
     grad_x, grad_grid = outs
-    spatial, channels = x.shape[2:], x.shape[1]
-    area, count = int(np.prod(spatial)), int(np.prod(grad.shape[2:]))
-    points, taps, slopes = _all_taps(grid, spatial, mode, padding, align)
-    moves = [np.zeros(grid.shape[0] * count, grid.dtype) for _ in points.places]
+    channels, dims = x.shape[1], x.ndim - 2
+    area, count = int(np.prod(x.shape[2:])), int(np.prod(grad.shape[2:]))
+    sloped = grad_grid is not None and mode != NEAREST
+    taps, slopes = _all_taps(grid, x.shape[2:], mode, padding, align, sloped)
+    moves = np.zeros((dims, x.shape[0], count), grid.dtype)
     for number in range(x.shape[0]):
         begin, end = number * count, (number + 1) * count
         places, flat = taps.slice(begin, end), np.ascontiguousarray(grad[number]).reshape(channels, count)
@@ -189,17 +209,15 @@ def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding:
             spread = np.empty((channels, area, 1), x.dtype)
             steps["spread_taps"](spread, flat[..., None], *places)
             grad_x[number] = spread.reshape(x.shape[1:])
-        if grad_grid is not None and slopes:
+        if sloped:
             along = np.empty(len(places.index), x.dtype)
             lines = np.ascontiguousarray(x[number]).reshape(channels, area)
             steps["tap_products"](along, flat, lines, places.begins, places.index)
-            cut = slice(taps.begins[begin], taps.begins[end])
-            at = np.repeat(np.arange(count), np.diff(places.begins))
-            for move, slope in zip(moves, slopes, strict=True):
-                move[begin:end] = np.bincount(at, along * slope[cut], minlength=count)
+            for dim, slope in enumerate(slopes):
+                given = Taps(places.begins, np.arange(len(along)), slope[taps.begins[begin] : taps.begins[end]])
+                steps["gather_taps"](moves[dim, number].reshape(1, count, 1), along.reshape(1, -1, 1), *given)
     if grad_grid is not None:
-        given = [move * factor for move, factor in zip(moves, points.factors, strict=True)]
-        grad_grid[...] = np.stack(given[::-1], -1).reshape(grad_grid.shape)
+        grad_grid[...] = np.stack(list(moves[::-1]), -1).reshape(grad_grid.shape)
 
 
 def _base_grid(spatial: Sequence[int], align: bool, dtype: Any) -> Any:

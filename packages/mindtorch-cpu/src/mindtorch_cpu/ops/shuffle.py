@@ -9,6 +9,14 @@ import numpy as np
 from mindtorch_cpu.register import kernel
 
 
+def _assign(out: Any, moved: Any) -> None:
+    """Write elements that were moved between dimensions to `out`: once, where it can be split as they are."""
+    if out.flags.c_contiguous:
+        out.reshape(moved.shape)[...] = moved
+    else:
+        out[...] = moved.reshape(out.shape)
+
+
 @kernel("pixel_shuffle", upcast=False)
 def pixel_shuffle(out: Any, self: Any, upscale_factor: int) -> None:
     """(*, C*r*r, H, W) to (*, C, H*r, W*r)."""
@@ -16,7 +24,7 @@ def pixel_shuffle(out: Any, self: Any, upscale_factor: int) -> None:
     factor = upscale_factor
     split = self.reshape(*batch, out.shape[-3], factor, factor, height, width)
     moved = np.moveaxis(split, (-4, -3), (-3, -1))
-    out[...] = moved.reshape(out.shape)
+    _assign(out, moved)
 
 
 @kernel("pixel_unshuffle", upcast=False)
@@ -26,7 +34,7 @@ def pixel_unshuffle(out: Any, self: Any, downscale_factor: int) -> None:
     factor = downscale_factor
     split = self.reshape(*batch, channels, out.shape[-2], factor, out.shape[-1], factor)
     moved = np.moveaxis(split, (-3, -1), (-4, -3))
-    out[...] = moved.reshape(out.shape)
+    _assign(out, moved)
 
 
 @kernel("channel_shuffle", "native_channel_shuffle", upcast=False)
@@ -34,4 +42,4 @@ def channel_shuffle(out: Any, self: Any, groups: int) -> None:
     """Channels interleaved by groups."""
     batch, channels, *rest = self.shape
     split = self.reshape(batch, groups, channels // groups, *rest)
-    out[...] = np.swapaxes(split, 1, 2).reshape(out.shape)
+    _assign(out, np.swapaxes(split, 1, 2))
