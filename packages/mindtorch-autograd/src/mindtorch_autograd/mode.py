@@ -40,12 +40,7 @@ class ModeContext:
         raise NotImplementedError(f"{type(self).__name__} must define __enter__")
 
     def __exit__(self, *exc_info: Any) -> None:
-        state.mode = state.mode.replace(**self._before)  # type: ignore[attr-defined]
-
-    def _switch(self, **changes: Any) -> None:
-        mode = state.mode
-        self._before = {name: getattr(mode, name) for name in changes}
-        state.mode = mode.replace(**changes)
+        raise NotImplementedError(f"{type(self).__name__} must define __exit__")
 
     def clone(self) -> Any:
         """Return a fresh context of the same settings, for one use."""
@@ -261,14 +256,19 @@ class inference_mode(ModeContext):
 
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):
-            return super().__new__(cls)
+            return object.__new__(cls)
         return cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
     def __enter__(self) -> None:
-        self._switch(inference=self.mode, grad=not self.mode)
+        mode = state.mode
+        self._before = (mode.inference, mode.grad)
+        state.mode = mode.with_inference(self.mode, not self.mode)
+
+    def __exit__(self, *exc_info: Any) -> None:
+        state.mode = state.mode.with_inference(*self._before)
 
     def clone(self) -> inference_mode:
         """Return a fresh context of the same setting."""

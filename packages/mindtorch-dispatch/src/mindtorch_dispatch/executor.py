@@ -110,14 +110,17 @@ def run_dynamic(plan: Plan, flat: tuple[Any, ...]) -> Any:
         arrays = plan.kernel(*values)
     finally:
         _leave(token)
-    single = not isinstance(arrays, tuple)
+    if not isinstance(arrays, tuple):
+        tensor = _wrap_dynamic(plan.cls, arrays, *plan.outputs[0])
+        if plan.record is not None:
+            plan.record(flat, tensor)
+        return tensor
     tensors = tuple(
-        _wrap_dynamic(plan.cls, array, spec, sig)
-        for array, (spec, sig) in zip((arrays,) if single else arrays, plan.outputs, strict=True)
+        _wrap_dynamic(plan.cls, array, spec, sig) for array, (spec, sig) in zip(arrays, plan.outputs, strict=True)
     )
     if plan.record is not None:
-        plan.record(flat, tensors[0] if single else tensors)
-    return tensors[0] if single else plan.pack(tensors)
+        plan.record(flat, tensors)
+    return plan.pack(tensors)
 
 
 def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -146,7 +149,8 @@ def _spec_of(array: Any, like: Spec) -> Spec:
     """Return the spec of a kernel's array; numpy keeps no strides of empty ones, so that theirs are the meta rule's."""
     stride: Any = None
     if array.size:
-        stride = tuple(step // array.itemsize for step in array.strides)
+        itemsize = array.itemsize
+        stride = tuple([step // itemsize for step in array.strides])
     elif like.shape == array.shape:
         stride = like.stride
     return Spec.of(like.dtype, like.device, array.shape, stride)

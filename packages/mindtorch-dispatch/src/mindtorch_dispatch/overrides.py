@@ -17,12 +17,16 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
     for value in values:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             kind = type(item)
-            if kind in types or not _overrides(kind):
+            if kind in _DULL or kind in types or not _overrides(kind):
                 continue
             types.append(kind)
             position = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
             found.insert(position, item)
     return found
+
+
+_DULL = frozenset((int, float, bool, str, complex, type(None)))
+"""Types that never override, as most arguments have."""
 
 
 def overriding(value: Any) -> bool:

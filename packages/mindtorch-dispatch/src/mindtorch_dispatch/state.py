@@ -77,6 +77,11 @@ class Mode:
         key = _GRAD[grad]
         return self._replaced.get(key) or self._replace(key, {"grad": grad})
 
+    def with_inference(self, inference: bool, grad: bool) -> Mode:
+        """As `replace(inference=inference, grad=grad)`."""
+        key = _INFERENCE[inference][grad]
+        return self._replaced.get(key) or self._replace(key, {"inference": inference, "grad": grad})
+
     def _replace(self, key: tuple[Any, ...], changes: dict[str, Any]) -> Mode:
         values = tuple(changes[name] if name in changes else getattr(self, name) for name in _FIELDS)
         if values[_PYTHON_MODES] != ((), ()):
@@ -101,6 +106,11 @@ _PYTHON_MODES = slice(_FIELDS.index("function_modes"), _FIELDS.index("dispatch_m
 
 _GRAD = ((("grad", False),), (("grad", True),))
 """What `Mode.replace` makes of the two values of `grad`."""
+
+_INFERENCE = tuple(
+    tuple((("inference", inference), ("grad", grad)) for grad in (False, True)) for inference in (False, True)
+)
+"""The same of `inference` and `grad`."""
 
 REPLACED_LIMIT = 64
 """How many modes that differ from it a mode remembers."""

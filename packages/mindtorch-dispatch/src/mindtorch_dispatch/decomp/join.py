@@ -20,9 +20,10 @@ def cat(tensors: Any, dim: int) -> Any:
 def stack(tensors: Any, dim: int) -> Any:
     """Tensors of one shape along a new dimension."""
     check(len(tensors) > 0, lambda: "stack expects a non-empty TensorList")
+    spec = tensors[0]._sig.spec
     first = tensors[0].shape
     for place, one in enumerate(tensors):
-        if one.shape != first:
+        if one._sig.spec is not spec and one.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {shape_text(first)} at entry 0 "
                 f"and {shape_text(one.shape)} at entry {place}"
