@@ -1,6 +1,7 @@
 // The type of native kernels: a function, and the numpy kernel for the operands it does not take.
 #include "interface.h"
 #include "operand.h"
+#include "record.h"
 
 #include <initializer_list>
 
@@ -168,7 +169,7 @@ PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_s
 }
 
 int add_types(PyObject* module) {
-    for (PyTypeObject* type : {&KernelType, &CallerType, &MethodType, &ShortcutType, &GuardedType})
+    for (PyTypeObject* type : {&KernelType, &CallerType, &MethodType, &ShortcutType, &GuardedType, &RecordType})
         if (PyModule_AddType(module, type) < 0) return -1;
     return PyModule_AddFunctions(module, methods);
 }

@@ -1,5 +1,6 @@
 // The twins of what a pipeline does with a call: it is put down with the line that made it, and run later, in order.
 #include "operands.h"
+#include "record.h"
 
 namespace mindtorch {
 
@@ -35,8 +36,8 @@ PyObject* program_frame(PyFrameObject* nearest, bool& found) {
     return frame ? frame.release() : Py_NewRef(reinterpret_cast<PyObject*>(nearest));
 }
 
-// The code and the instruction of the program's call, new references; false without an error where there is none.
-bool find_caller(Ref& code, Ref& instruction) {
+// The code and the instruction of the program's call; false without an error where there is none.
+bool find_caller(Ref& code, int& instruction) {
     PyFrameObject* frame = PyEval_GetFrame();
     if (frame == nullptr) return false;
     code.reset(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
@@ -48,40 +49,21 @@ bool find_caller(Ref& code, Ref& instruction) {
         code.reset(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
         if (found) Py_XSETREF(known_code, Py_NewRef(code.get()));
     }
-    instruction.reset(PyLong_FromLong(PyFrame_GetLasti(frame)));
-    if (!instruction) PyErr_Clear();
-    return static_cast<bool>(instruction);
+    instruction = PyFrame_GetLasti(frame);
+    return true;
 }
 
-// The call's values; lists are copied, as the program may change its own before the call runs.
-PyObject* kept(const Program& program, const Call& call) {
-    PyObject* flat = PyTuple_New(call.count());
-    if (flat == nullptr) return nullptr;
-    for (Py_ssize_t place = 0; place < call.count(); place++) {
-        PyObject* value = call[place];
-        const bool copied = !program.lists.empty() && PyList_CheckExact(value);
-        PyObject* own = copied ? PyList_GetSlice(value, 0, PyList_GET_SIZE(value)) : Py_NewRef(value);
-        if (own == nullptr) {
-            Py_DECREF(flat);
-            return nullptr;
-        }
-        PyTuple_SET_ITEM(flat, place, own);
-    }
-    return flat;
+// A record of `values` at the end of the pipeline's; null with an error set.
+Record* put_down(PyObject* pipe, const Ref& record, PyObject* result, Ref& code, int instruction) {
+    auto* made = reinterpret_cast<Record*>(record.get());
+    made->result = Py_NewRef(result);
+    made->code = code.release();
+    made->instruction = instruction;
+    return PyList_Append(slot(pipe, configuration.pipeline.records), record.get()) < 0 ? nullptr : made;
 }
 
-// One record: who fills, the plan, the call's values, the result, and the line that made the call.
-int put_down(PyObject* pipe, PyObject* fill, const Program& program, PyObject* flat, PyObject* result, Ref& code,
-             Ref& instruction) {
-    Ref record(PyTuple_New(6));
-    if (!record) return -1;
-    PyTuple_SET_ITEM(record.get(), 0, Py_NewRef(fill));
-    PyTuple_SET_ITEM(record.get(), 1, Py_NewRef(program.plan));
-    PyTuple_SET_ITEM(record.get(), 2, Py_NewRef(flat));
-    PyTuple_SET_ITEM(record.get(), 3, Py_NewRef(result));
-    PyTuple_SET_ITEM(record.get(), 4, code.release());
-    PyTuple_SET_ITEM(record.get(), 5, instruction.release());
-    return PyList_Append(slot(pipe, configuration.pipeline.records), record.get());
+PyObject* record_of(PyObject* fill, const Program& program, PyObject* const* values, Py_ssize_t count) {
+    return reinterpret_cast<PyObject*>(new_record(fill, program, values, count));
 }
 
 int keep_to_limit(PyObject* pipe) {
@@ -173,39 +155,50 @@ int fill_view(const Program& program, const Call& call, PyObject* tensor) {
     return 1;
 }
 
-int fill_record(PyObject* record) {
-    if (!PyTuple_CheckExact(record) || PyTuple_GET_SIZE(record) < 4) return 0;
+int fill_by(PyObject* fill, const Program& program, Call& call, PyObject* result) {
     const auto& fills = configuration.fills;
-    PyObject* fill = PyTuple_GET_ITEM(record, 0);
-    if (fill != fills.kernel && fill != fills.inplace && fill != fills.view) return 0;
-    PyObject *flat = PyTuple_GET_ITEM(record, 2), *result = PyTuple_GET_ITEM(record, 3);
-    Program* program = program_of(PyTuple_GET_ITEM(record, 1));
-    if (program == nullptr) return -1;
-    if (!PyTuple_CheckExact(flat) || is_plain(Py_TYPE(result)) != 1) return 0;
-    Call call(&PyTuple_GET_ITEM(flat, 0), PyTuple_GET_SIZE(flat), flat);
-    if (fill == fills.kernel && program->way == Program::RECORD_KERNEL) return fill_kernel(*program, call, result);
-    if (fill == fills.inplace && program->way == Program::RECORD_INPLACE) return fill_inplace(*program, call, result);
-    if (fill == fills.view && program->way == Program::RECORD_VIEW) return fill_view(*program, call, result);
+    if (is_plain(Py_TYPE(result)) != 1) return 0;
+    if (fill == fills.kernel && program.way == Program::RECORD_KERNEL) return fill_kernel(program, call, result);
+    if (fill == fills.inplace && program.way == Program::RECORD_INPLACE) return fill_inplace(program, call, result);
+    if (fill == fills.view && program.way == Program::RECORD_VIEW) return fill_view(program, call, result);
     return 0;
+}
+
+int fill_record(PyObject* given) {
+    if (Py_TYPE(given) == &RecordType) {
+        auto* record = reinterpret_cast<Record*>(given);
+        Call call(record->values(), Py_SIZE(record), record->flat);
+        return fill_by(record->fill, *record->program, call, record->result);
+    }
+    if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) < 4) return 0;  // by Python
+    const auto& fills = configuration.fills;
+    PyObject *fill = PyTuple_GET_ITEM(given, 0), *flat = PyTuple_GET_ITEM(given, 2);
+    if ((fill != fills.kernel && fill != fills.inplace && fill != fills.view) || !PyTuple_CheckExact(flat)) return 0;
+    Program* program = program_of(PyTuple_GET_ITEM(given, 1));
+    if (program == nullptr) return -1;
+    Call call(&PyTuple_GET_ITEM(flat, 0), PyTuple_GET_SIZE(flat), flat);
+    return fill_by(fill, *program, call, PyTuple_GET_ITEM(given, 3));
 }
 
 }  // namespace
 
 PyObject* record_kernel(const Program& program, Call& call) {
     PyObject* pipe = recording_pipe();
-    Ref code, instruction;
+    Ref code;
+    int instruction;
     if (pipe == nullptr || !find_caller(code, instruction)) return nullptr;
-    Ref keeper(Py_NewRef(pipe)), flat(kept(program, call));
-    Ref tensor(flat ? waiting(program, program.outputs[0], pipe) : nullptr);
-    if (!tensor || put_down(pipe, configuration.fills.kernel, program, flat.get(), tensor.get(), code, instruction) < 0)
-        return nullptr;
-    Call own(&PyTuple_GET_ITEM(flat.get(), 0), call.count(), flat.get());
+    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fills.kernel, program, call.begin(), call.count()));
+    Ref tensor(record ? waiting(program, program.outputs[0], pipe) : nullptr);
+    const Record* made = tensor ? put_down(pipe, record, tensor.get(), code, instruction) : nullptr;
+    if (made == nullptr) return nullptr;
+    Call own(made->values(), call.count());
     return recorded(program, own, pipe, tensor);
 }
 
 PyObject* record_inplace(const Program& program, Call& call) {
     PyObject* pipe = recording_pipe();
-    Ref code, instruction;
+    Ref code;
+    int instruction;
     // Python records where something comes before the write.
     if (pipe == nullptr || program.record != nullptr || program.source >= call.count()) return nullptr;
     Ref target(Py_NewRef(call[program.source]));
@@ -214,9 +207,8 @@ PyObject* record_inplace(const Program& program, Call& call) {
     if (is_plain(Py_TYPE(target.get())) != 1 || !is_private(target.get()) || !are_apart(program, call, target.get()) ||
         !find_caller(code, instruction))
         return nullptr;
-    Ref keeper(Py_NewRef(pipe)), flat(kept(program, call));
-    if (!flat || put_down(pipe, configuration.fills.inplace, program, flat.get(), target.get(), code, instruction) < 0)
-        return nullptr;
+    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fills.inplace, program, call.begin(), call.count()));
+    if (!record || put_down(pipe, record, target.get(), code, instruction) == nullptr) return nullptr;
     Py_XSETREF(slot(target.get(), configuration.tensor.pipe), Py_NewRef(pipe));
     if (bump_version(target.get()) < 0) return nullptr;
     return recorded(program, call, pipe, target);
@@ -225,7 +217,8 @@ PyObject* record_inplace(const Program& program, Call& call) {
 PyObject* record_view(const Program& program, Call& call) {
     const auto& at = configuration.tensor;
     PyObject* pipe = recording_pipe();
-    Ref code, instruction;
+    Ref code;
+    int instruction;
     if (pipe == nullptr || program.source >= call.count() || is_plain(Py_TYPE(call[program.source])) != 1)
         return nullptr;
     Operands operands(program);
@@ -236,12 +229,13 @@ PyObject* record_view(const Program& program, Call& call) {
     if (known != 1 || counter == nullptr || (array != nullptr && !PyArray_CheckExact(array)) ||
         __builtin_add_overflow(start, offset, &start) || !find_caller(code, instruction))
         return nullptr;
-    Ref keeper(Py_NewRef(pipe)), number(PyLong_FromSsize_t(start)), flat(PyTuple_Pack(1, base));
+    Ref keeper(Py_NewRef(pipe)), number(PyLong_FromSsize_t(start));
+    Ref record(record_of(configuration.fills.view, program, &base, 1));
     Ref storage(array == nullptr ? nullptr : storage_of(base));
-    if (!number || !flat || (array != nullptr && !storage)) return nullptr;
+    if (!number || !record || (array != nullptr && !storage)) return nullptr;
     Ref tensor(new_tensor(program.cls, {program.outputs[0].sig, nullptr, storage.get(), number.get(), counter, pipe}));
     if (!tensor || (program.creation != nullptr && relate(program, base, tensor.get()) < 0) ||
-        put_down(pipe, configuration.fills.view, program, flat.get(), tensor.get(), code, instruction) < 0)
+        put_down(pipe, record, tensor.get(), code, instruction) == nullptr)
         return nullptr;
     return recorded(program, call, pipe, tensor);
 }

@@ -17,6 +17,7 @@ public:
 
     Py_ssize_t count() const { return count_; }
     PyObject* operator[](Py_ssize_t place) const { return arguments_[place]; }
+    PyObject* const* begin() const { return arguments_; }
 
     // The tuple, borrowed; null with an error set.
     PyObject* flat() {
