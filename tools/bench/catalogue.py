@@ -67,6 +67,13 @@ _TINY = {
     "view": _tiny("a.view(4, 4) of 16 elements", 0.4),
     "total": _tiny("a.sum() of 16 elements", 0.4),
     "chain": _tiny("chain of 100 pointwise ops, forward and backward", 0.25),
+    "read": _tiny("float(t), t.item(), bool(t) and t.tolist() of one element", 0.5),
+    "subscript": _tiny("m[1, 2], m[:, 1], m[..., 0], m[None] and m[1:3] of 4 × 4", 0.5),
+    "assign": _tiny("m[1] = 1., m[0, 1] = 1., m[:, 1] = row of 4 × 4", 1.0),
+    "convert": _tiny("m.float(), m.cpu(), m.double() of 4 × 4", 1.0),
+    "reshape": _tiny("m.flatten(), m.reshape(-1), m.T and m.view_as(n) of 4 × 4", 0.8),
+    "make": _tiny("torch.tensor of a number, of a list and of a list of lists", 1.0),
+    "no_grad": _tiny("no_grad and inference_mode, entered and left", 1.0),
     "pipeline_tiny": _tiny(
         "100 tiny ops in a pipeline, against ours without one", seconds=0.3, against="pipeline_tiny_eager"
     ),

@@ -44,6 +44,59 @@ def total() -> Callable[[], object]:
     return lambda: a.sum()
 
 
+def read() -> Callable[[], object]:
+    """One element as a Python number, in each of the usual ways."""
+    a = torch.rand(())
+    return lambda: (float(a), a.item(), bool(a), a.tolist())
+
+
+def subscript() -> Callable[[], object]:
+    """Views by basic indices."""
+    m = torch.rand(4, 4)
+    return lambda: (m[1, 2], m[:, 1], m[..., 0], m[None], m[1:3])
+
+
+def assign() -> Callable[[], object]:
+    """Numbers and a row written by basic indices."""
+    m, row = torch.rand(4, 4), torch.rand(4)
+
+    def step() -> None:
+        m[1] = 1.0
+        m[0, 1] = 1.0
+        m[:, 1] = row
+
+    return step
+
+
+def convert() -> Callable[[], object]:
+    """Conversions by name, two of which have nothing to do."""
+    m = torch.rand(4, 4)
+    return lambda: (m.float(), m.cpu(), m.double())
+
+
+def reshape() -> Callable[[], object]:
+    """Views that are composed of others."""
+    m, n = torch.rand(4, 4), torch.rand(2, 8)
+    return lambda: (m.flatten(), m.reshape(-1), m.T, m.view_as(n))
+
+
+def make() -> Callable[[], object]:
+    """Tensors of Python numbers."""
+    return lambda: (torch.tensor(1.0), torch.tensor([1.0, 2.0]), torch.tensor([[1, 2], [3, 4]]))
+
+
+def no_grad() -> Callable[[], object]:
+    """Modes that programs switch often."""
+
+    def step() -> None:
+        with torch.no_grad():
+            pass
+        with torch.inference_mode():
+            pass
+
+    return step
+
+
 def chain() -> Callable[[], object]:
     """A hundred dependent tiny ops and their backward."""
     start, other = torch.rand(TINY, requires_grad=True), torch.rand(TINY)

@@ -257,6 +257,7 @@ int install_objects(PyObject* settings) {
         {"UntypedStorage", &to.storage_type},
         {"HostAllocation", &to.allocation_type},
         {"Pipeline", &to.pipeline_type},
+        {"dtype", &to.dtype_type},
     };
     const ObjectName names[] = {
         {"mode", &to.mode_name},

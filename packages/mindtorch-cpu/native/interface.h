@@ -167,7 +167,8 @@ struct Configuration {
     Py_ssize_t overlap_before = 0;
     // Classes.
     PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
-                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr, *pipeline_type = nullptr;
+                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr, *pipeline_type = nullptr,
+                 *dtype_type = nullptr;
     // The Python functions whose twins are here.
     struct {
         PyObject *kernel, *outputs, *inplace, *view, *views, *composite, *record_kernel, *record_inplace, *record_view;

@@ -96,6 +96,7 @@ size_t hash_of_value(PyObject* value) {
     PyTypeObject* kind = Py_TYPE(value);
     if (is_plain(kind) == 1) return address(slot(value, configuration.tensor.sig));
     if (kind == &PyLong_Type) return static_cast<size_t>(PyLong_Type.tp_hash(value));
+    if (kind == configuration.dtype_type || kind == &PyBool_Type) return address(value);
     if (kind != &PyList_Type && !PyTuple_Check(value)) return address(kind);
     size_t hash = address(kind);
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
@@ -312,24 +313,33 @@ int Lookup::start_anew(PyObject* packet, PyObject* plans) {
 }
 
 int Lookup::remember(size_t hash, PyObject* key, PyObject* plan, Program* program) {
-    if (entries_.size() < MOST && used_ * 2 >= entries_.size()) {
+    Entry* place = entries_.empty() ? nullptr : place_of(hash);
+    if (place == nullptr || (place->key != nullptr && place->hash != hash && entries_.size() < MOST)) {
         std::vector<Entry> before(entries_.empty() ? FEWEST : entries_.size() * 4);
         before.swap(entries_);
-        used_ = 0;
         for (const Entry& one : before) {
             if (one.key == nullptr) continue;
             remember(one.hash, one.key, one.plan, one.program);
             Py_DECREF(one.key);
             Py_DECREF(one.plan);
         }
+        place = place_of(hash);
     }
-    Entry& entry = entries_[hash & (entries_.size() - 1)];
-    const Entry old = entry;
-    entry = {hash, Py_NewRef(key), Py_NewRef(plan), program};
-    if (old.key == nullptr) used_++;
+    const Entry old = *place;
+    *place = {hash, Py_NewRef(key), Py_NewRef(plan), program};
     Py_XDECREF(old.key);
     Py_XDECREF(old.plan);
     return 0;
+}
+
+// Where an entry goes: a place that is free or that of the same hash, else the first of the two it may lie at.
+Lookup::Entry* Lookup::place_of(size_t hash) {
+    Entry* const both[] = {&entries_[hash & (entries_.size() - 1)], &entries_[(hash & (entries_.size() - 1)) ^ 1]};
+    for (Entry* one : both)
+        if (one->key != nullptr && one->hash == hash) return one;
+    for (Entry* one : both)
+        if (one->key == nullptr) return one;
+    return both[0];
 }
 
 PyObject* Lookup::find(PyObject* packet, const Given& given, Program*& program) {
@@ -339,10 +349,11 @@ PyObject* Lookup::find(PyObject* packet, const Given& given, Program*& program) 
     if (plans != plans_ && start_anew(packet, plans) < 0) return nullptr;
     const size_t hash = hash_of(mode, given);
     if (!entries_.empty()) {
-        const Entry& entry = entries_[hash & (entries_.size() - 1)];
-        if (entry.hash == hash && entry.key != nullptr && matches(entry.key, mode, given)) {
-            program = entry.program;
-            return Py_NewRef(entry.plan);
+        const Entry* entry = &entries_[hash & (entries_.size() - 1)];
+        if (entry->hash != hash) entry = &entries_[(hash & (entries_.size() - 1)) ^ 1];
+        if (entry->hash == hash && entry->key != nullptr && matches(entry->key, mode, given)) {
+            program = entry->program;
+            return Py_NewRef(entry->plan);
         }
     }
     Ref key, plan(search(packet, mode, given, key));
@@ -357,7 +368,6 @@ PyObject* Lookup::find(PyObject* packet, const Given& given, Program*& program) 
 void Lookup::clear() {
     std::vector<Entry> before;
     before.swap(entries_);
-    used_ = 0;
     for (const Entry& one : before) {
         Py_XDECREF(one.key);
         Py_XDECREF(one.plan);

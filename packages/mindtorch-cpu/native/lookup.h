@@ -47,6 +47,7 @@ private:
     size_t hash_of(PyObject* mode, const Given& given) const;
     bool matches(PyObject* key, PyObject* mode, const Given& given) const;
     bool matches_row(PyObject* key, PyObject* mode, const Given& given) const;
+    Entry* place_of(size_t hash);
     PyObject* make_key(PyObject* mode, const Given& given) const;
     PyObject* search(PyObject* packet, PyObject* mode, const Given& given, Ref& key);
     int start_anew(PyObject* packet, PyObject* plans);
@@ -54,7 +55,6 @@ private:
 
     PyObject* row_;
     std::vector<Entry> entries_;
-    size_t used_ = 0;
     PyObject* plans_ = nullptr;    // the packet's, for which the entries hold
     PyObject* free_ = nullptr;     // where a number's value is no part of a key
     PyObject* own_key_ = nullptr;  // the packet's own key function or None

@@ -36,7 +36,7 @@ from .random.capability import capability
 from .steps import steps
 from .threads import threads
 
-INTERFACE = 12
+INTERFACE = 13
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -270,6 +270,7 @@ def install(module: Any) -> None:
             "silent": quiet.SILENT,
             "tensor_class": plan.tensor_class,
             "bfloat16": bfloat16.np,
+            "dtype": type(bfloat16),
             "cpu": Device("cpu"),
             "error_state": variable if isinstance(variable, ContextVar) else None,
             **hooks.parts,
