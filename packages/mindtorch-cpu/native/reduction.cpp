@@ -22,9 +22,12 @@ struct Finish {
     double divisor = 1;
     bool root = false;
     Kind kind = SINGLE;
+    bool brain = false;
 
     void operator()(char* to, ptrdiff_t step, const Accumulator* from, size_t count) const {
-        if (kind == WHOLE) {
+        if (brain) {
+            reduction_loops().finish_brain(to, step, from, count, divisor, root);
+        } else if (kind == WHOLE) {
             for (size_t i = 0; i < count; i++, to += step) *reinterpret_cast<long long*>(to) = from[i].whole;
         } else if (kind == TRUTH) {
             for (size_t i = 0; i < count; i++, to += step) *to = from[i].whole != 0;
@@ -93,11 +96,13 @@ void reduce_narrow(const Reducer& reducer, const Geometry& geometry, char* out, 
 
 int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Finish finish, bool mean = false) {
     Geometry geometry;
-    if (!geometry.take(array, axes, out) || kind_of_elements(out) != geometry.kind || PyArray_ITEMSIZE(out) == 2)
+    if (!geometry.take(array, axes, out, true) || kind_of_elements(out) != geometry.kind ||
+        (PyArray_ITEMSIZE(out) == 2) != geometry.brain)
         return 0;
-    const Reducer& reducer = reduction_loops().reducer[op][geometry.kind];
+    const Reducer& reducer = reduction_loops().reducer[op][geometry.brain ? BRAIN_KIND : geometry.kind];
     if (reducer.row == nullptr) return 0;
     finish.kind = geometry.kind;
+    finish.brain = geometry.brain;
     if (mean) finish.divisor = static_cast<double>(geometry.terms);
     const Dimension inner = geometry.reduced[geometry.reduced_count - 1];
     char* to = PyArray_BYTES(out);
@@ -282,6 +287,7 @@ const NamedKernel reduction_kernels[] = {
     {"prod", reduction<PRODUCT, false>},
     {"amax", reduction<GREATEST, false>},
     {"amin", reduction<LEAST, false>},
+    {"nansum", reduction<NUMBER_SUM, false>},
     {"any", reduction<GREATEST, false>},
     {"all", reduction<LEAST, false>},
     {"vector_norm", vector_norm},

@@ -5,7 +5,10 @@
 
 namespace mindtorch {
 
-enum Reduction { SUM, PRODUCT, GREATEST, LEAST, ABSOLUTE_SUM, SQUARE_SUM, REDUCTION_COUNT };
+enum Reduction { SUM, PRODUCT, GREATEST, LEAST, ABSOLUTE_SUM, SQUARE_SUM, NUMBER_SUM, REDUCTION_COUNT };
+
+// bfloat16, as one more kind: it is read and written as it is stored.
+constexpr int BRAIN_KIND = KINDS;
 
 // How many columns are reduced at a time at most.
 constexpr size_t COLUMNS = 1024;
@@ -26,13 +29,14 @@ struct Reducer {
 };
 
 struct ReductionLoops {
-    Reducer reducer[REDUCTION_COUNT][KINDS];
+    Reducer reducer[REDUCTION_COUNT][KINDS + 1];
     // The sum of squared distances from the means, one for each column.
     void (*row_spread[2])(const void* in, size_t count, const Accumulator* mean, Accumulator* into);
     void (*column_spread[2])(const void* in, ptrdiff_t step, size_t rows, size_t width, const Accumulator* mean,
                              Accumulator* into);
     // Results: float or double, divided, and their roots where `root`.
     void (*finish[2])(void* to, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root);
+    void (*finish_brain)(void* to, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root);
 };
 
 // `rows` work on whole rows of `count` elements, one after the other; `columns` over `count` rows, dense and one after

@@ -24,13 +24,14 @@ void Geometry::arrange(Dimension* dims, int& count) {
     count = made;
 }
 
-bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out) {
+bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out, bool brains) {
     if (!PyArray_CheckExact(given)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(given);
     kind = kind_of_elements(array);
     item = PyArray_ITEMSIZE(array);
     const int ndim = PyArray_NDIM(array);
-    if (kind == KINDS || item == 2 || !PyArray_ISBEHAVED_RO(array) || PyArray_SIZE(array) == 0) return false;
+    brain = item == 2;
+    if (kind == KINDS || (brain && !brains) || !PyArray_ISBEHAVED_RO(array) || PyArray_SIZE(array) == 0) return false;
     bool chosen[NPY_MAXDIMS] = {};
     if (axes == Py_None) {
         for (int dim = 0; dim < ndim; dim++) chosen[dim] = true;

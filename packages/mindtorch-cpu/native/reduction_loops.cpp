@@ -11,9 +11,10 @@ void row(const void* in, size_t count, Accumulator* into) {
     row_of<Op, T>(static_cast<const T*>(in), count, into, Same());
 }
 
-// The extreme of at least a vector of elements. False where a nan may be among them: their sum is one then.
+// The extremes of lanes of at least a vector of elements, and in `sum` their sum, which is no number where one of them
+// is none.
 template <typename Op, typename T>
-INLINE bool find_extreme(const T* in, size_t count, T& found) {
+INLINE Vector<T> extreme_lanes(const T* in, size_t count, Vector<T>& total) {
     using V = Vector<T>;
     using Plain = typename Op::WithoutNan;
     constexpr size_t W = WIDTH<T>;
@@ -31,39 +32,85 @@ INLINE bool find_extreme(const T* in, size_t count, T& found) {
         a = Plain::combine(a, x);
         sum += x;
     }
-    const T total = across<Sum, T>(sum + other);
-    found = across<Plain, T>(Plain::combine(a, b));
-    return total == total;
+    total += sum + other;
+    return Plain::combine(a, b);
 }
 
-// Rows of at least a vector.
+template <typename Op, typename T>
+INLINE void keep_together(Accumulator* into, const Number<T>* found) {
+    for (size_t k = 0; k < TOGETHER<Number<T>>; k++)
+        of<T>(into[k]) = Op::combine(of<T>(into[k]), (typename Wide<T>::Of)found[k]);
+}
+
+// Rows, some at a time.
 template <typename Op, typename T>
 void extremes(const void* in, ptrdiff_t step, size_t count, size_t width, Accumulator* into) {
-    for (size_t r = 0; r < count; r++) {
-        const T* from = at<T>(in, step, r);
-        T found;
-        if (width >= WIDTH<T> && find_extreme<Op, T>(from, width, found)) {
-            of<T>(into[r]) = Op::combine(of<T>(into[r]), (typename Wide<T>::Of)found);
+    using N = Number<T>;
+    size_t r = 0;
+    if (width >= WIDTH<T>)
+        for (; r + TOGETHER<N> <= count; r += TOGETHER<N>) {
+            Vector<T> lanes[TOGETHER<N>], sum = {};
+            N found[TOGETHER<N>];
+            for (size_t k = 0; k < TOGETHER<N>; k++) lanes[k] = extreme_lanes<Op>(at<T>(in, step, r + k), width, sum);
+            const N total = across<Sum, N>(sum);
+            if (!(total == total)) {
+                for (size_t k = 0; k < TOGETHER<N>; k++)
+                    row_of<Op>(at<T>(in, step, r + k), width, into + r + k, Same());
+                continue;
+            }
+            across_together<typename Op::WithoutNan, N>(found, lanes);
+            keep_together<Op, T>(into + r, found);
+        }
+    for (; r < count; r++) row_of<Op>(at<T>(in, step, r), width, into + r, Same());
+}
+
+// One row, in parts.
+template <typename Op, typename T>
+void extreme(const void* given, size_t count, Accumulator* into) {
+    using N = Number<T>;
+    constexpr size_t PART = 8192;
+    const auto* in = static_cast<const T*>(given);
+    for (size_t start = 0; start < count; start += PART) {
+        const size_t part = count - start < PART ? count - start : PART;
+        Vector<T> lanes, sum = {};
+        N total = NAN;
+        if (part >= WIDTH<T>) {
+            lanes = extreme_lanes<Op>(in + start, part, sum);
+            total = across<Sum, N>(sum);
+        }
+        if (total == total) {
+            of<T>(*into) = Op::combine(of<T>(*into), (typename Wide<T>::Of)across<typename Op::WithoutNan, N>(lanes));
         } else {
-            row_of<Op, T>(from, width, into + r, Same());
+            row_of<Op>(in + start, part, into, Same());
         }
     }
 }
 
 template <typename Op, typename T>
 void rows(const void* in, ptrdiff_t step, size_t count, size_t width, Accumulator* into) {
-    for (size_t r = 0; r < count; r++) row_of<Op, T>(at<T>(in, step, r), width, into + r, Same());
+    using N = Number<T>;
+    size_t r = 0;
+    if (width >= WIDTH<T> && width <= CHUNK<T>)
+        for (; r + TOGETHER<N> <= count; r += TOGETHER<N>) {
+            Vector<T> lanes[TOGETHER<N>];
+            N found[TOGETHER<N>];
+            for (size_t k = 0; k < TOGETHER<N>; k++) lanes[k] = lanes_of<Op>(at<T>(in, step, r + k), 0, width, Same());
+            across_together<Op, N>(found, lanes);
+            keep_together<Op, T>(into + r, found);
+        }
+    for (; r < count; r++) row_of<Op>(at<T>(in, step, r), width, into + r, Same());
 }
 
 // value(vector or element, column): what is reduced.
 template <typename Op, typename T, typename F>
 INLINE void columns_of(const void* in, ptrdiff_t step, size_t rows, size_t width, Accumulator* into, const F& value) {
     using V = Vector<T>;
+    using N = Number<T>;
     constexpr size_t W = WIDTH<T>;
-    T parts[COLUMNS + W];
+    N parts[COLUMNS + W];
     for (size_t start = 0; start < rows; start += 64) {
         const size_t end = rows - start < 64 ? rows : start + 64;
-        for (size_t j = 0; j < width; j++) parts[j] = Op::template identity<T>();
+        for (size_t j = 0; j < width; j++) parts[j] = Op::template identity<N>();
         size_t r = start;
         for (; r < end; r += 4) {
             const size_t last = end - 1;
@@ -83,10 +130,10 @@ INLINE void columns_of(const void* in, ptrdiff_t step, size_t rows, size_t width
                 }
             }
             for (; j < width; j++) {
-                T part = Op::step(parts[j], value(first[j], j));
-                if (taken > 1) part = Op::step(part, value(second[j], j));
-                if (taken > 2) part = Op::step(part, value(third[j], j));
-                parts[j] = taken > 3 ? Op::step(part, value(fourth[j], j)) : part;
+                N part = Op::step(parts[j], value((N)first[j], j));
+                if (taken > 1) part = Op::step(part, value((N)second[j], j));
+                if (taken > 2) part = Op::step(part, value((N)third[j], j));
+                parts[j] = taken > 3 ? Op::step(part, value((N)fourth[j], j)) : part;
             }
         }
         for (size_t j = 0; j < width; j++) of<T>(into[j]) = Op::combine(of<T>(into[j]), (typename Wide<T>::Of)parts[j]);
@@ -110,6 +157,17 @@ INLINE void finish_as(char* to, ptrdiff_t step, const Accumulator* from, size_t 
     for (size_t i = 0; i < count; i++, to += step) {
         const double value = from[i].real / divisor;
         *reinterpret_cast<T*>(to) = (T)(root ? sqrt(value) : value);
+    }
+}
+
+// As bfloat16, of sums that are rounded to float before.
+void finish_brain(void* given, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root) {
+    auto* to = static_cast<char*>(given);
+    for (size_t i = 0; i < count; i++, to += step) {
+        const double value = from[i].real / divisor;
+        const auto bits = __builtin_bit_cast(unsigned, (float)(root ? sqrt(value) : value));
+        const unsigned rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+        *reinterpret_cast<unsigned short*>(to) = (unsigned short)(value != value ? bits >> 16 | 0x40 : rounded);
     }
 }
 
@@ -163,14 +221,11 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
 
 }  // namespace
 
-#define REAL(Op, start)                                                                              \
-    {{.real = start}, row<Op, float>, rows<Op, float>, columns<Op, float>, combine<Op, float>}, {    \
-        {.real = start}, row<Op, double>, rows<Op, double>, columns<Op, double>, combine<Op, double> \
-    }
-#define EXTREMES(Op, start)                                                                              \
-    {{.real = start}, row<Op, float>, extremes<Op, float>, columns<Op, float>, combine<Op, float>}, {    \
-        {.real = start}, row<Op, double>, extremes<Op, double>, columns<Op, double>, combine<Op, double> \
-    }
+#define FLOATS(row, rows, Op, T, start) {{.real = start}, row<Op, T>, rows<Op, T>, columns<Op, T>, combine<Op, T>}
+#define REAL(Op, start) FLOATS(row, rows, Op, float, start), FLOATS(row, rows, Op, double, start)
+#define BRAIN(Op, start) FLOATS(row, rows, Op, Brain, start)
+#define EXTREMES(Op, start) FLOATS(extreme, extremes, Op, float, start), FLOATS(extreme, extremes, Op, double, start)
+#define BRAIN_EXTREMES(Op, start) FLOATS(extreme, extremes, Op, Brain, start)
 #define WHOLE_NUMBERS(Op, start) \
     {{.whole = start}, row<Op, long long>, rows<Op, long long>, columns<Op, long long>, combine<Op, long long>}
 #define TRUTHS(Op, start)        \
@@ -183,16 +238,20 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
 
 extern const ReductionLoops MINDTORCH_LOOPS(reduction_loops) = {
     {
-        {REAL(Sum, 0), WHOLE_NUMBERS(Sum, 0), NONE},
-        {REAL(Product, 1), WHOLE_NUMBERS(Product, 1), NONE},
-        {EXTREMES(Greatest, -INFINITY), WHOLE_NUMBERS(Greatest, LOWEST<long long>), TRUTHS(Greatest, 0)},
-        {EXTREMES(Least, INFINITY), WHOLE_NUMBERS(Least, HIGHEST<long long>), TRUTHS(Least, 1)},
-        {REAL(AbsoluteSum, 0), NONE, NONE},
-        {REAL(SquareSum, 0), NONE, NONE},
+        {REAL(Sum, 0), WHOLE_NUMBERS(Sum, 0), NONE, BRAIN(Sum, 0)},
+        {REAL(Product, 1), WHOLE_NUMBERS(Product, 1), NONE, BRAIN(Product, 1)},
+        {EXTREMES(Greatest, -INFINITY), WHOLE_NUMBERS(Greatest, LOWEST<long long>), TRUTHS(Greatest, 0),
+         BRAIN_EXTREMES(Greatest, -INFINITY)},
+        {EXTREMES(Least, INFINITY), WHOLE_NUMBERS(Least, HIGHEST<long long>), TRUTHS(Least, 1),
+         BRAIN_EXTREMES(Least, INFINITY)},
+        {REAL(AbsoluteSum, 0), NONE, NONE, BRAIN(AbsoluteSum, 0)},
+        {REAL(SquareSum, 0), NONE, NONE, BRAIN(SquareSum, 0)},
+        {REAL(NumberSum, 0), NONE, NONE, BRAIN(NumberSum, 0)},
     },
     {row_spread<float>, row_spread<double>},
     {column_spread<float>, column_spread<double>},
     {finish<float>, finish<double>},
+    finish_brain,
 };
 
 }  // namespace mindtorch

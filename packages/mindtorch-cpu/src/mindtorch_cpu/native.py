@@ -85,6 +85,7 @@ ROWS = {
     "prod": ("prod", "prod.dim_int"),
     "amax": ("amax", "max"),
     "amin": ("amin", "min"),
+    "nansum": ("nansum",),
     **{name: (name, f"{name}.dims", f"{name}.dim") for name in ("any", "all")},
     **{name: (f"{name}.correction",) for name in ("var", "std", "var_mean", "std_mean")},
     **{f"{name}_dim": (f"{name}.dim",) for name in ("max", "min")},

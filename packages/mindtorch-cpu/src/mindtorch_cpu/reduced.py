@@ -20,6 +20,7 @@ NAMES = frozenset(
     silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward hardswish_backward
     hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward hardshrink_backward
     tanh_backward sigmoid_backward glu glu_backward
+    sum mean prod amax amin nansum vector_norm
     """.split()
 )
 """Native kernels that take bfloat16 next to float32 and numbers, and compute in float32."""

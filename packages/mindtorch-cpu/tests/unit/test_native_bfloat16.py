@@ -18,8 +18,9 @@ NUMBERS = {
 ARITHMETIC = {
     *"glu glu_backward maximum minimum clamp clamp_min clamp_max addcmul addcdiv".split(),
     *"logical_and logical_or logical_xor elu_backward".split(),
+    *"sum mean prod amax amin nansum".split(),
 }
-"""Rows of several operands of any kind: not what `test_halves` gives."""
+"""Rows of several operands of any kind, and reductions: not what `test_halves` gives."""
 
 
 @pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16])

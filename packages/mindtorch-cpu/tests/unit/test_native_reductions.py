@@ -1,5 +1,6 @@
 """Native reductions and losses against numpy's kernels and exact sums."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -216,3 +217,32 @@ def test_negative_log_likelihood(reduction, weighted):
     target[7] = 9
     with pytest.raises(IndexError, match="Target 9 is out of bounds"):
         kernel("nll_loss_forward")(outs, *values)
+
+
+BRAIN = ["sum.dim_IntList", "mean.dim", "prod.dim_int", "amax", "amin", "nansum", "linalg_vector_norm"]
+
+
+@pytest.mark.parametrize("special", [(), (np.nan,), (np.inf, -np.inf), (3e38,) * 4])
+@pytest.mark.parametrize("row", BRAIN)
+def test_bfloat16_is_reduced_as_floats_are(row, special):
+    for x in operands(np.float32):
+        x = (1 + x / 100 if row.startswith("prod") else x).astype(ml_dtypes.bfloat16)
+        x.reshape(-1)[: len(special)] = special[: x.size]
+        for dims in DIMS:
+            made = []
+            for operand in (x, x.astype(np.float32)):
+                out = np.ones(reduced(x.shape, dims, False), operand.dtype)
+                values = (operand, 2, dims, False) if row == BRAIN[-1] else (operand, dims, False)
+                kernel(row)(out, *values)
+                made.append(out)
+            rounded = made[1].astype(ml_dtypes.bfloat16).astype(np.float32)
+            np.testing.assert_array_equal(made[0].astype(np.float32), rounded)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_what_is_a_number(dtype):
+    for x in operands(dtype):
+        x.reshape(-1)[::7] = np.nan
+        for dims in DIMS:
+            for ours, expected in both("nansum", (np.empty(reduced(x.shape, dims, False), dtype),), (x, dims, False)):
+                np.testing.assert_allclose(ours, expected, rtol=2e-5, atol=1e-4)
