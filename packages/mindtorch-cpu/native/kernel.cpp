@@ -110,6 +110,7 @@ const NamedKernel* find_kernel(PyObject* name) {
              conv_kernels,      pool_kernels,         tap_kernels,           reduction_kernels, running_kernels,
              loss_kernels,      channel_norm_kernels, random_kernels,        copy_kernels,      join_kernels,
              index_kernels,     scatter_kernels,      embedding_kernels,     selection_kernels, sort_kernels,
+             rank_kernels,
          })
         for (; family->name != nullptr; family++)
             if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;

@@ -25,6 +25,7 @@ extern const NamedKernel scatter_kernels[];
 extern const NamedKernel embedding_kernels[];
 extern const NamedKernel selection_kernels[];
 extern const NamedKernel sort_kernels[];
+extern const NamedKernel rank_kernels[];
 
 // 0 for float32, 1 for float64, -1 for an array no loop takes.
 inline int kind_of(PyArrayObject* array) {

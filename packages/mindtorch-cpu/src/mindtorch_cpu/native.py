@@ -169,6 +169,9 @@ ROWS = {
     "masked_select": ("masked_select",),
     "topk": ("topk",),
     "sort": ("sort", "sort.stable"),
+    "kthvalue": ("kthvalue",),
+    **{name: (name,) for name in ("median", "nanmedian")},
+    **{f"{name}_dim": (f"{name}.dim",) for name in ("median", "nanmedian")},
 }
 """Native kernels and the rows whose numpy kernels they stand before."""
 

@@ -1,0 +1,57 @@
+// Elements as whole numbers of the same order: equal ones are equal, and a nan is larger than every number.
+#pragma once
+
+#include "operand.h"
+
+#include <stdint.h>
+#include <string.h>
+
+namespace mindtorch {
+
+inline uint64_t order_of(float value) {
+    uint32_t bits;
+    value += 0.0f;  // zeros of either sign are equal
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? UINT32_MAX : bits ^ ((bits >> 31) != 0 ? UINT32_MAX : uint32_t{1} << 31);
+}
+
+inline uint64_t order_of(double value) {
+    uint64_t bits;
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? UINT64_MAX : bits ^ ((bits >> 63) != 0 ? UINT64_MAX : uint64_t{1} << 63);
+}
+
+template <typename Whole>
+inline uint64_t order_of(Whole value) {
+    return static_cast<uint64_t>(static_cast<int64_t>(value)) ^ uint64_t { 1 } << 63;
+}
+
+inline int bits_of(uint64_t number) {
+    int bits = 0;
+    for (; number != 0; number >>= 1) bits++;
+    return bits;
+}
+
+// What is sorted where an element's order and its place do not fit into one number.
+struct Placed {
+    uint64_t order, place;
+
+    bool operator<(const Placed& other) const {
+        return order != other.order ? order < other.order : place < other.place;
+    }
+};
+
+// Where line `number` of the array begins, counted along all dimensions but `axis`.
+inline char* start_of(PyArrayObject* array, size_t number, int axis) {
+    char* start = PyArray_BYTES(array);
+    for (int dim = PyArray_NDIM(array) - 1; dim >= 0; dim--) {
+        if (dim == axis) continue;
+        const auto extent = static_cast<size_t>(PyArray_DIM(array, dim));
+        start += static_cast<npy_intp>(number % extent) * PyArray_STRIDE(array, dim);
+        number /= extent;
+    }
+    return start;
+}
+
+}  // namespace mindtorch
