@@ -177,8 +177,13 @@ _ELEMENTS = {
     "shift": _element("x << 2 of int64, 1024 × 512"),
     "add_double": _element("add of float64, 512 × 1024"),
     "exp_double": _element("exp of float64, 512 × 1024"),
+    "sin_double": _element("sin of float64, 512 × 1024"),
+    "erf_double": _element("erf of float64, 512 × 1024"),
+    "sigmoid_double": _element("sigmoid of float64, 512 × 1024"),
     "add_bfloat16": _element("add of bfloat16, 1024 × 1024"),
     "add_float16": _element("add of float16, 1024 × 1024"),
+    "clamp_float16": _element("clamp of float16, 1024 × 1024"),
+    "sin_float16": _element("sin of float16, 1024 × 1024"),
 }
 
 _BRAIN = {

@@ -93,6 +93,24 @@ def exp_double() -> Step:
     return lambda: x.exp()
 
 
+def sin_double() -> Step:
+    """float64."""
+    x = torch.randn(512, 1024, dtype=torch.float64)
+    return lambda: x.sin()
+
+
+def erf_double() -> Step:
+    """float64."""
+    x = torch.randn(512, 1024, dtype=torch.float64)
+    return lambda: x.erf()
+
+
+def sigmoid_double() -> Step:
+    """float64."""
+    x = torch.randn(512, 1024, dtype=torch.float64)
+    return lambda: x.sigmoid()
+
+
 def add_bfloat16() -> Step:
     """Rounded once."""
     a, b = torch.randn(SQUARE).bfloat16(), torch.randn(SQUARE).bfloat16()
@@ -103,3 +121,15 @@ def add_float16() -> Step:
     """Rounded once."""
     a, b = torch.randn(SQUARE).half(), torch.randn(SQUARE).half()
     return lambda: a + b
+
+
+def clamp_float16() -> Step:
+    """By two numbers."""
+    x = torch.randn(SQUARE).half()
+    return lambda: x.clamp(-1, 1)
+
+
+def sin_float16() -> Step:
+    """Rounded once."""
+    x = torch.randn(SQUARE).half()
+    return lambda: x.sin()

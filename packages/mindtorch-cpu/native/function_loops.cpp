@@ -1,7 +1,7 @@
 // Elementary functions of dense float32 elements.
 #include "activation.h"
+#include "double_function.h"
 #include "vector_map.h"
-#include "wide.h"
 
 namespace mindtorch {
 
@@ -69,6 +69,29 @@ struct Power : NoNumbers {
     }
 };
 
+struct WideSigmoid {
+    static INLINE Doubles of(const Doubles& x) { return 1.0 / (1.0 + full_exponential(-x)); }
+};
+struct WideErrorFunction {
+    static INLINE Doubles of(const Doubles& x) { return full_error_function(x); }
+};
+template <int shift>
+struct WideSine {
+    static INLINE Doubles of(const Doubles& x) {
+        const Longs large = size_of(x) < LARGEST_ANGLE ? Longs{} : ~Longs{};
+        long long found = 0;
+        for (size_t i = 0; i < LANES / 2; i++) found |= large[i];
+        const Doubles value = full_sine<shift>(x);
+        const Doubles kept = shift == 0 ? (x == 0.0 ? x : value) : value;
+        return found != 0 ? one_by_one(x) : kept;
+    }
+    static __attribute__((noinline)) Doubles one_by_one(const Doubles& x) {
+        Doubles value;
+        for (size_t i = 0; i < LANES / 2; i++) value[i] = shift == 0 ? sin(x[i]) : cos(x[i]);
+        return value;
+    }
+};
+
 void lookup(void* out, const void* const* in, size_t count, const double*) {
     auto* to = static_cast<unsigned short*>(out);
     const auto *from = static_cast<const unsigned short*>(in[0]), *table = static_cast<const unsigned short*>(in[1]);
@@ -87,11 +110,11 @@ extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {
         {{{vector_map<LogarithmTo<2>, 1>}}},
         {{{vector_map<LogarithmTo<10>, 1>}}},
         {{{vector_map<LogarithmOfOnePlus, 1>}}},
-        {{{vector_map<Sine<0>, 1>}}},
-        {{{vector_map<Sine<1>, 1>}}},
+        {{{vector_map<Sine<0>, 1>}}, {{double_map<WideSine<0>>}}},
+        {{{vector_map<Sine<1>, 1>}}, {{double_map<WideSine<1>>}}},
         {{{vector_map<Tangent, 1>}}},
-        {{{vector_map<ErrorFunction, 1>}}},
-        {{{vector_map<Sigmoid, 1>}}},
+        {{{vector_map<ErrorFunction, 1>}}, {{double_map<WideErrorFunction>}}},
+        {{{vector_map<Sigmoid, 1>}}, {{double_map<WideSigmoid>}}},
         {{{vector_map<Power, 2>}}},
     },
     {{nullptr, nullptr, lookup}},

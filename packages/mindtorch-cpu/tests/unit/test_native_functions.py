@@ -114,3 +114,20 @@ def test_layer_norm_of_nothing():
     agree("native_layer_norm", (none, mean, mean), (none, (4,), None, None, 1e-5))
     weight = np.ones(4, np.float32)
     agree("native_layer_norm_backward", (none, weight, weight), (none, none, (4,), mean, mean, weight, weight, None))
+
+
+@pytest.mark.parametrize("row", ["sin", "cos", "erf", "sigmoid"])
+def test_functions_of_doubles(row):
+    """To a few units in the last place of numpy's, for every number of elements and what lies outside of the usual."""
+    random = np.random.default_rng(5)
+    usual = [random.standard_normal(400) * size for size in (1e-8, 0.5, 1, 5, 100, 1e5)]
+    turns = np.arange(-300, 300) * (np.pi / 2)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e6, -3e9, 1e22, 6.0, -6.5, 709.9, -709.9, 745.5, -760]
+    for x in (*usual, turns, np.array(special), *(usual[3][:size] for size in range(20)), usual[2].reshape(20, 20).T):
+        ours, expected = np.zeros(x.shape), np.zeros(x.shape)
+        with np.errstate(all="ignore"):
+            kernels["cpu"][row].fn(ours, x)
+            kernels["cpu"][row].fn.numpy(expected, x)
+        np.testing.assert_array_max_ulp(ours, expected, 4)
+        numbered = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(ours[numbered]), np.signbit(expected[numbered]))
