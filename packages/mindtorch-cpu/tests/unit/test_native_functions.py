@@ -122,7 +122,24 @@ def test_functions_of_doubles(row):
     random = np.random.default_rng(5)
     usual = [random.standard_normal(400) * size for size in (1e-8, 0.5, 1, 5, 100, 1e5)]
     turns = np.arange(-300, 300) * (np.pi / 2)
-    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e6, -3e9, 1e22, 6.0, -6.5, 709.9, -709.9, 745.5, -760]
+    special = [
+        0.0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        5e-324,
+        -1e-310,
+        1e6,
+        -3e9,
+        1e22,
+        6.0,
+        -6.5,
+        709.9,
+        -709.9,
+        745.5,
+        -760,
+    ]
     for x in (*usual, turns, np.array(special), *(usual[3][:size] for size in range(20)), usual[2].reshape(20, 20).T):
         ours, expected = np.zeros(x.shape), np.zeros(x.shape)
         with np.errstate(all="ignore"):
