@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-
-from .layer_cases import Step, both, forward
+from layer_cases import Step, both, forward
 
 
 def _operands(*shapes: tuple[int, ...]) -> list[torch.Tensor]:

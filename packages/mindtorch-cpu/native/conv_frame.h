@@ -33,15 +33,18 @@ struct Frame {
     ptrdiff_t below(const Convolution& c, ptrdiff_t y) const { return y * c.stride[0] * row; }
 };
 
-// Short lines are many: no call, and the last eight may be written twice.
+template <ptrdiff_t TOGETHER>
+MINDTORCH_INLINE void copy_by(float* to, const float* from, ptrdiff_t count) {
+    constexpr size_t BYTES = TOGETHER * sizeof(float);
+    for (ptrdiff_t i = 0; i < count - TOGETHER; i += TOGETHER) __builtin_memcpy(to + i, from + i, BYTES);
+    __builtin_memcpy(to + count - TOGETHER, from + count - TOGETHER, BYTES);
+}
+
+// Short lines are many: no call, and what is last may be written twice.
 MINDTORCH_INLINE void copy_line(float* to, const float* from, ptrdiff_t count) {
-    constexpr ptrdiff_t EIGHT = 8;
-    if (count < EIGHT) {
-        for (ptrdiff_t i = 0; i < count; i++) to[i] = from[i];
-        return;
-    }
-    for (ptrdiff_t i = 0; i < count - EIGHT; i += EIGHT) __builtin_memcpy(to + i, from + i, EIGHT * sizeof(float));
-    __builtin_memcpy(to + count - EIGHT, from + count - EIGHT, EIGHT * sizeof(float));
+    if (count >= 16) return copy_by<16>(to, from, count);
+    if (count >= 8) return copy_by<8>(to, from, count);
+    for (ptrdiff_t i = 0; i < count; i++) to[i] = from[i];
 }
 
 // What one place in the stride takes of every row: columns `from`.. of a line, `begin` onwards.

@@ -17,6 +17,8 @@ size_t area(const Convolution& c) { return static_cast<size_t>(c.height * c.widt
 size_t window(const Convolution& c) { return static_cast<size_t>(c.kernel[0] * c.kernel[1]); }
 size_t layers(const Convolution& c) { return static_cast<size_t>(c.deep_kernel); }
 size_t depth_of(const Convolution& c) { return c.channels * layers(c) * window(c); }
+// How much of the depth is multiplied at a time.
+size_t depth_step(const Convolution& c) { return even_step(depth_of(c), PACKED_DEPTH, ASKING); }
 size_t all_places(const Convolution& c) { return static_cast<size_t>(c.out_depth) * places(c); }
 size_t volume(const Convolution& c) { return static_cast<size_t>(c.depth) * area(c); }
 
@@ -106,7 +108,7 @@ ptrdiff_t part_rows(const Convolution& c) {
 }
 
 // Channels of which a block of the depth has elements, at most.
-size_t block_channels(const Convolution& c) { return least(BLOCK_DEPTH / window(c) + 2, c.channels * layers(c)); }
+size_t block_channels(const Convolution& c) { return least(depth_step(c) / window(c) + 2, c.channels * layers(c)); }
 
 // What the windows of an image have at a block of the depth, packed panel by panel: from frames of its channels, which
 // are made for the block, or as they are.
@@ -148,11 +150,11 @@ private:
     size_t from_, depth_ = 0;
     Frame frame_;
     const float *plane_ = nullptr, *frames_ = nullptr;
-    ptrdiff_t reads_[BLOCK_DEPTH];
+    ptrdiff_t reads_[PACKED_DEPTH];
 };
 
-size_t positions_of(const Convolution& c) { return least(PART, round_up(places(c), WIDE)); }
-size_t panel_for(const Convolution& c) { return WIDE * least(depth_of(c), BLOCK_DEPTH) + WIDE; }
+size_t positions_of(const Convolution& c) { return even_step(round_up(places(c), WIDE), PART, WIDE); }
+size_t panel_for(const Convolution& c) { return WIDE * depth_step(c) + WIDE; }
 size_t scratch_for(const Convolution& c) {
     if (pointwise(c)) return panel_for(c);
     const Frame f(c, 0, part_rows(c), c.out_width);
@@ -161,10 +163,10 @@ size_t scratch_for(const Convolution& c) {
 size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, TILE_ROWS) * depth_of(c); }
 
 void pack_weights(const Convolution& c, float* to, const float* weight) {
-    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS);
+    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), step = depth_step(c);
     for (size_t group = 0; group < c.groups; group++, weight += c.features * all)
-        for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
-            const size_t depth = least(BLOCK_DEPTH, all - k);
+        for (size_t k = 0; k < all; k += step) {
+            const size_t depth = least(step, all - k);
             pack<TILE_ROWS>(to, weight + k, static_cast<ptrdiff_t>(all), 1, c.features, depth);
             to += lines * depth;
         }
@@ -172,7 +174,8 @@ void pack_weights(const Convolution& c, float* to, const float* weight) {
 
 void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
              size_t group, size_t from, float* scratch) {
-    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), positions = least(PART, places(c) - from);
+    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), step = depth_step(c);
+    const size_t positions = least(positions_of(c), places(c) - from);
     const size_t index = image / static_cast<size_t>(c.out_depth) * c.groups + group;
     const size_t z = image % static_cast<size_t>(c.out_depth);
     packed += group * lines * all;
@@ -180,8 +183,8 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     out += index * c.features * all_places(c) + z * places(c) + from;
     const Matrix<float> addend = {bias == nullptr ? nullptr : bias + group * c.features, 1, 0};
     Windows windows(c, from, positions);
-    for (size_t k = 0; k < all; k += BLOCK_DEPTH) {
-        const size_t depth = least(BLOCK_DEPTH, all - k);
+    for (size_t k = 0; k < all; k += step) {
+        const size_t depth = least(step, all - k);
         const Finish<float> finish = {1.0f, 1.0f, addend, k > 0};
         windows.take(in, z, scratch + panel_for(c), k, depth);
         for (size_t at = 0; at < positions; at += WIDE) {
