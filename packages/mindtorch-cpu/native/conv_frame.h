@@ -145,11 +145,23 @@ void places_of(const Convolution& c, const Frame& f, ptrdiff_t* to, size_t k, si
 void pack_frame(const Convolution& c, const Frame& f, float* to, const float* planes, ptrdiff_t from, size_t positions,
                 const ptrdiff_t* places, size_t depth) {
     constexpr size_t PANEL = Simd<float>::TILE_COLUMNS;
-    Stretch stretches[PANEL];
+    Stretch stretches[PANEL] = {};
     const size_t count = stretches_of(c, f, stretches, from, positions);
-    for (size_t k = 0; k < depth; k++, to += PANEL)
-        for (size_t i = 0; i < count; i++)
-            copy_stretch(to + stretches[i].place, planes + places[k] + stretches[i].at, stretches[i].count);
+    // Most panels lie in one row or two: what is known of those stays in registers.
+    const Stretch first = stretches[0], second = stretches[1];
+    if (count == 1) {
+        for (size_t k = 0; k < depth; k++, to += PANEL) copy_stretch(to, planes + places[k] + first.at, first.count);
+    } else if (count == 2) {
+        for (size_t k = 0; k < depth; k++, to += PANEL) {
+            const float* from = planes + places[k];
+            copy_stretch(to, from + first.at, first.count);
+            copy_stretch(to + second.place, from + second.at, second.count);
+        }
+    } else {
+        for (size_t k = 0; k < depth; k++, to += PANEL)
+            for (size_t i = 0; i < count; i++)
+                copy_stretch(to + stretches[i].place, planes + places[k] + stretches[i].at, stretches[i].count);
+    }
 }
 
 }  // namespace
