@@ -144,6 +144,10 @@ _MOVING = {
     "index_select_columns": _moving("index_select of 512 columns of 512 × 1024"),
     "index_add": _moving("index_add_ of 512 rows to 4096 × 768"),
     "one_hot": _moving("one_hot of 2048 numbers, 128 classes"),
+    "scatter_greatest": _moving("scatter_reduce, amax, 1024 × 1024"),
+    "index_copy_columns": _moving("index_copy of 1024 columns, 1024 × 1024"),
+    "index_reduce": _moving("index_reduce, amax, of 1024 rows to 1024 × 1024"),
+    "triangle_places": _moving("triu_indices, 1024 × 1024"),
 }
 
 _REDUCTIONS = {
@@ -160,6 +164,11 @@ _REDUCTIONS = {
     "unique": _reduction("unique of 262,144 int64"),
     "median": _reduction("median(-1), 1024 × 256"),
     "bincount": _reduction("bincount of 262,144 numbers"),
+    "cummax": _reduction("cummax(-1), 1024 × 1024"),
+    "cumsum_whole_numbers": _reduction("cumsum(-1) of int64, 1024 × 1024"),
+    "kthvalue": _reduction("kthvalue of 1,048,576"),
+    "nansum": _reduction("nansum(-1), 1024 × 1024"),
+    "distances": _reduction("cdist of 1024 × 64 and 1024 × 64"),
 }
 
 _ELEMENTS = {

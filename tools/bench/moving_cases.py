@@ -189,3 +189,26 @@ def one_hot() -> Step:
     """128 classes."""
     x = torch.randint(0, 128, (2048,))
     return lambda: F.one_hot(x, 128)
+
+
+def scatter_greatest() -> Step:
+    """A square, along its rows."""
+    x, places, values = torch.randn(SQUARE), torch.randint(0, 1024, SQUARE), torch.randn(SQUARE)
+    return lambda: x.scatter_reduce(1, places, values, "amax")
+
+
+def index_copy_columns() -> Step:
+    """All columns, in another order."""
+    x, places, y = torch.randn(SQUARE), torch.randperm(1024), torch.randn(SQUARE)
+    return lambda: x.index_copy(1, places, y)
+
+
+def index_reduce() -> Step:
+    """Rows, the greatest of which stay."""
+    x, places, y = torch.randn(SQUARE), torch.randperm(1024), torch.randn(SQUARE)
+    return lambda: x.index_reduce(0, places, y, "amax")
+
+
+def triangle_places() -> Step:
+    """Of half a square."""
+    return lambda: torch.triu_indices(*SQUARE)

@@ -86,3 +86,33 @@ def bincount() -> Step:
     """A thousand bins."""
     x = torch.randint(0, 1000, (262144,))
     return lambda: x.bincount()
+
+
+def cummax() -> Step:
+    """With places, along rows."""
+    x = torch.randn(SQUARE)
+    return lambda: x.cummax(-1)
+
+
+def cumsum_whole_numbers() -> Step:
+    """int64."""
+    x = torch.randint(0, 100, SQUARE)
+    return lambda: x.cumsum(-1)
+
+
+def kthvalue() -> Step:
+    """Of a million floats."""
+    x = torch.randn(1 << 20)
+    return lambda: x.kthvalue(1000)
+
+
+def nansum() -> Step:
+    """Along rows."""
+    x = torch.randn(SQUARE)
+    return lambda: x.nansum(-1)
+
+
+def distances() -> Step:
+    """Euclidean, of 64 numbers."""
+    x, y = torch.randn(1024, 64), torch.randn(1024, 64)
+    return lambda: torch.cdist(x, y)

@@ -20,13 +20,24 @@ def block_diag(out: Any, tensors: list[Any]) -> None:
         row, column = row + block.shape[0], column + block.shape[1]
 
 
+def _triangle(out: Any, begins: Any, ends: Any) -> None:
+    """Rows and columns of the elements from `begins` up to `ends` of each row."""
+    counts = np.maximum(ends - begins, 0)
+    out[0] = np.repeat(np.arange(counts.size), counts)
+    # Counted from the first element of all, which lies as far behind the row's own as there are elements before it.
+    out[1] = np.arange(out.shape[1])
+    out[1] += np.repeat(begins - np.cumsum(counts) + counts, counts)
+
+
 @kernel("tril_indices", upcast=False)
 def tril_indices(out: Any, rows: int, columns: int, offset: int) -> None:
     """Rows and columns on or below a diagonal."""
-    out[...] = np.tril_indices(rows, offset, columns)
+    ends = np.clip(np.arange(rows) + offset + 1, 0, columns)
+    _triangle(out, np.zeros_like(ends), ends)
 
 
 @kernel("triu_indices", upcast=False)
 def triu_indices(out: Any, rows: int, columns: int, offset: int) -> None:
     """Rows and columns on or above a diagonal."""
-    out[...] = np.triu_indices(rows, offset, columns)
+    begins = np.clip(np.arange(rows) + offset, 0, columns)
+    _triangle(out, begins, np.full_like(begins, columns))

@@ -51,9 +51,12 @@ def histogramdd(out: Any, self: Any, bins: list[Any], weight: Any, density: bool
 @kernel("bincount")
 def bincount(self: Any, weights: Any, minlength: int) -> Any:
     """How often each number from 0 on occurs, or the sum of its weights."""
-    if self.size and self.min() < 0:
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    counts = np.bincount(self.astype(np.int64, copy=False), weights, minlength)
+    try:
+        counts = np.bincount(self.astype(np.int64, copy=False), weights, minlength)
+    except ValueError:
+        if self.min() >= 0:
+            raise
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.") from None
     if weights is None:
         return counts.astype(np.int64, copy=False)
     return counts.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False)

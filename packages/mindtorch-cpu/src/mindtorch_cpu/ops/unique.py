@@ -49,6 +49,8 @@ def unique_runs(self: Any, return_inverse: bool, return_counts: bool) -> tuple[A
     """Values that differ from the one before."""
     flat = self.reshape(-1)
     starts = _starts(flat)
+    if not (return_inverse or return_counts):
+        return flat[starts], _NONE, _NONE
     numbers, counts = _runs(starts)
     return flat[starts], numbers.reshape(self.shape) if return_inverse else _NONE, counts if return_counts else _NONE
 

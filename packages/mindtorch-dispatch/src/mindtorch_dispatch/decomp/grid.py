@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
@@ -65,16 +64,14 @@ def combinations(self: Any, r: int, with_replacement: bool) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return aten.empty([0], dtype=self.dtype, device=self.device)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = list(choose(range(self.numel()), r))
-    columns = [aten.index_select(self, 0, _indices([row[column] for row in chosen], self)) for column in range(r)]
-    return aten.stack(columns, 1)
-
-
-def _indices(values: list[int], like: Any) -> Any:
-    if not values:
-        return aten.empty([0], dtype=int64, device=like.device)
-    return type(like)(values).to(int64).to(like.device)
+    places = aten.arange(self.numel(), device=self.device)
+    columns = [places]
+    for _ in range(r - 1):  # each choice is followed by what comes after its last element, itself included or not
+        last = columns[-1]
+        follows = aten.le(last.unsqueeze(1), places) if with_replacement else aten.lt(last.unsqueeze(1), places)
+        rows, added = aten.unbind(aten.nonzero(follows), 1)
+        columns = [*(aten.index_select(column, 0, rows) for column in columns), added]
+    return aten.stack([aten.index_select(self, 0, column) for column in columns], 1)
 
 
 def vander(x: Any, N: int | None, increasing: bool) -> Any:
