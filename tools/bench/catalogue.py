@@ -189,6 +189,7 @@ _ELEMENTS = {
     "sin_double": _element("sin of float64, 512 × 1024"),
     "erf_double": _element("erf of float64, 512 × 1024"),
     "sigmoid_double": _element("sigmoid of float64, 512 × 1024"),
+    "linspace": _element("linspace of 524,288"),
     "add_bfloat16": _element("add of bfloat16, 1024 × 1024"),
     "add_float16": _element("add of float16, 1024 × 1024"),
     "clamp_float16": _element("clamp of float16, 1024 × 1024"),

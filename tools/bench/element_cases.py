@@ -111,6 +111,11 @@ def sigmoid_double() -> Step:
     return lambda: x.sigmoid()
 
 
+def linspace() -> Step:
+    """float32."""
+    return lambda: torch.linspace(0, 1, 524288)
+
+
 def add_bfloat16() -> Step:
     """Rounded once."""
     a, b = torch.randn(SQUARE).bfloat16(), torch.randn(SQUARE).bfloat16()

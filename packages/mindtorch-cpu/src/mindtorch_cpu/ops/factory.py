@@ -89,7 +89,11 @@ def arange(out: Any, start: Any, end: Any, step: Any) -> None:
     if out.dtype.kind in "iu":
         out[...] = np.arange(count, dtype=np.int64) * step + start
     else:
-        out[...] = start + np.arange(count, dtype=np.float64) * step
+        values = np.arange(count, dtype=np.float64)
+        values *= step
+        np.add(start, values, out=out if out.dtype == values.dtype else values)
+        if out.dtype != values.dtype:
+            out[...] = values
 
 
 def _exponents(dtype: Any, start: Any, end: Any, steps: int) -> Any:
@@ -101,15 +105,27 @@ def _exponents(dtype: Any, start: Any, end: Any, steps: int) -> Any:
     if dtype.kind in "iu":
         begin, stop = kind(int(start)), kind(int(end))
     step = (stop - begin) / kind(steps - 1)
-    index = np.arange(steps, dtype=kind)
-    return np.where(np.arange(steps) < steps // 2, begin + step * index, stop - step * (steps - 1 - index))
+    half = steps // 2
+    values = np.empty(steps, kind)
+    np.multiply(step, _whole_numbers(0, half, kind), out=values[:half])
+    np.multiply(step, _whole_numbers(half + 1 - steps, 1, kind), out=values[half:])
+    values[:half] += begin
+    values[half:] += stop
+    return values
+
+
+def _whole_numbers(first: int, end: int, kind: Any) -> Any:
+    """`first` up to `end`, rounded only where they have no element of their own."""
+    if np.finfo(kind).nmant >= max(-first, end).bit_length():
+        return np.arange(first, end, dtype=kind)
+    return np.arange(first, end).astype(kind)
 
 
 @kernel("linspace")
 def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
     """Equidistant values."""
     if steps:
-        out[...] = _exponents(out.dtype, start, end, steps).astype(out.dtype)
+        out[...] = _exponents(out.dtype, start, end, steps).astype(out.dtype, copy=False)
 
 
 @kernel("logspace")
