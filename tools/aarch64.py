@@ -1,25 +1,30 @@
 """The native code of mindtorch-cpu on aarch64: built by a cross compiler, tested with an emulated processor.
 
-    python tools/aarch64.py [--folder FOLDER] [-- PYTEST-ARGUMENTS]
+    python tools/aarch64.py [--folder FOLDER] [--write] [-- PYTEST-ARGUMENTS]
 
 Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
 qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
 packages/mindtorch-cpu/tests/unit (but slow tests) unless told otherwise; the exit status is pytest's. It is ten times
 slower than a processor, so the release builds its wheels on real ones; this is for looking into what fails there.
+`--write` puts the counts, and the reasons of what was skipped, into docs/status/aarch64.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMBER = ROOT / "packages" / "mindtorch-cpu"
+PAGE = ROOT / "docs" / "status" / "aarch64.md"
 COMPILER = "aarch64-linux-gnu-g++"
 EMULATOR = "qemu-aarch64"
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -108,10 +113,39 @@ def write_start(folder: Path, root: Path) -> tuple[Path, Path]:
     return program, start
 
 
+def first_line(*command: str) -> str:
+    """Return the first line of what a program prints."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+
+
+def page(results: Path) -> str:
+    """Return the page of docs/status, from pytest's report."""
+    cases = list(ElementTree.parse(results).iter("testcase"))
+    skipped = Counter(reason.get("message", "") for case in cases for reason in case.iter("skipped"))
+    failed = [f"{case.get('classname')}.{case.get('name')}" for case in cases if list(case.iter("failure"))]
+    failed += [f"{case.get('classname')}.{case.get('name')}" for case in cases if list(case.iter("error"))]
+    lines = [
+        "# Native code on aarch64",
+        "",
+        f"Written on {datetime.date.today()} by `python tools/aarch64.py --write`; do not edit. The native code of",
+        f"mindtorch-cpu, built by {first_line(COMPILER, '--version')},",
+        f"under {first_line(EMULATOR, '--version')}. No aarch64 processor was at hand.",
+        "",
+        "| tests | passed | failed | skipped |",
+        "| ---: | ---: | ---: | ---: |",
+        f"| {len(cases)} | {len(cases) - len(failed) - skipped.total()} | {len(failed)} | {skipped.total()} |",
+        "",
+        *(f"- failed: `{name}`" for name in failed),
+        *(f"- skipped, {count}: {reason}" for reason, count in skipped.most_common()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Fetch, build, test."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aarch64")
+    parser.add_argument("--write", action="store_true", help="write the page of docs/status")
     parser.add_argument("arguments", nargs="*", help="for pytest; default: the unit tests of mindtorch-cpu")
     options = parser.parse_args()
     missing = [name for name in (COMPILER, EMULATOR, "apt-get", "dpkg", "cmake", "ninja") if shutil.which(name) is None]
@@ -130,7 +164,14 @@ def main() -> None:
         "MINDTORCH_NATIVE": "1",
     }
     tests = options.arguments or ["-q", "-m", "not slow", str(MEMBER / "tests/unit")]
-    done = subprocess.run([program, "-m", "pytest", "-p", "no:cacheprovider", *tests], env=environment, check=False)
+    results = folder / "results.xml"
+    done = subprocess.run(
+        [program, "-m", "pytest", "-p", "no:cacheprovider", f"--junit-xml={results}", *tests],
+        env=environment,
+        check=False,
+    )
+    if options.write:
+        PAGE.write_text(page(results))
     raise SystemExit(done.returncode)
 
 
