@@ -15,6 +15,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .meta.rule import Outputs
 from .plan import Plan
+from .quiet import SILENT, enter, leave
 from .table import Kernel, OpRow
 
 WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
@@ -101,10 +102,11 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     plan.values, plan.tensors, plan.scalars, plan.lists = values, tensors, scalars, lists
     whole: Any = answer.cast
     wrapped = whole if isinstance(whole, Dtype) else None
-    plan.casts = bool(casts)
+    rounded = [index for index, _ in scalars if wrapped in _HALVES and arguments[index].name in bound.row.rounds]
+    plan.casts = bool(casts or rounded)
     plan.wraps = wrapped is not None and wrapped.np.kind in "iu" and bool(scalars)
     ints = [index for index, value in enumerate(values) if type(value) is int and _is_operand(arguments, index)]
-    plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values)
+    plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values, rounded)
 
 
 def _is_operand(arguments: Sequence[Any], index: int) -> bool:
@@ -137,6 +139,7 @@ def _preparation(
     wrapped: Dtype | None,
     ints: list[int],
     constants: list[Any],
+    rounded: list[int],
 ) -> Callable[..., None] | None:
     """Return the function that fills what is not a plain tensor operand, None when there is nothing else."""
     narrow = wrapped.np.type if wrapped is not None and wrapped.np.kind in "iu" else None
@@ -150,6 +153,8 @@ def _preparation(
         for index, source in scalars:
             value = flat[source]
             values[index] = _wrap_int(value, wrapped) if narrow is not None and type(value) is int else value
+        for index in rounded:
+            values[index] = _rounded(values[index], wrapped)
         for index, source in lists:
             values[index] = [None if item is None else item._array for item in flat[source]]
         for index, np_dtype in casts:
@@ -162,6 +167,17 @@ def _preparation(
                 values[index] = _converted(value, np_dtype)
 
     return prepare
+
+
+_HALVES = (float16, bfloat16)
+
+
+def _rounded(value: Any, dtype: Any) -> float:
+    token = enter(SILENT)
+    try:
+        return float(dtype.np.type(value))
+    finally:
+        leave(token)
 
 
 def _wrap_int(value: int, dtype: Dtype | None) -> Any:

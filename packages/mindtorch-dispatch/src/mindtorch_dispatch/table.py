@@ -46,6 +46,7 @@ class OpRow:
         "overload",
         "pack",
         "packet",
+        "rounds",
         "signature",
         "static",
         "tags",
@@ -69,6 +70,7 @@ class OpRow:
         self.static = options.get("static", ())
         self.key = options.get("key")
         self.moves = options.get("moves", ())
+        self.rounds = options.get("rounds", ())
         self.pack = options.get("pack")
         self.tags = options.get("tags", frozenset())
 
@@ -193,6 +195,7 @@ def op(
     static: bool | Iterable[str] = (),
     key: Callable[..., Any] | None = None,
     moves: Iterable[str] = (),
+    rounds: Iterable[str] = (),
     pack: Any = None,
     tags: Iterable[str] = (),
 ) -> OpRow:
@@ -208,6 +211,8 @@ def op(
         static: names of number arguments whose value the plan depends on; True for all of them.
         key: for views, `key(spec, *values)` gives the part of the plan key made of the values.
         moves: for views, names of int arguments that only move where the view starts.
+        rounds: names of number arguments that the kernel gets rounded where it computes in float16 or bfloat16, as if
+            they were tensors; other numbers keep their digits.
         pack: class of a named tuple return.
         tags: `CORE`, `DYNAMIC`.
 
@@ -226,6 +231,7 @@ def op(
         static=static if isinstance(static, bool) else tuple(static),
         key=key,
         moves=tuple(moves),
+        rounds=tuple(rounds),
         pack=pack,
         tags=frozenset(tags),
     )
@@ -247,6 +253,7 @@ def _derive_inplace(row: OpRow) -> OpRow:
         kind="inplace",
         variants=("method",) if row.variants == ("method",) else ("function", "method"),
         static=row.static,
+        rounds=row.rounds,
         tags=row.tags,
     )
     return derived

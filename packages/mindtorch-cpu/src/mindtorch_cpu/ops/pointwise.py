@@ -70,13 +70,15 @@ def div_floor(out: Any, self: Any, other: Any) -> None:
 
 @kernel("_div_trunc.Tensor", "_div_trunc.Scalar", upcast=False)
 def div_trunc(out: Any, self: Any, other: Any) -> None:
-    """Quotient rounded to zero; a quotient in half precision is rounded to it first, as in torch."""
+    """Quotient rounded to zero; one of tensors in half precision is rounded to that first, as in torch, by a number not."""
     if out.dtype.kind in "iub":
         _check_divisor(other)
         quotient = np.floor_divide(self, other)
         remainder = np.subtract(self, np.multiply(quotient, other))
         quotient += ((remainder != 0) & ((np.less(self, 0)) != (np.less(other, 0)))).astype(quotient.dtype)
         out[...] = quotient
+    elif out.itemsize == 2 and not isinstance(other, np.ndarray):
+        out[...] = np.trunc(np.true_divide(self.astype(np.float32), np.float32(other)))
     else:
         np.trunc(np.true_divide(self, np.asarray(other, out.dtype)), out)
 

@@ -104,7 +104,11 @@ op(
     _backward("shrink_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", rules.floating("hardshrink_cpu", inplace=False))
+op(
+    "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    rules.floating("hardshrink_cpu", inplace=False),
+    rounds=("lambd",),
+)
 op(
     "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
     _backward("shrink_backward_cpu", 2, inplace=False),

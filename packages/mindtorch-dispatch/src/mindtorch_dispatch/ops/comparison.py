@@ -7,10 +7,10 @@ from ..table import CORE, op
 
 for _name in ("eq", "ne"):
     for _other in ("Tensor", "Scalar"):
-        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", pointwise(BOOL), tags={CORE})
+        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", pointwise(BOOL), rounds=("other",), tags={CORE})
 for _name in ("lt", "le", "gt", "ge"):
     for _other in ("Tensor", "Scalar"):
-        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", ordered(_name), tags={CORE})
+        op(f"{_name}.{_other}(Tensor self, {_other} other) -> Tensor", ordered(_name), rounds=("other",), tags={CORE})
 for _alias, _target in (
     ("not_equal", "ne"),
     ("less", "lt"),

@@ -19,18 +19,20 @@ from ..meta.support import BOOL_NAMES, COMPLEX, FLOATS, INTEGERS, limited
 from ..table import CORE, op
 
 TWO = pointwise(operands=(0, 1))
+OTHER = ("other",)
 REMAINDER = limited(no_complex("remainder"), "remainder_cpu", BOOL_NAMES)
 FMOD = limited(no_complex("fmod"), "fmod_cpu", BOOL_NAMES)
 POW = limited(TWO, "pow", BOOL_NAMES)
 POW_NUMBER = limited(TWO, "pow")
 
-op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, tags={CORE})
-op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add)
-op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, tags={CORE})
-op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub)
+op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, rounds=OTHER, tags={CORE})
+op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add, rounds=OTHER)
+op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=OTHER, tags={CORE})
+op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=OTHER)
 op(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     no_bool_sub,
+    rounds=OTHER,
     variants="function",
     inplace=False,
     out=False,
@@ -38,6 +40,7 @@ op(
 op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     no_bool_sub,
+    rounds=OTHER,
     variants="function",
     inplace=False,
     out=False,
@@ -69,20 +72,27 @@ for _name in ("_div_floor", "_div_trunc"):
         variants="",
     )
 op("floor_divide(Tensor self, Tensor other) -> Tensor", limited(TWO, "div_floor_cpu", COMPLEX, BOOL_NAMES))
-op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER)
-op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER)
+op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER, rounds=OTHER)
+op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER, rounds=OTHER)
 op(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     REMAINDER,
+    rounds=("self",),
     variants="function",
     inplace=False,
     out=False,
 )
-op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", FMOD)
-op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD)
+op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", FMOD, rounds=OTHER)
+op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD, rounds=OTHER)
 op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, tags={CORE})
-op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", POW_NUMBER, tags={CORE})
-op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW_NUMBER, variants="function", inplace=False)
+op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", POW_NUMBER, rounds=("exponent",), tags={CORE})
+op(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    POW_NUMBER,
+    rounds=("self",),
+    variants="function",
+    inplace=False,
+)
 op(
     "maximum(Tensor self, Tensor other) -> Tensor",
     limited(no_complex("maximum", complex_text=True), "maximum_cpu"),
