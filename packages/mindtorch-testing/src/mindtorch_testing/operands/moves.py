@@ -156,6 +156,12 @@ def _scatter_value(draw: Operands) -> list[Any]:
     return [given, dim, indices, draw.number()]
 
 
+@rows("scatter_reduce.two")
+def _scatter_reduce(draw: Operands) -> list[Any]:
+    draw.tame()
+    return [*_scatter(draw)[0], draw.pick(["sum", "prod", "mean", "amax", "amin"]), draw.chance(0.5)]
+
+
 def _subscripts(draw: Operands, shape: tuple[int, ...]) -> tuple[list[Any], tuple[int, ...]]:
     """Return index tensors for leading dimensions, some left out, and the shape of what they choose."""
     taken = draw.draw_shape(draw.whole(0, 2))

@@ -112,6 +112,7 @@ def condition(draw: Operands) -> Any:
 rows("where.self")(lambda d: [condition(d), d.tensor(), d.tensor(d.broadcast(d.shape))])
 rows("where.ScalarSelf")(lambda d: [condition(d), d.number(), d.tensor()])
 rows("where.ScalarOther")(lambda d: [condition(d), d.tensor(), d.number()])
+rows("scalar_tensor")(lambda d: ([d.number()], {"dtype": getattr(mt, d.dtype)}))
 rows("where.Scalar")(lambda d: [condition(d), d.number(), d.number()])
 rows("masked_fill.Scalar")(lambda d: [d.tensor(), condition(d), d.number()])
 rows("masked_fill.Tensor")(lambda d: [d.tensor(), condition(d), d.tensor(())])
@@ -123,15 +124,19 @@ rows("lerp.Tensor")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape)), d.ten
 
 # --- reductions
 
-rows("sum mean max min any all")(lambda d: [d.tensor()])
+rows("sum mean max min any all median nanmedian")(lambda d: [d.tensor()])
 rows("prod")(lambda d: [d.tame().tensor()])
 rows("amax amin logsumexp sum.dim_IntList mean.dim any.dims all.dims")(
     lambda d: [d.tensor(), d.dims(len(d.shape)), d.chance(0.5)]
 )
 rows("prod.dim_int")(lambda d: [d.tame().tensor(), d.dim(len(d.shape)), d.chance(0.5)])
-rows("any.dim all.dim max.dim min.dim")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
+rows("nansum")(lambda d: [d.tensor(), d.dims(len(d.shape)) if d.chance(0.7) else None, d.chance(0.5)])
+rows("any.dim all.dim max.dim min.dim median.dim nanmedian.dim")(
+    lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)]
+)
+rows("kthvalue")(lambda d: [d.tensor(), d.whole(0, max(d.shape, default=1)), d.dim(len(d.shape)), d.chance(0.5)])
 rows("argmax argmin")(lambda d: [d.tensor(), d.dim(len(d.shape)) if d.chance(0.8) else None, d.chance(0.5)])
-rows("cumsum")(lambda d: [d.tensor(), d.dim(len(d.shape))])
+rows("cumsum cummax cummin")(lambda d: [d.tensor(), d.dim(len(d.shape))])
 rows("cumprod")(lambda d: [d.tame().tensor(), d.dim(len(d.shape))])
 rows("sort")(lambda d: [d.tensor(), d.dim(len(d.shape)), d.chance(0.5)])
 rows("sort.stable")(lambda d: ([d.tensor()], {"stable": True, "dim": d.dim(len(d.shape)), "descending": d.chance(0.5)}))
