@@ -120,6 +120,24 @@ if __name__ == "__main__":
 """
 
 
+def interrupt(process: subprocess.Popen[str], whole_group: bool) -> tuple[int, str]:
+    """Return how many times Ctrl-C was lost, and what the process wrote until it ended by one.
+
+    Python drops what is raised while the callback of a weak reference runs, such as the one that gives a batch's memory
+    back, be it Ctrl-C; a user presses again.
+    """
+    for lost in range(5):
+        if whole_group:  # as a terminal does
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.send_signal(signal.SIGINT)
+        try:
+            return lost, process.communicate(timeout=15)[1]
+        except subprocess.TimeoutExpired:
+            continue
+    raise AssertionError("five times Ctrl-C, and the process goes on")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("whole_group", [False, True])
 @pytest.mark.parametrize("strategy", ["file_descriptor", "file_system"])
@@ -137,14 +155,10 @@ def test_interrupting_a_loader_leaves_nothing(method: str, strategy: str, whole_
     assert process.stdout is not None
     workers = [int(pid) for pid in process.stdout.readline().split()]
     time.sleep(0.2)
-    if whole_group:  # as a terminal does
-        os.killpg(process.pid, signal.SIGINT)
-    else:
-        process.send_signal(signal.SIGINT)
-    errors = process.communicate(timeout=60)[1]
+    lost, errors = interrupt(process, whole_group)
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in errors
-    assert "Exception ignored" not in errors
+    assert errors.count("Exception ignored") == lost
     deadline = time.monotonic() + PATIENCE
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
