@@ -122,8 +122,11 @@ def page(results: Path) -> str:
     """Return the page of docs/status, from pytest's report."""
     cases = list(ElementTree.parse(results).iter("testcase"))
     skipped = Counter(reason.get("message", "") for case in cases for reason in case.iter("skipped"))
-    failed = [f"{case.get('classname')}.{case.get('name')}" for case in cases if list(case.iter("failure"))]
-    failed += [f"{case.get('classname')}.{case.get('name')}" for case in cases if list(case.iter("error"))]
+    failed = [
+        f"{case.get('classname')}.{case.get('name')}"
+        for case in cases
+        if any(part.tag in ("failure", "error") for part in case)
+    ]
     lines = [
         "# Native code on aarch64",
         "",

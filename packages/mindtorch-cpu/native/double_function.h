@@ -21,9 +21,8 @@ INLINE Doubles with_sign_of(const Doubles& size, const Doubles& sign) {
 INLINE Doubles full_exponential(const Doubles& x) {
     Doubles within = x < -750.0 ? wide_all(-750.0) : x;
     within = within > 710.0 ? wide_all(710.0) : within;  // nan passes both
-    const Doubles shifted = within * 1.4426950408889634 + SHIFT;
-    const Doubles n = shifted - SHIFT;
-    const Doubles r = (within - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+    Doubles shifted;
+    const Doubles r = rest_of_exponent(within, shifted);
     Doubles p = r * 2.5100472505694996e-08 + 2.7620201591031547e-07;
     p = p * r + 2.7557268275906697e-06;
     p = p * r + 2.4801521057868204e-05;
@@ -34,7 +33,7 @@ INLINE Doubles full_exponential(const Doubles& x) {
     p = p * r + 0.16666666666666669;
     p = p * r + 0.5000000000000001;
     p = (p * (r * r) + r) + 1.0;
-    const Longs power = (Longs)shifted - 0x4338000000000000LL, half = power >> 1;
+    const Longs power = power_of_two(shifted), half = power >> 1;
     return p * (Doubles)((half + 1023) << 52) * (Doubles)((power - half + 1023) << 52);
 }
 

@@ -113,7 +113,7 @@ void share_columns(float* out, const float* in, size_t count, size_t step, size_
         for (size_t row = 0; row < count; row++)
             for (size_t v = 0; v < tile.vectors; v++) {
                 const Floats x = tile.load_at(from + row * step, v);
-                most[v] = GREATER_OF_TWO(x, most[v]);
+                most[v] = greater_of(x, most[v]);
             }
         sum_tile(total, tile, count, [&](size_t row, size_t v) {
             const Floats value = exponential_of_negative(tile.load_at(from + row * step, v) - most[v]);

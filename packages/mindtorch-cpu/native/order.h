@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <algorithm>
+
 namespace mindtorch {
 
 inline uint64_t order_of(float value) {
@@ -41,6 +43,42 @@ struct Placed {
         return order != other.order ? order < other.order : place < other.place;
     }
 };
+
+// The orders of a line's elements above the lowest of them. With its place each is one number where both fit into that:
+// the order and `shift` bits for the place; elsewhere it is an item behind the orders.
+struct Orders {
+    uint64_t *all, low;
+    size_t count, missing;  // elements, and those that are no numbers
+    int bits, shift;
+
+    bool fits() const { return bits + shift <= 64; }
+    uint64_t* packed() const {
+        for (size_t i = 0; i < count; i++) all[i] = (shift < 64 ? (all[i] - low) << shift : 0) | i;
+        return all;
+    }
+    uint64_t place(uint64_t item) const { return item & ((uint64_t{1} << shift) - 1); }
+    Placed* placed() const {
+        auto* items = reinterpret_cast<Placed*>(all + count);
+        for (size_t i = 0; i < count; i++) items[i] = {all[i] - low, i};
+        return items;
+    }
+};
+
+// Of elements `step` bytes apart, in reverse where `flip` has all bits.
+template <typename Item>
+inline Orders read_orders(const char* from, ptrdiff_t step, size_t count, uint64_t* buffer, uint64_t flip = 0) {
+    uint64_t low = UINT64_MAX, high = 0;
+    size_t missing = 0;
+    for (size_t i = 0; i < count; i++) {
+        Item item;
+        memcpy(&item, from + static_cast<ptrdiff_t>(i) * step, sizeof item);
+        buffer[i] = order_of(item) ^ flip;
+        low = std::min(low, buffer[i]);
+        high = std::max(high, buffer[i]);
+        missing += item != item ? 1 : 0;
+    }
+    return {buffer, low, count, missing, bits_of(high - low), bits_of(count - 1)};
+}
 
 // Where line `number` of the array begins, counted along all dimensions but `axis`.
 inline char* start_of(PyArrayObject* array, size_t number, int axis) {

@@ -54,29 +54,15 @@ constexpr size_t ROOM = 3 * sizeof(uint64_t);  // of the buffer, for each elemen
 // Where the element of the rank is among `count` that lie `step` bytes apart; the first of equal ones is the smaller.
 template <typename Item>
 size_t place_of_rank(const char* from, ptrdiff_t step, size_t count, const Rank& rank, uint64_t* buffer) {
-    uint64_t low = UINT64_MAX, high = 0;
-    size_t missing = 0;
-    for (size_t i = 0; i < count; i++) {
-        Item item;
-        memcpy(&item, from + static_cast<ptrdiff_t>(i) * step, sizeof item);
-        buffer[i] = order_of(item);
-        low = std::min(low, buffer[i]);
-        high = std::max(high, buffer[i]);
-        missing += item != item ? 1 : 0;
-    }
-    const int bits = bits_of(high - low), shift = bits_of(count - 1);
-    const int rest = bits > group_bits(count) ? bits - group_bits(count) : 0;
-    const size_t wanted = rank.of(count, missing);
-    if (bits + shift <= 64) {
-        for (size_t i = 0; i < count; i++) buffer[i] = (shift < 64 ? (buffer[i] - low) << shift : 0) | i;
-        const uint64_t found = item_of_rank(buffer, count, wanted, [=](uint64_t item) {
+    const Orders orders = read_orders<Item>(from, step, count, buffer);
+    const int rest = std::max(orders.bits - group_bits(count), 0), shift = orders.shift;
+    const size_t wanted = rank.of(count, orders.missing);
+    if (orders.fits()) {
+        return orders.place(item_of_rank(orders.packed(), count, wanted, [=](uint64_t item) {
             return static_cast<size_t>(shift + rest < 64 ? item >> (shift + rest) : 0);
-        });
-        return found & ((uint64_t{1} << shift) - 1);
+        }));
     }
-    auto* items = reinterpret_cast<Placed*>(buffer + count);
-    for (size_t i = 0; i < count; i++) items[i] = {buffer[i] - low, i};
-    return item_of_rank(items, count, wanted,
+    return item_of_rank(orders.placed(), count, wanted,
                         [=](const Placed& item) { return static_cast<size_t>(item.order >> rest); })
         .place;
 }

@@ -71,25 +71,13 @@ constexpr size_t ROOM = 5 * sizeof(uint64_t);  // of the buffer, for each elemen
 template <typename Item>
 void sort_line(const Line& line, bool descending, uint64_t* buffer) {
     const size_t count = line.count;
-    const uint64_t flip = descending ? UINT64_MAX : 0;
-    uint64_t low = UINT64_MAX, high = 0;
-    for (size_t i = 0; i < count; i++) {
-        Item item;
-        memcpy(&item, line.from + static_cast<ptrdiff_t>(i) * line.from_step, sizeof item);
-        buffer[i] = order_of(item) ^ flip;
-        low = std::min(low, buffer[i]);
-        high = std::max(high, buffer[i]);
-    }
-    const int bits = bits_of(high - low), shift = bits_of(count - 1);
-    if (bits + shift <= 64) {
-        for (size_t i = 0; i < count; i++) buffer[i] = (shift < 64 ? (buffer[i] - low) << shift : 0) | i;
-        const uint64_t* sorted = sort_by_digits(buffer, buffer + count, count, shift, bits);
-        const uint64_t mask = (uint64_t{1} << shift) - 1;
-        for (size_t i = 0; i < count; i++) line.put<Item>(i, sorted[i] & mask);
+    const Orders orders = read_orders<Item>(line.from, line.from_step, count, buffer, descending ? UINT64_MAX : 0);
+    if (orders.fits()) {
+        const uint64_t* sorted = sort_by_digits(orders.packed(), buffer + count, count, orders.shift, orders.bits);
+        for (size_t i = 0; i < count; i++) line.put<Item>(i, orders.place(sorted[i]));
     } else {
-        auto* items = reinterpret_cast<Placed*>(buffer + count);
-        for (size_t i = 0; i < count; i++) items[i] = {buffer[i] - low, i};
-        const Placed* sorted = sort_by_digits(items, items + count, count, 0, bits);
+        Placed* items = orders.placed();
+        const Placed* sorted = sort_by_digits(items, items + count, count, 0, orders.bits);
         for (size_t i = 0; i < count; i++) line.put<Item>(i, sorted[i].place);
     }
 }

@@ -46,24 +46,32 @@ INLINE Floats with_sign(const Floats& size, const Floats& sign) {
     return (Floats)(bits(size) | (bits(sign) & (int)0x80000000));
 }
 
+// The second where one is nan.
+template <typename V>
+INLINE V greater_of(const V& a, const V& b) {
+    return a > b ? a : b;
+}
+
 // All lanes in one, by halves: lanes of one half with those of the other.
-#define FOLD(name, of_two)                                          \
-    INLINE float name(const Floats& value) {                        \
-        typedef float Eight __attribute__((vector_size(32)));       \
-        typedef float Four __attribute__((vector_size(16)));        \
-        Eight eight[2];                                             \
-        memcpy(eight, &value, sizeof eight);                        \
-        const Eight e = of_two(eight[0], eight[1]);                 \
-        Four four[2];                                               \
-        memcpy(four, &e, sizeof four);                              \
-        const Four f = of_two(four[0], four[1]);                    \
-        const float a = of_two(f[0], f[2]), b = of_two(f[1], f[3]); \
-        return of_two(a, b);                                        \
-    }
-#define SUM_OF_TWO(a, b) (a) + (b)
-#define GREATER_OF_TWO(a, b) (a) > (b) ? (a) : (b)  // the second where one is nan
-FOLD(sum_of, SUM_OF_TWO)
-FOLD(greatest_of, GREATER_OF_TWO)
+template <typename OfTwo>
+INLINE float fold(const Floats& value, const OfTwo& of_two) {
+    typedef float Eight __attribute__((vector_size(32)));
+    typedef float Four __attribute__((vector_size(16)));
+    Eight eight[2];
+    memcpy(eight, &value, sizeof eight);
+    const Eight e = of_two(eight[0], eight[1]);
+    Four four[2];
+    memcpy(four, &e, sizeof four);
+    const Four f = of_two(four[0], four[1]);
+    const float a = of_two(f[0], f[2]), b = of_two(f[1], f[3]);
+    return of_two(a, b);
+}
+INLINE float sum_of(const Floats& value) {
+    return fold(value, [](const auto& a, const auto& b) { return a + b; });
+}
+INLINE float greatest_of(const Floats& value) {
+    return fold(value, [](const auto& a, const auto& b) { return a > b ? a : b; });
+}
 
 // The greatest of a row's numbers, for its exponentials: nans don't count, as the sum of those has them anyway.
 INLINE float greatest(const float* row, size_t width) {
@@ -71,14 +79,14 @@ INLINE float greatest(const float* row, size_t width) {
     size_t i = 0;
     for (; i + 2 * LANES <= width; i += 2 * LANES) {
         const Floats x = load(row + i), y = load(row + i + LANES);
-        first = GREATER_OF_TWO(x, first);
-        second = GREATER_OF_TWO(y, second);
+        first = greater_of(x, first);
+        second = greater_of(y, second);
     }
     for (; i < width; i += LANES) {
         const Floats x = width - i < LANES ? load_part(row + i, width - i, -INFINITY) : load(row + i);
-        first = GREATER_OF_TWO(x, first);
+        first = greater_of(x, first);
     }
-    return greatest_of(GREATER_OF_TWO(first, second));
+    return greatest_of(greater_of(first, second));
 }
 
 // e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal.

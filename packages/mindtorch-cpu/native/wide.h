@@ -44,14 +44,21 @@ INLINE Doubles wide_all(double value) { return Doubles{} + value; }
 
 constexpr double SHIFT = 6755399441055744.0;  // 1.5 * 2**52: adding it rounds to a whole number, in the low bits
 
+// What is left of x when whole multiples of ln 2 are taken off; which, stands in the low bits of `shifted`.
+INLINE Doubles rest_of_exponent(const Doubles& x, Doubles& shifted) {
+    shifted = x * 1.4426950408889634 + SHIFT;
+    const Doubles n = shifted - SHIFT;
+    return (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+}
+INLINE Longs power_of_two(const Doubles& shifted) { return (Longs)shifted - 0x4338000000000000LL; }
+
 // e**x - 1 where `less`, else e**x, for x that give a float that is not 0 or infinite, and somewhat further.
 template <bool less>
 INLINE Doubles wide_exponential(const Doubles& x) {
     Doubles within = x < -150.0 ? wide_all(-150.0) : x;
     within = within > 150.0 ? wide_all(150.0) : within;  // nan passes both
-    const Doubles shifted = within * 1.4426950408889634 + SHIFT;
-    const Doubles n = shifted - SHIFT;
-    const Doubles r = (within - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
+    Doubles shifted;
+    const Doubles r = rest_of_exponent(within, shifted);
     Doubles p = r * 2.48015873015873015873e-05 + 1.98412698412698412698e-04;
     p = p * r + 1.38888888888888888889e-03;
     p = p * r + 8.33333333333333333333e-03;
@@ -59,7 +66,7 @@ INLINE Doubles wide_exponential(const Doubles& x) {
     p = p * r + 1.66666666666666666667e-01;
     p = p * r + 0.5;
     p = p * (r * r) + r;
-    const Longs power = (Longs)shifted - 0x4338000000000000LL;
+    const Longs power = power_of_two(shifted);
     const Doubles scale = (Doubles)((power + 1023) << 52);
     if constexpr (less) {
         return scale * p + (scale - 1.0);

@@ -17,7 +17,7 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
     for value in values:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             kind = type(item)
-            if kind in _DULL or kind in types or not _overrides(kind):
+            if kind in DULL or kind in types or not _overrides(kind):
                 continue
             types.append(kind)
             position = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
@@ -25,8 +25,8 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
     return found
 
 
-_DULL = frozenset((int, float, bool, str, complex, type(None)))
-"""Types that never override, as most arguments have."""
+DULL = frozenset((int, float, bool, str, complex, type(None)))
+"""Types of arguments that never override and hold nothing that does, as most have."""
 
 
 def overriding(value: Any) -> bool:

@@ -18,9 +18,6 @@ from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.twin import guarded_by, shortcut_to, twin
 
-_DULL = frozenset((int, float, bool, str, complex, type(None)))
-"""Types of arguments that never override and hold nothing that does."""
-
 
 def _concerns(args: Iterable[Any]) -> bool:
     """True when a mode is active or an argument may override."""
@@ -28,7 +25,7 @@ def _concerns(args: Iterable[Any]) -> bool:
         return True
     for arg in args:
         kind = type(arg)
-        if kind in _DULL or kind in plain_types:
+        if kind in overrides.DULL or kind in plain_types:
             continue
         if kind is tuple or kind is list:
             if any(type(item) not in plain_types and overrides.overriding(item) for item in arg):
