@@ -2,8 +2,8 @@
 #define MINDTORCH_NUMPY_IMPORT
 #include <stdlib.h>
 
-#include "instructions.h"
-#include "interface.h"
+#include "simd/cpu_capability.h"
+#include "call/interface.h"
 #include "parallel.h"
 
 namespace mindtorch {

@@ -19,7 +19,7 @@ _BY_NUMBER = {"add": "add_number", "sub": "sub_number", "mul": "mul_number", "di
 
 
 def _compile(chain: Chain, operations: tuple[str, ...]) -> bytes:
-    """Return the steps as native/chain.h has them: eight bytes each."""
+    """Return the steps as native/kernels/foreach.h has them: eight bytes each."""
     names = list(chain.slots)
     made = bytearray()
     taken = 0

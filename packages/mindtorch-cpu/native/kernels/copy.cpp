@@ -1,0 +1,112 @@
+// Copies, conversions and fills.
+#include "kernels/region.h"
+
+#include <string.h>
+
+namespace mindtorch {
+
+namespace {
+
+// Copy with conversion where the types differ; both broadcast rules and overlap are looked at.
+int copy_array(PyArrayObject* out, PyArrayObject* from) {
+    Region region;
+    if (may_overlap(out, from) || !region_of(region, out, from)) return 0;
+    if (PyArray_TYPE(out) == PyArray_TYPE(from)) {
+        const int size = size_class(out);
+        if (size < 0) return 0;
+        copy_region(region, size);
+        return 1;
+    }
+    const int to_kind = kind_of_element(out), from_kind = kind_of_element(from);
+    return to_kind >= 0 && from_kind >= 0 && convert_region(region, to_kind, from_kind) ? 1 : 0;
+}
+
+// Values are (self, options).
+int clone(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    PyArrayObject* out = plain_array(given, true);
+    PyArrayObject* from = count > 0 ? plain_array(values[0]) : nullptr;
+    return out != nullptr && from != nullptr ? copy_array(out, from) : 0;
+}
+
+// Values are (self, src, non_blocking).
+int copy_(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    PyArrayObject* out = plain_array(given, true);
+    PyArrayObject* from = count == 3 ? plain_array(values[1]) : nullptr;
+    return out != nullptr && from != nullptr ? copy_array(out, from) : 0;
+}
+
+int fill_with(PyObject* given, PyObject* number) {
+    PyArrayObject* out = plain_array(given, true);
+    const int size = out == nullptr ? -1 : size_class(out);
+    char element[16] = {0};
+    if (size < 0 || !element_from(out, number, element)) return 0;
+    fill_array(out, size, element);
+    return 1;
+}
+
+int zeros(PyObject* given, PyObject* const*, Py_ssize_t) {
+    PyArrayObject* out = plain_array(given, true);
+    const int size = out == nullptr ? -1 : size_class(out);
+    const char element[16] = {0};
+    if (size < 0 || (PyTypeNum_ISUSERDEF(PyArray_TYPE(out)) && kind_of_element(out) < 0)) return 0;
+    fill_array(out, size, element);
+    return 1;
+}
+
+int ones(PyObject* given, PyObject* const*, Py_ssize_t) {
+    Ref one(PyFloat_FromDouble(1.0));
+    Ref whole(PyLong_FromLong(1));
+    if (!one || !whole) return -1;
+    const int done = fill_with(given, one.get());
+    return done != 0 ? done : fill_with(given, whole.get());
+}
+
+// The number is value `place`, of at least `place` + 1.
+template <int place>
+int fill(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    return count > place ? fill_with(given, values[place]) : 0;
+}
+
+// Values are (self, number or array).
+int fill_(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    if (count != 2) return 0;
+    if (!PyArray_Check(values[1])) return fill_with(given, values[1]);
+    PyArrayObject *out = plain_array(given, true), *from = plain_array(values[1]);
+    if (out == nullptr || from == nullptr || PyArray_TYPE(out) != PyArray_TYPE(from)) return 0;
+    return copy_array(out, from);
+}
+
+// Values are (start, end, step): multiples of a whole step from a whole start, in int64 or float32.
+int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    PyArrayObject* out = plain_array(given, true);
+    if (count != 3 || out == nullptr || PyArray_NDIM(out) != 1 || !PyArray_IS_C_CONTIGUOUS(out) ||
+        !PyLong_CheckExact(values[0]) || !PyLong_CheckExact(values[2]))
+        return 0;
+    const long long start = PyLong_AsLongLong(values[0]), step = PyLong_AsLongLong(values[2]);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    const npy_intp size = PyArray_SIZE(out);
+    if (PyArray_TYPE(out) == NPY_INT64) {
+        auto* to = static_cast<int64_t*>(PyArray_DATA(out));
+        uint64_t value = static_cast<uint64_t>(start);  // wraps
+        for (npy_intp i = 0; i < size; i++, value += static_cast<uint64_t>(step)) to[i] = static_cast<int64_t>(value);
+        return 1;
+    }
+    constexpr long long EXACT = 1LL << 20;  // far from where float64 rounds
+    if (PyArray_TYPE(out) != NPY_FLOAT || start < -EXACT || start > EXACT || step < -EXACT || step > EXACT) return 0;
+    auto* to = static_cast<float*>(PyArray_DATA(out));
+    for (npy_intp i = 0; i < size; i++) to[i] = static_cast<float>(static_cast<int64_t>(start + i * step));
+    return 1;
+}
+
+}  // namespace
+
+const NamedKernel copy_kernels[] = {
+    {"clone", clone},           {"copy_", copy_},      {"zeros", zeros}, {"ones", ones},
+    {"full", fill<1>},          {"new_full", fill<2>}, {"fill_", fill_}, {"arange", arange},
+    {"scalar_tensor", fill<0>}, {nullptr, nullptr},
+};
+
+}  // namespace mindtorch

@@ -1,0 +1,155 @@
+// Maxima of the windows of dense float32 planes and volumes, and their gradients; everything else is numpy's.
+#include "kernels/max_pool.h"
+
+#include "kernels/operand.h"
+#include "parallel.h"
+
+namespace mindtorch {
+
+namespace {
+
+constexpr ptrdiff_t MOST_ELEMENTS = 1 << 30;  // of a volume: places are found as int32
+
+PyArrayObject* array_of(PyObject* value) { return reinterpret_cast<PyArrayObject*>(value); }
+
+// How many numbers the tuple or list has, 0 for something else.
+Py_ssize_t length(PyObject* values) {
+    return PyTuple_CheckExact(values)  ? PyTuple_GET_SIZE(values)
+           : PyList_CheckExact(values) ? PyList_GET_SIZE(values)
+                                       : 0;
+}
+
+// `dims` whole numbers, not below `least`, as the last of three.
+bool numbers(PyObject* values, int dims, ptrdiff_t least, ptrdiff_t* to) {
+    if (length(values) != dims) return false;
+    for (int at = 0; at < dims; at++) {
+        PyObject* item = PyTuple_CheckExact(values) ? PyTuple_GET_ITEM(values, at) : PyList_GET_ITEM(values, at);
+        if (!PyLong_CheckExact(item)) return false;
+        const Py_ssize_t value = PyLong_AsSsize_t(item);
+        if (value == -1 && PyErr_Occurred()) PyErr_Clear();
+        if (value < least) return false;
+        to[3 - dims + at] = value;
+    }
+    return true;
+}
+
+bool dense(PyObject* value, int type) {
+    return PyArray_CheckExact(value) && PyArray_ISCARRAY_RO(array_of(value)) && PyArray_TYPE(array_of(value)) == type;
+}
+
+// The last `dims` dimensions of an array as those of volumes; returns how many volumes there are.
+size_t volumes(PyObject* value, int dims, ptrdiff_t* to) {
+    const int ndim = PyArray_NDIM(array_of(value));
+    size_t count = 1;
+    for (int at = 0; at < ndim; at++) {
+        const npy_intp extent = PyArray_DIM(array_of(value), at);
+        if (at < ndim - dims)
+            count *= static_cast<size_t>(extent);
+        else
+            to[3 - ndim + at] = extent;
+    }
+    return count;
+}
+
+// A large float array, and a small one with places of as many volumes; `count` is how many there are.
+bool describe(PyObject* large, PyObject* small, PyObject* index, int dims, Pooling& p, size_t& count) {
+    if (!dense(large, NPY_FLOAT) || !dense(small, NPY_FLOAT) || !dense(index, NPY_INT64)) return false;
+    const int ndim = PyArray_NDIM(array_of(large));
+    if (ndim < dims || PyArray_NDIM(array_of(small)) != ndim || PyArray_NDIM(array_of(index)) != ndim) return false;
+    for (int at = 0; at < 3; at++)
+        p.extent[at] = p.out[at] = p.kernel[at] = p.stride[at] = p.dilation[at] = 1, p.padding[at] = 0;
+    count = volumes(large, dims, p.extent);
+    if (count != volumes(small, dims, p.out) || PyArray_SIZE(array_of(small)) != PyArray_SIZE(array_of(index)))
+        return false;
+    return p.area() > 0 && p.places() > 0 && p.area() <= MOST_ELEMENTS;
+}
+
+size_t grain(ptrdiff_t volume) { return GRAIN / static_cast<size_t>(volume) + 1; }
+
+using Largest = void (*)(const Pooling&, float*, int64_t*, const float*);
+
+// Outputs are (out, indices).
+int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff_t window, Largest loop) {
+    PyObject *out = PyTuple_GET_ITEM(outs, 0), *index = PyTuple_GET_ITEM(outs, 1);
+    if (!PyArray_ISWRITEABLE(array_of(out)) || !PyArray_ISWRITEABLE(array_of(index)) ||
+        !apart(array_of(out), PyArray_DATA(array_of(input)), 0))
+        return 0;
+    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))),
+         *in = static_cast<float*>(PyArray_DATA(array_of(input)));
+    auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(index)));
+    const ptrdiff_t large = p.area(), small = p.places();
+    parallel(count, grain(small * window), [&](size_t from, size_t end) {
+        for (ptrdiff_t at = static_cast<ptrdiff_t>(from); at < static_cast<ptrdiff_t>(end); at++)
+            loop(p, to + at * small, places + at * small, in + at * large);
+    });
+    return 1;
+}
+
+bool two(PyObject* outs) { return PyTuple_CheckExact(outs) && PyTuple_GET_SIZE(outs) == 2; }
+
+// Values are (input, kernel, stride, padding, dilation, ceil_mode).
+int largest(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
+    Pooling p;
+    size_t count;
+    if (given != 6 || !two(outs)) return 0;
+    const int dims = static_cast<int>(length(values[1]));
+    if ((dims != 2 && dims != 3) ||
+        !describe(values[0], PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), dims, p, count) ||
+        !numbers(values[1], dims, 1, p.kernel) || !numbers(values[2], dims, 1, p.stride) ||
+        !numbers(values[3], dims, 0, p.padding) || !numbers(values[4], dims, 1, p.dilation))
+        return 0;
+    return run(outs, values[0], p, count, p.kernel[0] * p.kernel[1] * p.kernel[2], pool_loops().largest);
+}
+
+// Values are (input, output_size).
+int largest_of_cells(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
+    Pooling p;
+    size_t count;
+    if (given != 2 || !two(outs)) return 0;
+    const int dims = static_cast<int>(length(values[1]));
+    if ((dims != 2 && dims != 3) ||
+        !describe(values[0], PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), dims, p, count))
+        return 0;
+    bool even = true;
+    for (int at = 0; at < 3; at++) {
+        even &= p.extent[at] % p.out[at] == 0;
+        p.kernel[at] = p.stride[at] = p.extent[at] / p.out[at];
+    }
+    return run(outs, values[0], p, count, p.area() / p.places() + 1,
+               even ? pool_loops().largest : pool_loops().largest_of_cells);
+}
+
+// Values begin with (grad, input) and end with the indices.
+template <int DIMS>
+int to_indices(PyObject* out, PyObject* const* values, Py_ssize_t given) {
+    Pooling p;
+    size_t count;
+    if (given < 3 || !describe(out, values[0], values[given - 1], DIMS, p, count) ||
+        !PyArray_ISWRITEABLE(array_of(out)))
+        return 0;
+    auto *to = static_cast<float*>(PyArray_DATA(array_of(out))),
+         *grad = static_cast<float*>(PyArray_DATA(array_of(values[0])));
+    auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(values[given - 1])));
+    const size_t large = static_cast<size_t>(p.area()), small = static_cast<size_t>(p.places());
+    bool inside = true;
+    for (size_t at = 0; at < count * small; at++)  // indices may be a caller's
+        inside &= static_cast<uint64_t>(places[at]) < large;
+    if (!inside) return 0;
+    parallel(count, grain(p.places()), [&](size_t from, size_t end) {
+        for (size_t at = from; at < end; at++)
+            pool_loops().to_indices(to + at * large, large, grad + at * small, places + at * small, small);
+    });
+    return 1;
+}
+
+}  // namespace
+
+const NamedKernel pool_kernels[] = {
+    {"largest_of_windows", largest},
+    {"largest_of_cells", largest_of_cells},
+    {"to_indices_of_planes", to_indices<2>},
+    {"to_indices_of_volumes", to_indices<3>},
+    {nullptr, nullptr},
+};
+
+}  // namespace mindtorch

@@ -1,0 +1,31 @@
+// Poolings of float32 planes and volumes.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simd/cpu_capability.h"
+
+namespace mindtorch {
+
+// A plane is a volume of one layer.
+struct Pooling {
+    ptrdiff_t extent[3], out[3];
+    ptrdiff_t kernel[3], stride[3], padding[3], dilation[3];
+
+    ptrdiff_t area() const { return extent[0] * extent[1] * extent[2]; }
+    ptrdiff_t places() const { return out[0] * out[1] * out[2]; }
+};
+
+struct PoolLoops {
+    // One volume: the first largest value of each window, or its last nan, and where it was.
+    void (*largest)(const Pooling& p, float* out, int64_t* index, const float* in);
+    // The same of cells that share out the volume as evenly as they can; they may overlap.
+    void (*largest_of_cells)(const Pooling& p, float* out, int64_t* index, const float* in);
+    // One volume of gradients goes to where its values came from.
+    void (*to_indices)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
+};
+
+MINDTORCH_DECLARE_LOOPS(PoolLoops, pool_loops)
+
+}  // namespace mindtorch

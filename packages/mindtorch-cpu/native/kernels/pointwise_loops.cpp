@@ -1,0 +1,150 @@
+// Plain loops that the compiler vectorises; built once per instruction set.
+#include "simd/functors.h"
+#include "kernels/pointwise.h"
+
+namespace mindtorch {
+
+namespace {
+
+using Byte = unsigned char;
+
+// An operation is a function of `arity` elements and the numbers of the call. Operands may be the output, whose
+// elements are read before they are written: the compiler need not look whether they overlap.
+template <typename Op, int arity, int form, typename T, typename R>
+void loop(void* out, const void* const* in, size_t count, const double* numbers) {
+    auto* to = static_cast<R*>(out);
+    const auto* a = static_cast<const T*>(in[0]);
+    const auto* b = static_cast<const T*>(in[arity > 1 ? 1 : 0]);
+    const auto* c = static_cast<const T*>(in[arity > 2 ? 2 : 0]);
+    const T x = *a, y = *b, z = *c;
+    const Op op(numbers);
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) {
+        if constexpr (arity == 1) {
+            to[i] = (R)op(a[i]);
+        } else if constexpr (arity == 2) {
+            to[i] = (R)op(form & 1 ? x : a[i], form & 2 ? y : b[i]);
+        } else {
+            to[i] = (R)op(form & 1 ? x : a[i], form & 2 ? y : b[i], form & 4 ? z : c[i]);
+        }
+    }
+}
+
+// What is left of a after whole multiples of b, with the sign of b where `floored`, else of a. In double precision it
+// is exact where the quotient has less than 29 bits; blocks with others, infinities and nans are the C library's.
+template <bool floored>
+void remainders(void* out, const void* const* in, size_t count, const double*) {
+    constexpr size_t PART = 64;
+    auto* to = static_cast<float*>(out);
+    const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
+    for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
+        const size_t part = count - start < PART ? count - start : PART;
+        float rests[PART];
+        int other = 0;
+        for (size_t i = 0; i < part; i++) {
+            const double x = a[i], y = b[i], quotient = trunc(x / y), rest = x - quotient * y;
+            other |= !(fabs(quotient) < 536870912.0) | (rest != rest);
+            // A quotient that was rounded up to a whole number is one too large.
+            const double back = (rest < 0) != (x < 0) && rest != 0 ? fabs(y) - fabs(rest) : rest;
+            rests[i] = copysignf((float)fabs(back), a[i]);
+        }
+        if (other)
+            for (size_t i = 0; i < part; i++) rests[i] = fmodf(a[i], b[i]);
+        for (size_t i = 0; i < part; i++) {
+            const float rest = rests[i];
+            to[i] = floored && rest != 0 && (rest < 0) != (b[i] < 0) ? rest + b[i] : rest;
+        }
+    }
+}
+
+// The first operand tells which of the others.
+template <typename T, int form>
+void select(void* out, const void* const* in, size_t count, const double*) {
+    auto* to = static_cast<T*>(out);
+    const auto* chosen = static_cast<const Byte*>(in[0]);
+    const auto* a = static_cast<const T*>(in[1]);
+    const auto* b = static_cast<const T*>(in[2]);
+    const T x = *a, y = *b;
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; i++) to[i] = chosen[i] ? (form & 2 ? x : a[i]) : (form & 4 ? y : b[i]);
+}
+template <typename T>
+constexpr Forms select_forms = {
+    {select<T, 0>, nullptr, select<T, 2>, nullptr, select<T, 4>, nullptr, select<T, 6>, nullptr}};
+
+template <typename Op, int arity, typename T, typename R = T>
+constexpr Forms forms() {
+    if constexpr (arity == 1) {
+        return {{loop<Op, 1, 0, T, R>}};
+    } else if constexpr (arity == 2) {
+        return {{loop<Op, 2, 0, T, R>, loop<Op, 2, 1, T, R>, loop<Op, 2, 2, T, R>}};
+    } else {
+        return {{loop<Op, 3, 0, T, R>, nullptr, nullptr, nullptr, loop<Op, 3, 4, T, R>, nullptr, loop<Op, 3, 6, T, R>}};
+    }
+}
+
+}  // namespace
+
+#define FLOATS(Op, arity) forms<Op, arity, float>(), forms<Op, arity, double>()
+#define NUMBERS(Op, arity) FLOATS(Op, arity), forms<Op, arity, int64_t>()
+// Integers wrap, as unsigned ones do.
+#define WRAPPED(Op, arity) FLOATS(Op, arity), forms<Op, arity, uint64_t>()
+#define WHOLE_NUMBERS(Op, arity) {}, {}, forms<Op, arity, int64_t>()
+#define TRUTHS(Op, arity)                                                                                 \
+    forms<Op, arity, float, Byte>(), forms<Op, arity, double, Byte>(), forms<Op, arity, int64_t, Byte>(), \
+        forms<Op, arity, Byte>()
+
+extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
+    {
+        {WRAPPED(AddScaled, 2)},
+        {WRAPPED(Multiply, 2), forms<And, 2, Byte>()},
+        {FLOATS(Divide, 2)},
+        {NUMBERS(Maximum, 2), forms<Or, 2, Byte>()},
+        {NUMBERS(Minimum, 2), forms<And, 2, Byte>()},
+        {WHOLE_NUMBERS(And, 2), forms<And, 2, Byte>()},
+        {WHOLE_NUMBERS(Or, 2), forms<Or, 2, Byte>()},
+        {WHOLE_NUMBERS(Xor, 2), forms<Xor, 2, Byte>()},
+        {WRAPPED(Negative, 1)},
+        {NUMBERS(Absolute, 1)},
+        {FLOATS(SquareRoot, 1)},
+        {FLOATS(ReciprocalRoot, 1)},
+        {FLOATS(Reciprocal, 1)},
+        {NUMBERS(Rectify, 1)},
+        {FLOATS(Floor, 1)},
+        {FLOATS(Ceil, 1)},
+        {FLOATS(Round, 1)},
+        {FLOATS(Trunc, 1)},
+        {NUMBERS(Sign, 1)},
+        {WHOLE_NUMBERS(Not, 1), forms<LogicalNot, 1, Byte>()},
+        {WRAPPED(Square, 1)},
+        {WRAPPED(Cube, 1)},
+        {FLOATS(ReciprocalSquare, 1)},
+        {NUMBERS(Bounded, 3)},
+        {select_forms<float>, select_forms<double>, select_forms<int64_t>, select_forms<Byte>},
+        {FLOATS(AddProduct, 3)},
+        {FLOATS(AddQuotient, 3)},
+        {FLOATS(Interpolate, 3)},
+        {{{remainders<true>}}},
+        {{{remainders<false>}}},
+        {WHOLE_NUMBERS(LeftShift, 2)},
+        {WHOLE_NUMBERS(RightShift, 2)},
+        {FLOATS(FiniteNumber, 1)},
+    },
+    {
+        {TRUTHS(Equal, 2)},
+        {TRUTHS(NotEqual, 2)},
+        {TRUTHS(Less, 2)},
+        {TRUTHS(LessEqual, 2)},
+        {TRUTHS(Greater, 2)},
+        {TRUTHS(GreaterEqual, 2)},
+        {TRUTHS(LogicalAnd, 2)},
+        {TRUTHS(LogicalOr, 2)},
+        {TRUTHS(LogicalXor, 2)},
+        {TRUTHS(LogicalNot, 1)},
+        {TRUTHS(IsNan, 1)},
+        {TRUTHS(IsInfinite, 1)},
+        {TRUTHS(IsFinite, 1)},
+    },
+};
+
+}  // namespace mindtorch
