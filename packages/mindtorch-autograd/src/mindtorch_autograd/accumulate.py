@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.interception import intercepted
+from mindtorch_dispatch.override.interception import intercepted
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.forking import renew_after_fork

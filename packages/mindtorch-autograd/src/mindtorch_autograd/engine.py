@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.profiling import BACKWARD, FUNCTION
+from mindtorch_dispatch.execute.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
 from mindtorch_storage.deferred import settle
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch_dispatch.batching_interface import BATCHED_MASK
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.profiling import FUNCTION, next_sequence
+from mindtorch_dispatch.execute.profiling import FUNCTION, next_sequence
+from mindtorch_dispatch.interface.batching import BATCHED_MASK
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mindtorch_dispatch.autograd_interface import PlanRequest, hooks
-from mindtorch_dispatch.profiling import next_sequence
+from mindtorch_dispatch.execute.profiling import next_sequence
+from mindtorch_dispatch.interface.autograd import PlanRequest, hooks
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.autograd_interface import PlanRequest
+from mindtorch_dispatch.interface.autograd import PlanRequest
 from mindtorch_storage.tensor_base import TensorBase
 
 from .inplace import check_inplace, rebase_history

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.interception import intercepted
+from mindtorch_dispatch.override.interception import intercepted
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import AUTOGRAD_MASK, mode_set, state
 from mindtorch_storage.dtype import dtype as Dtype

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from mindtorch_dispatch import devices
-from mindtorch_dispatch.chain import NUMBERS, Chain
+from mindtorch_dispatch.execute.chain import NUMBERS, Chain
+from mindtorch_dispatch.extend import devices
 
 _NAMES = {
     1: {"neg": "neg", "sqrt": "sqrt", "abs": "abs", "reciprocal": "reciprocal"},

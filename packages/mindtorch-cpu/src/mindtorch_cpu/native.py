@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch import call, executor, plan, quiet, table
-from mindtorch_dispatch.autograd_interface import hooks
+from mindtorch_dispatch import call, plan, table
+from mindtorch_dispatch.execute import errstate, executor
+from mindtorch_dispatch.interface.autograd import hooks
+from mindtorch_dispatch.interface.native import twin
 from mindtorch_dispatch.meta.rule import Start
-from mindtorch_dispatch.overlap import OverlapCheck
 from mindtorch_dispatch.pipeline import Pipeline, record
+from mindtorch_dispatch.plan.overlap import OverlapCheck
 from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
-from mindtorch_dispatch.twin import twin
 from mindtorch_storage import deferred
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bfloat16
@@ -254,7 +255,7 @@ def load() -> Any:
 
 def install(module: Any) -> None:
     """Put the module's executor into the call path, and its kernels before numpy's."""
-    variable = getattr(quiet.enter, "__self__", None)
+    variable = getattr(errstate.enter, "__self__", None)
     module.install(
         {
             "state": state,
@@ -269,9 +270,9 @@ def install(module: Any) -> None:
             **{run.__name__: run for run in RUNS},
             **{kind.__name__: kind for kind in CLASSES},
             "empty": np.empty,
-            "enter": quiet.enter,
-            "leave": quiet.leave,
-            "silent": quiet.SILENT,
+            "enter": errstate.enter,
+            "leave": errstate.leave,
+            "silent": errstate.SILENT,
             "tensor_class": plan.tensor_class,
             "bfloat16": bfloat16.np,
             "dtype": type(bfloat16),

@@ -6,7 +6,7 @@ import pytest
 import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 from mindtorch_cpu import native
 from mindtorch_cpu.lists import _compile
-from mindtorch_dispatch.chain import NUMBERS, OPERANDS, Chain
+from mindtorch_dispatch.execute.chain import NUMBERS, OPERANDS, Chain
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, 3e38]

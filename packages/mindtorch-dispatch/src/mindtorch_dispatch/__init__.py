@@ -5,9 +5,9 @@ Importing the package declares nothing; `mindtorch_dispatch.ops` declares the op
 
 from .__about__ import __version__
 from .call import aten
-from .dispatcher import current_dispatch_keyset, dispatch, redispatch
+from .extend.dispatcher import current_dispatch_keyset, dispatch, redispatch
+from .extend.registry import registry
 from .keys import DispatchKey, DispatchKeySet
-from .registry import registry
 from .table import CORE, DYNAMIC, op, register_kernel
 
 __all__ = [

@@ -19,18 +19,19 @@ import numpy as np
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase
 
-from . import host, overrides
-from .autograd_interface import hooks
-from .binding import bind_overload, bind_packet
-from .overloads import install_calls, namespace
+from .arguments.binding import bind_overload, bind_packet
+from .execute import fallback
+from .execute.profiling import plan_recorded
+from .extend.overloads import install_calls, namespace
+from .interface.autograd import hooks
+from .interface.native import twin
+from .override import overrides
 from .plan import Plan, opaque_types, plain_types, wrapping_types
-from .planner import differentiable, plan_call
-from .profiling import plan_recorded
-from .routing import tensor_leaves
+from .plan.planner import differentiable, plan_call
+from .plan.routing import tensor_leaves
+from .plan.writing import install_copy
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
 from .table import OpRow, Packet, find_packet, packets
-from .twin import twin
-from .writing import install_copy
 
 PLAN_LIMIT = 8192
 """How many plans a packet keeps at most; past it the oldest half goes."""
@@ -380,5 +381,5 @@ def _copy(target: Any, value: Any) -> Any:
 
 
 install_copy(_copy)
-host.install(call_overload, lambda tensor, device: aten._to_copy(tensor, device=device), _copy)
+fallback.install(call_overload, lambda tensor, device: aten._to_copy(tensor, device=device), _copy)
 install_calls(call_overload, make_form, call_matching)

@@ -6,7 +6,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
 
-from .arrays import resolve
+from .execute.arrays import resolve
 from .state import state
 from .table import set_default_dtype_plans
 

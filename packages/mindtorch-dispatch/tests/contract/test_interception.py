@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import mindtorch_dispatch.ops  # noqa: F401 (declares the rows)
-from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.handlers import disabled_torch_dispatch, dispatches, handling, pushed
-from mindtorch_dispatch.interception import call_arguments, intercepted, taken_apart
 from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
-from mindtorch_dispatch.results import checked
+from mindtorch_dispatch.override import overrides
+from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches, handling, pushed
+from mindtorch_dispatch.override.interception import call_arguments, intercepted, taken_apart
+from mindtorch_dispatch.override.results import checked
 from mindtorch_dispatch.state import DEFAULT_MODE, Mode, exclude_keys, mode_set, state
 from mindtorch_dispatch.table import find_row
 from mindtorch_storage.tensor_base import TensorBase

@@ -5,9 +5,9 @@ import pickle
 
 import pytest
 
-from mindtorch_dispatch.function_schema import FunctionSchema
-from mindtorch_dispatch.overloads import OutOverload, find_overload
+from mindtorch_dispatch.extend.overloads import OutOverload, find_overload
 from mindtorch_dispatch.schema import parse_schema
+from mindtorch_dispatch.schema.function_schema import FunctionSchema
 
 from .sides import Scenarios, assert_same, caught, mt, torch
 

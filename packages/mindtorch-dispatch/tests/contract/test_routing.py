@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from mindtorch_dispatch.entries import Registration
-from mindtorch_dispatch.key_names import KEY_NAMES, names_for, parse_key
+from mindtorch_dispatch.extend.entries import Registration
+from mindtorch_dispatch.extend.key_names import KEY_NAMES, names_for, parse_key
 from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
 from mindtorch_dispatch.pipeline import pipeline_context
 from mindtorch_dispatch.registry import registry

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from mindtorch_dispatch import table
 from mindtorch_dispatch.meta.pointwise import pointwise
+from mindtorch_dispatch.table import rows as table
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """`torch._ops`: the classes of `torch.ops`' objects."""
 
-from mindtorch_dispatch.overloads import OpNamespace as _OpNamespace  # noqa: F401 (its name in torch)
-from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpNamespace as _OpNamespace  # noqa: F401 (its name in torch)
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 from . import ops
 from ._naming import adopt

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import method as method_of
+from mindtorch_dispatch.interface.native import guarded_by, shortcut_to, twin
+from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
-from mindtorch_dispatch.twin import guarded_by, shortcut_to, twin
 
 
 def _concerns(args: Iterable[Any]) -> bool:

@@ -7,7 +7,7 @@ import importlib
 import os
 from typing import Any
 
-from mindtorch_dispatch.overloads import namespace
+from mindtorch_dispatch.extend.overloads import namespace
 
 from .ops_table import aten as aten
 

@@ -4,8 +4,8 @@ import mindtorch_autograd.derivatives
 import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 import mindtorch_dispatch.ops  # noqa: F401 (declares the rows)
 from mindtorch._backends import load_backend
-from mindtorch_dispatch.arrays import set_backend_loader
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.execute.arrays import set_backend_loader
 
 __all__ = ["aten"]
 

@@ -11,9 +11,9 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mindtorch_dispatch import overrides as dispatched
 from mindtorch_dispatch.call import make_form
-from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.override import overrides as dispatched
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import find_packet
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch_cpu.generator import Generator, default_generator, set_state_tensors, type_name
-from mindtorch_dispatch.executor import wrap_array
+from mindtorch_dispatch.execute.executor import wrap_array
 from mindtorch_dispatch.plan import tensor_class
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import uint8

@@ -58,7 +58,7 @@ def test_keys_of_backends_that_are_not_here(T):
         key = getattr(T._C.DispatchKey, name)
         assert T._C.DispatchKeySet(key).has(key)
     if T is mt:
-        from mindtorch_dispatch.key_names import key_of
+        from mindtorch_dispatch.extend.key_names import key_of
 
         assert key_of("AutocastCPU") is T._C.DispatchKey.Autocast
         assert key_of("AutogradPrivateUse1") is T._C.DispatchKey.Autograd

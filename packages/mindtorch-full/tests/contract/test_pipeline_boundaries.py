@@ -312,10 +312,10 @@ def test_geometry_changes_in_place_run_what_is_recorded() -> None:
 READERS = {
     "mindtorch_storage/tensor_base.py",
     "mindtorch_storage/storage/typed.py",  # a method of that name, over `_readable`
-    "mindtorch_dispatch/executor.py",  # runs the calls
-    "mindtorch_dispatch/routing.py",
-    "mindtorch_dispatch/inplace.py",  # while a call runs
-    "mindtorch_dispatch/devices.py",  # asked only where nothing is recorded, as are the lists
+    "mindtorch_dispatch/execute/executor.py",  # runs the calls
+    "mindtorch_dispatch/plan/routing.py",
+    "mindtorch_dispatch/plan/inplace.py",  # while a call runs
+    "mindtorch_dispatch/extend/devices.py",  # asked only where nothing is recorded, as are the lists
     "mindtorch_npu/backend/ops/lists.py",
     "mindtorch_cpu/lists.py",
     "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
@@ -323,7 +323,7 @@ READERS = {
     "mindtorch_dispatch/pipeline/record.py",
     "mindtorch_dispatch/pipeline/boxed.py",
     "mindtorch_dispatch/pipeline/fusion.py",
-    "mindtorch_dispatch/profiling.py",  # asks whether there are bytes, and counts them
+    "mindtorch_dispatch/execute/profiling.py",  # asks whether there are bytes, and counts them
     "mindtorch_autograd/accumulate.py",  # inside of a backward pass, where nothing is recorded
     "mindtorch_autograd/function_outputs.py",
     "mindtorch/_utils.py",  # of a sparse tensor made in that line

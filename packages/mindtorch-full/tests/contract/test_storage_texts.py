@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-from mindtorch_dispatch import pinning
+from mindtorch_dispatch.plan import pinning
 
 from .outcomes import assert_same
 

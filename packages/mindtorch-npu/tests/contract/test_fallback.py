@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
-from mindtorch_dispatch import host  # noqa: E402
+from mindtorch_dispatch.execute import fallback  # noqa: E402
 
 LACKING = {
     "value": lambda t: mindtorch.special.bessel_j0(t),
@@ -22,7 +22,7 @@ LACKING = {
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch):
     """Plans and warnings of other tests do not count."""
-    monkeypatch.setattr(host, "_warned", set())
+    monkeypatch.setattr(fallback, "_warned", set())
     from mindtorch_dispatch.table import packets
 
     for packet in packets.values():
@@ -34,16 +34,16 @@ def forgotten(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("setting", [None, "error"])
 def test_a_missing_kernel_raises_unless_asked_otherwise(npu, monkeypatch, setting):
-    monkeypatch.delenv(host.VARIABLE, raising=False)
+    monkeypatch.delenv(fallback.VARIABLE, raising=False)
     if setting is not None:
-        monkeypatch.setenv(host.VARIABLE, setting)
+        monkeypatch.setenv(fallback.VARIABLE, setting)
     with pytest.raises(NotImplementedError, match=r"aten::special_bessel_j0: no kernel for device 'npu'"):
         mindtorch.special.bessel_j0(mindtorch.ones(2, device="npu"))
 
 
 @pytest.mark.parametrize("name", LACKING)
 def test_on_the_host_it_has_the_values_of_the_cpu(npu, monkeypatch, name):
-    monkeypatch.setenv(host.VARIABLE, "warn")
+    monkeypatch.setenv(fallback.VARIABLE, "warn")
     given = mindtorch.rand(3, 3, generator=mindtorch.Generator().manual_seed(0)) + 0.5
     with pytest.warns(UserWarning, match="runs on the host"):
         actual = LACKING[name](given.to("npu"))
@@ -52,7 +52,7 @@ def test_on_the_host_it_has_the_values_of_the_cpu(npu, monkeypatch, name):
 
 
 def test_each_operator_warns_once_at_the_line_of_the_program(npu, monkeypatch):
-    monkeypatch.setenv(host.VARIABLE, "warn")
+    monkeypatch.setenv(fallback.VARIABLE, "warn")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for size in (2, 3):
@@ -66,13 +66,13 @@ def test_each_operator_warns_once_at_the_line_of_the_program(npu, monkeypatch):
 
 
 def test_a_call_with_a_generator_is_not_for_the_host(npu, monkeypatch):
-    monkeypatch.setenv(host.VARIABLE, "warn")
+    monkeypatch.setenv(fallback.VARIABLE, "warn")
     counts = mindtorch.ones(2, device="npu")
     with pytest.raises(NotImplementedError, match="aten::binomial: no kernel"):
         mindtorch.binomial(counts, counts, generator=mindtorch.Generator())
 
 
 def test_another_value_of_the_variable_is_refused(npu, monkeypatch):
-    monkeypatch.setenv(host.VARIABLE, "silent")
+    monkeypatch.setenv(fallback.VARIABLE, "silent")
     with pytest.raises(ValueError, match="MINDTORCH_FALLBACK must be 'error' or 'warn', got 'silent'"):
         mindtorch.special.bessel_j0(mindtorch.ones(2, device="npu"))

@@ -1,5 +1,5 @@
 """The derivative rows by family. Importing the package declares them all."""
 
-from mindtorch_dispatch.families import load_families
+from mindtorch_dispatch.table.families import load_families
 
 FAMILIES = load_families(__name__, __path__)

@@ -1,6 +1,6 @@
 """The CPU kernels by family. Importing the package registers them all."""
 
-from mindtorch_dispatch.families import load_families
+from mindtorch_dispatch.table.families import load_families
 
 from .. import native
 

@@ -7,7 +7,7 @@ rules/      how each family of ops computes a whole batch at once
 functions   batching of custom autograd functions
 """
 
-from ..batching_interface import hooks
+from ..interface.batching import hooks
 from . import rules as rules
 from .calls import plan_batched
 from .levels import Batch, current, depth, open_level, transforming

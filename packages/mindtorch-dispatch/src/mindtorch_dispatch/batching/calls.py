@@ -12,14 +12,14 @@ from typing import Any
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
-from ..autograd_interface import PlanRequest, hooks
-from ..executor import filled, run_composite
+from ..execute.executor import filled, run_composite
+from ..extend.registry import registry
+from ..interface.autograd import PlanRequest, hooks
 from ..keys import DispatchKey
 from ..meta.checks import shape_text
 from ..meta.rule import Outputs
 from ..plan import Plan
-from ..registry import registry
-from ..routing import Bound, fill_plan, packing
+from ..plan.routing import Bound, fill_plan, packing
 from ..state import state
 from ..table import OpRow, kernels
 from . import levels

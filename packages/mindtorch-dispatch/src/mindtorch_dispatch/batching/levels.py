@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..batching_interface import BATCHED_MASK
+from ..interface.batching import BATCHED_MASK
 from ..state import state
 
 

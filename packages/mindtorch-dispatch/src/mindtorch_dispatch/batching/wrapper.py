@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
 
-from .. import overrides
+from ..override import overrides
 from ..plan import tensor_class, wrapping_types
 from .levels import current
 

@@ -9,8 +9,8 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
 
-from .. import devices
 from ..call import aten
+from ..extend import devices
 from ..meta.checks import c_type, check
 
 MATH, FLASH = 0, 1

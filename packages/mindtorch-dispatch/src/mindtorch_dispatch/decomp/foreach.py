@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch_dispatch import devices
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.extend import devices
 from mindtorch_dispatch.meta.checks import check
 
 Each = Callable[..., Any]

@@ -10,8 +10,8 @@ from mindtorch_storage.layout import contiguous_format
 from mindtorch_storage.strides import broadcast_shapes
 
 from ..call import aten
-from ..interception import intercepted
 from ..meta.checks import c_type, check, shape_text
+from ..override.interception import intercepted
 from ..state import state
 
 

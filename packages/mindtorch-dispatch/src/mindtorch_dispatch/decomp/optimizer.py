@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.chain import Chain
+from mindtorch_dispatch.execute.chain import Chain
 from mindtorch_dispatch.meta.checks import check
 
 

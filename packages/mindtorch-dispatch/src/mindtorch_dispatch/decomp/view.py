@@ -11,8 +11,8 @@ from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
 from mindtorch_storage.strides import broadcast_shapes, view_strides
 
 from ..call import aten
-from ..interception import intercepted
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
+from ..override.interception import intercepted
 from ..state import state
 from .single import Single
 

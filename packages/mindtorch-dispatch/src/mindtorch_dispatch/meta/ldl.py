@@ -6,15 +6,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check, shape_text, wrap_dim
-from .matrices import (
-    check_inexact,
-    check_kernel,
-    check_square,
-    check_system,
-    column_major,
-    info_spec,
-    pivots_spec,
-)
+from .matrices import check_inexact, check_kernel, check_square, check_system, column_major, info_spec, pivots_spec
 from .rule import meta_rule
 
 

@@ -1,5 +1,5 @@
 """The op rows by family. Importing the package declares them all."""
 
-from ..families import load_families
+from ..table.families import load_families
 
 FAMILIES = load_families(__name__, __path__)

@@ -8,9 +8,9 @@ from typing import Any
 from mindtorch_storage.deferred import thread
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
-from ..quiet import SILENT, enter, leave
+from ..execute.errstate import SILENT, enter, leave
+from ..interface.native import twin
 from ..state import PIPELINE_MASK, state
-from ..twin import twin
 from .deferral import ALIAS
 from .fusion import Batch
 from .record import Record, caller, fill_alias, place_of, results_of, retry

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import executor
-from ..interception import run_composing, run_handled
+from ..execute import executor
 from ..keys import DispatchKey
+from ..override.interception import run_composing, run_handled
 from ..plan import Plan
 from ..state import Mode
 from ..table import OpRow

@@ -18,7 +18,7 @@ from mindtorch_storage.deferred import thread, wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..errors import bounds_error
-from ..executor import Plan, operands, relate
+from ..execute.executor import Plan, operands, relate
 from ..table import OpRow
 
 Record = tuple[Any, Plan, tuple[Any, ...], Any, CodeType, int]

@@ -79,7 +79,7 @@ from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_cpu.generator import Generator  # noqa: F401 (its name in torch)
-from mindtorch_dispatch.overrides import disabled_torch_function as _disabled_torch_function_impl
+from mindtorch_dispatch.override.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format

@@ -10,7 +10,7 @@ from mindtorch._naming import adopt
 from mindtorch_autograd import running
 from mindtorch_autograd.node import OpNode
 from mindtorch_autograd.saved import SavedTensor, hook_stack, pack
-from mindtorch_dispatch.profiling import next_sequence
+from mindtorch_dispatch.execute.profiling import next_sequence
 from mindtorch_dispatch.state import state
 
 __all__ = ["CreationMeta", "SavedTensor"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.entries import full_name
-from mindtorch_dispatch.function_schema import Argument, FunctionSchema
-from mindtorch_dispatch.key_names import parse_key
+from mindtorch_dispatch.extend.entries import full_name
+from mindtorch_dispatch.extend.key_names import parse_key
 from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema as _parse
+from mindtorch_dispatch.schema.function_schema import Argument, FunctionSchema
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import packets
-from mindtorch_dispatch.tags import Tag
+from mindtorch_dispatch.table.tags import Tag
 
 __all__ = [
     "Argument",

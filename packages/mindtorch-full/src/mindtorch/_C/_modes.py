@@ -6,9 +6,9 @@ import enum
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch_dispatch import overrides
-from mindtorch_dispatch.handlers import PYTHON_MASK, pushed
-from mindtorch_dispatch.handlers import disabled_torch_dispatch as _disabled_torch_dispatch_impl
+from mindtorch_dispatch.override import overrides
+from mindtorch_dispatch.override.handlers import PYTHON_MASK, pushed
+from mindtorch_dispatch.override.handlers import disabled_torch_dispatch as _disabled_torch_dispatch_impl
 from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
 
 __all__ = [

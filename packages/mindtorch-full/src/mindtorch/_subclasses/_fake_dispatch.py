@@ -15,7 +15,7 @@ from mindtorch.tensor import printing
 from mindtorch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device
-from mindtorch_dispatch.handlers import PYTHON_MASK
+from mindtorch_dispatch.override.handlers import PYTHON_MASK
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.device import device as Device

@@ -34,7 +34,7 @@ from mindtorch.utils._python_dispatch import (
     transform_subclass,
 )
 from mindtorch.utils._pytree import tree_leaves
-from mindtorch_dispatch.overrides import disabled_torch_function
+from mindtorch_dispatch.override.overrides import disabled_torch_function
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage import UntypedStorage

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from mindtorch_dispatch.profiling import FUNCTION, USER, Recording
+from mindtorch_dispatch.execute.profiling import FUNCTION, USER, Recording
 
 from .._naming import adopt
 from ..profiler._flops import flops

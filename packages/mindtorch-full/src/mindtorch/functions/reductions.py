@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.override import overrides
 
 
 def norm(

@@ -18,7 +18,7 @@ from mindtorch.fx._notes import Palette, tensor_note
 from mindtorch.fx._spelling import _get_qualified_name, _type_repr, is_method_form
 from mindtorch.fx.node import Node
 from mindtorch.utils import _pytree as pytree
-from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 
 @dataclass

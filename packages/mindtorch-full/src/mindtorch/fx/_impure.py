@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch as torch
-from mindtorch_dispatch.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload
 
 _impure: set[Any] = set()
 

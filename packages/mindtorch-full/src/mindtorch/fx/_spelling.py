@@ -11,9 +11,9 @@ from typing import Any
 
 from mindtorch import functional
 from mindtorch_dispatch.call import make_form
-from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.interface.native import twin
 from mindtorch_dispatch.table import find_packet
-from mindtorch_dispatch.twin import twin
 
 NATIVE_NAMESPACES = {"linalg_": "torch._C._linalg", "fft_": "torch._C._fft", "special_": "torch._C._special"}
 """Where torch keeps the functions whose names begin like this."""

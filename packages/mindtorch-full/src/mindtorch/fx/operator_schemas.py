@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
-from mindtorch_dispatch.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload
+from mindtorch_dispatch.interface.native import twin
 from mindtorch_dispatch.table import find_packet
-from mindtorch_dispatch.twin import twin
 
 __all__ = [
     "ArgsKwargsPair",

@@ -17,7 +17,7 @@ from mindtorch.fx._statements import INFIX, MAGIC_METHODS
 from mindtorch.fx.graph import Graph
 from mindtorch.fx.node import Node, map_aggregate
 from mindtorch.fx.operator_schemas import check_for_mutable_operation
-from mindtorch_dispatch.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload
 
 __all__ = [
     "Attribute",

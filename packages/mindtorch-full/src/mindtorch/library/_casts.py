@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.state import mode_set
 
 from ..amp.casting import cast_value

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindtorch_dispatch.key_names import EXPLICIT
+from mindtorch_dispatch.extend.key_names import EXPLICIT
 from mindtorch_dispatch.schema.diagnosis import diagnose
-from mindtorch_dispatch.tags import Tag, read_tags
+from mindtorch_dispatch.table.tags import Tag, read_tags
 from mindtorch_storage.tensor_base import TensorBase
 
 from ._batching import register_rule

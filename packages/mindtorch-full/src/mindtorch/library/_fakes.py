@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from mindtorch_dispatch.entries import Registration
+from mindtorch_dispatch.extend.entries import Registration
 from mindtorch_dispatch.registry import registry
 
 

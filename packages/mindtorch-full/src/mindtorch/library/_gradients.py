@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.function import Function
+from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
-from mindtorch_dispatch.overloads import OpOverload
 from mindtorch_dispatch.state import exclude_keys, state
 from mindtorch_storage.tensor_base import TensorBase
 

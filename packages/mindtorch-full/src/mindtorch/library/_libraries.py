@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from mindtorch_dispatch.entries import Registration, fallthrough
-from mindtorch_dispatch.key_names import IMPLICIT, KEY_NAMES
-from mindtorch_dispatch.key_names import parse_key as parse_any_key
+from mindtorch_dispatch.extend.entries import Registration, fallthrough
+from mindtorch_dispatch.extend.key_names import IMPLICIT, KEY_NAMES
+from mindtorch_dispatch.extend.key_names import parse_key as parse_any_key
+from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.keys import DispatchKeySet
-from mindtorch_dispatch.overloads import OpOverload
 from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.state import state
-from mindtorch_dispatch.tags import read_tags
+from mindtorch_dispatch.table.tags import read_tags
 
 from ._fakes import register_rule
 from ._names import caller_place, check_qualname, device_types, key_of_device, name_of

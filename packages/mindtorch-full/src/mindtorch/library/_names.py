@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch_dispatch.overloads import OpOverload, find_overload
+from mindtorch_dispatch.extend.overloads import OpOverload, find_overload
 from mindtorch_dispatch.registry import registry
 from mindtorch_storage.device import device as Device
 

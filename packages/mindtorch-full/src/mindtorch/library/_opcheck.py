@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from mindtorch_dispatch.overloads import OpOverload, OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._subclasses.fake_tensor import FakeTensorMode

@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from mindtorch_autograd.function import Function
-from mindtorch_dispatch.entries import Registration
+from mindtorch_dispatch.extend.entries import Registration
+from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
-from mindtorch_dispatch.overloads import OpOverload
 from mindtorch_dispatch.registry import registry
 from mindtorch_storage.tensor_base import TensorBase
 

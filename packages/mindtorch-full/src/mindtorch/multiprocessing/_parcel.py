@@ -17,7 +17,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from mindtorch.multiprocessing import reductions
-from mindtorch_dispatch.twin import twin
+from mindtorch_dispatch.interface.native import twin
 from mindtorch_storage.storage import UntypedStorage, sharing
 
 _SHOWN = "torch"

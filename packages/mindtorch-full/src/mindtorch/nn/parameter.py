@@ -8,7 +8,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch.tensor.tensor import without_overrides
-from mindtorch_dispatch.overrides import disabled_torch_function
+from mindtorch_dispatch.override.overrides import disabled_torch_function
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage.tensor_base import share_bytes
 

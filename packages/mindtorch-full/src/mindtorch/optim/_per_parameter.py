@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import mindtorch as torch
-from mindtorch_dispatch import devices
-from mindtorch_dispatch.chain import Chain
+from mindtorch_dispatch.execute.chain import Chain
+from mindtorch_dispatch.extend import devices
 
 from ._values import get_value, is_tensor, scalar_dtype, use_grad_for_differentiable
 from .optimizer import Optimizer

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch_dispatch.chain import Chain, are_numbers
 from mindtorch_dispatch.decomp.optimizer import adam_pass
-from mindtorch_dispatch.devices import adam_steps
+from mindtorch_dispatch.execute.chain import Chain, are_numbers
+from mindtorch_dispatch.extend.devices import adam_steps
 
 from ._per_parameter import (
     Due,

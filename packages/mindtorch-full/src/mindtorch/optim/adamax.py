@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch_dispatch.chain import Chain, are_numbers
+from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
     Due,

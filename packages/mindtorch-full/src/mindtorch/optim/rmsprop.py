@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from mindtorch._naming import adopt
-from mindtorch_dispatch.chain import Chain, are_numbers
+from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
     Due,

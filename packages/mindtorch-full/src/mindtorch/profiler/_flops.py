@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from mindtorch_dispatch.profiling import Argument
+from mindtorch_dispatch.execute.profiling import Argument
 
 
 def _matmul(arguments: Sequence[Argument], first: int) -> int:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_dispatch.profiling import BACKWARD, USER, Event, Recording
+from mindtorch_dispatch.execute.profiling import BACKWARD, USER, Event, Recording
 
 _CLOCK = time.time_ns() - time.perf_counter_ns()
 """From the clock of events to the time of day."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.utils._contextlib import _DecoratorContextManager
-from mindtorch_dispatch.profiling import USER, Event, Recording
+from mindtorch_dispatch.execute.profiling import USER, Event, Recording
 from mindtorch_dispatch.state import state
 
 __all__ = ["record_function"]

@@ -10,8 +10,8 @@ import numpy as np
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
 from mindtorch_dispatch.plan import tensor_class
-from mindtorch_dispatch.quiet import SILENT, enter, leave
 from mindtorch_dispatch.state import fresh_signature, state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device

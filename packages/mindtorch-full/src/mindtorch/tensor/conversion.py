@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch._overridable import shortcuts
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes

@@ -10,8 +10,8 @@ import numpy as np
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import function as function_of
 from mindtorch_dispatch.call import method as method_of
+from mindtorch_dispatch.interface.native import twin
 from mindtorch_dispatch.plan import plain_types
-from mindtorch_dispatch.twin import twin
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
 

@@ -10,7 +10,7 @@ import numpy as np
 import mindtorch
 from mindtorch.tensor.capsules import capsule_of, is_exchanged
 from mindtorch_dispatch.call import array_taker
-from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as types
 from mindtorch_storage.layout import sparse_coo, strided

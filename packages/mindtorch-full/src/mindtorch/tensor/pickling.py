@@ -14,7 +14,7 @@ from typing import Any
 
 import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
-from mindtorch_dispatch.handlers import dispatches
+from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import fresh_signature
 from mindtorch_storage import strides

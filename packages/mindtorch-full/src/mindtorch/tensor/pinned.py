@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 from mindtorch_dispatch.call import aten, call_overload
-from mindtorch_dispatch.devices import stream_records
-from mindtorch_dispatch.pinning import install_pinning
+from mindtorch_dispatch.extend.devices import stream_records
+from mindtorch_dispatch.plan.pinning import install_pinning
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.storage import UntypedStorage, memory
 from mindtorch_storage.storage.conversion import check_pinning_device

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch import handlers
 from mindtorch_dispatch.call import aten, namespace
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.override import handlers
 from mindtorch_dispatch.state import ONLY_MODES_OVERRIDE, mode_set
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import strided

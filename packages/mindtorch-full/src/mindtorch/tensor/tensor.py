@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from mindtorch_dispatch import overrides
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
-from mindtorch_dispatch.handlers import disabled_torch_dispatch, dispatches
+from mindtorch_dispatch.override import overrides
+from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.table import find_packet, packets
 from mindtorch_storage.size import Size

@@ -10,8 +10,8 @@ from typing import Any
 import mindtorch as torch
 from mindtorch._C import _modes as stacks
 from mindtorch._naming import adopt
-from mindtorch_dispatch.executor import rebind_geometry
-from mindtorch_dispatch.handlers import PYTHON_MASK
+from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.override.handlers import PYTHON_MASK
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import is_bare
 

@@ -15,7 +15,7 @@ from mindtorch._naming import adopt
 from mindtorch.utils._python_dispatch import TorchDispatchMode
 from mindtorch.utils._pytree import tree_map
 from mindtorch.utils.module_tracker import ModuleTracker
-from mindtorch_dispatch.overloads import OpOverloadPacket
+from mindtorch_dispatch.extend.overloads import OpOverloadPacket
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 

@@ -5,8 +5,8 @@ kernels with the call path. A row without a kernel is composed of others, or rai
 operator, device and dtype; nothing is computed on the host in its place.
 """
 
-from mindtorch_dispatch.arrays import install_arrays
-from mindtorch_dispatch.devices import stream_records
+from mindtorch_dispatch.execute.arrays import install_arrays
+from mindtorch_dispatch.extend.devices import stream_records
 from mindtorch_npu import runtime
 from mindtorch_npu.backend import ops as _ops
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate, record_stream

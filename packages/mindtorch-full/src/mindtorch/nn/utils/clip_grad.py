@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
-from mindtorch_dispatch.chain import Chain
+from mindtorch_dispatch.execute.chain import Chain
 
 _SCALE = Chain("grad", ("mul_number", "grad", "grad"))
 

@@ -13,7 +13,7 @@ from weakref import ref
 import mindtorch as torch
 from mindtorch.optim._values import to_scalar
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch_dispatch.twin import twin
+from mindtorch_dispatch.interface.native import twin
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "

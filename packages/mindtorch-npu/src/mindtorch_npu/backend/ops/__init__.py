@@ -1,5 +1,5 @@
 """The device's kernels by family. Importing the package registers them all."""
 
-from mindtorch_dispatch.families import load_families
+from mindtorch_dispatch.table.families import load_families
 
 FAMILIES = load_families(__name__, __path__)

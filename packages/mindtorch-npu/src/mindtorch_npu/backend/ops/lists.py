@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch import devices
+from mindtorch_dispatch.extend import devices
 from mindtorch_npu.aclnn import limits
 from mindtorch_npu.backend.algebra import reshaped
 from mindtorch_npu.backend.arrays import DeviceArray

@@ -1,0 +1,104 @@
+"""Operators that a device lacks, run on the host where the user turned that on: `MINDTORCH_FALLBACK=warn`.
+
+Without it, and for `MINDTORCH_FALLBACK=error`, a missing kernel raises. On the host an operator is composed of copies
+and of itself on the CPU, so that autograd, `out=` and in-place forms need nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..table import OpRow
+
+VARIABLE = "MINDTORCH_FALLBACK"
+_HOST = Device("cpu")
+
+_calls: list[Callable[..., Any]] = []
+_warned: set[str] = set()
+
+
+def install(call_overload: Callable[..., Any], copy_to: Callable[[Any, Any], Any], copy_: Callable[..., Any]) -> None:
+    """Give this module the calls that it makes; `call` does, because ops stand above the planner."""
+    _calls[:] = [call_overload, copy_to, copy_]
+
+
+def takes(row: OpRow, device: Device, values: list[Any]) -> bool:
+    """Return whether a call without a kernel for `device` is to run on the host.
+
+    Raises:
+        ValueError: the variable has a value that means nothing.
+    """
+    if device.type in ("cpu", "meta") or row.meta is None or row.meta.view:
+        return False
+    asked = os.environ.get(VARIABLE, "error")
+    if asked not in ("error", "warn"):
+        raise ValueError(f"{VARIABLE} must be 'error' or 'warn', got {asked!r}")
+    # The host cannot draw the numbers of a device's generator.
+    return asked == "warn" and not any(hasattr(value, "initial_seed") for value in values)
+
+
+def function(row: OpRow, device: Device) -> Callable[..., Any]:
+    """Return what computes `row`, in its functional form where it has one, on the host for tensors of `device`."""
+    used = row.base or row
+    if row.aten_name not in _warned:
+        _warned.add(row.aten_name)
+        text = (
+            f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the host, with copies there and back "
+        )
+        warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
+
+    def run(*values: Any) -> Any:
+        call_overload, copy_to, copy_ = _calls
+        home = next((one.device for one in _tensors(values)), device)
+        moved = [_mapped(value, lambda tensor: copy_to(tensor, _HOST)) for value in values]
+        moved = [_HOST if isinstance(value, Device) else value for value in moved]
+        names = [argument.name for argument in used.schema.arguments]
+        split = next((i for i, one in enumerate(used.schema.arguments) if one.kwarg_only), len(names))
+        named = dict(zip(names[split:], moved[split:], strict=False))
+        result = call_overload(used, tuple(moved[:split]), named)
+        for argument, given, changed in zip(used.schema.arguments, values, moved, strict=False):
+            if argument.alias is not None and argument.alias.is_write:
+                for one, other in zip(_tensors([given]), _tensors([changed]), strict=True):
+                    copy_(one, other)
+        if used.kind == "mutating" and isinstance(result, TensorBase) and result is moved[0]:
+            return values[0]
+        return _mapped(result, lambda tensor: copy_to(tensor, home))
+
+    return run
+
+
+def _levels() -> int:
+    """Return how many frames stand between the caller and the program that called an operator."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0].startswith("mindtorch"):
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def _tensors(values: Any) -> list[TensorBase]:
+    found: list[TensorBase] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += _tensors(value)
+    return found
+
+
+def _mapped(value: Any, change: Callable[[TensorBase], Any]) -> Any:
+    if isinstance(value, TensorBase):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped(one, change) for one in value]
+    if type(value) is tuple:
+        return tuple(_mapped(one, change) for one in value)
+    if isinstance(value, tuple):  # what an operator packs its results in takes them as one sequence
+        return tuple(_mapped(one, change) for one in value)
+    return value

@@ -1,0 +1,50 @@
+"""Calls by operator name, and calls below a given key: what kernels registered at run time use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import call_below, call_overload, make_form
+from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
+from ..state import mode_set, state
+from ..table import OpRow, Packet, find_packet
+from .entries import split_name
+
+ALL_KEYS = DispatchKeySet(DispatchKey)
+"""Every key."""
+
+BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse])
+"""The keys that the arguments choose, whatever a caller asks for."""
+
+
+def current_dispatch_keyset() -> DispatchKeySet:
+    """Return the keys by which the running registered kernel was reached; the empty set outside of one."""
+    return state.keys
+
+
+def dispatch(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call operator `ns::name` (resolving its overload) or `ns::name.overload`; KeyError for an unknown name."""
+    packet, row = _find(name)
+    return make_form(packet, False)(*args, **kwargs) if row is None else call_overload(row, args, kwargs)
+
+
+def _find(name: str) -> tuple[Packet, OpRow | None]:
+    packet_name, overload = split_name(name)
+    packet = find_packet(packet_name)
+    if packet is None or not packet.rows:
+        raise KeyError(f"operator {name!r} is not registered")
+    return packet, packet.row("" if overload == "default" else overload) if overload else None
+
+
+def redispatch(name: str, keyset: DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+    """Call operator `name` with only the keys of `keyset` taking part; backends are chosen by the arguments.
+
+    The keys are left out of this call alone: what the kernel calls in turn passes them again.
+    """
+    removed = ALL_KEYS - keyset - BACKENDS
+    before = state.mode
+    packet, row = _find(name)
+    with mode_set(exclude=before.exclude | removed.mask):
+        if row is not None:
+            return call_overload(row, args, kwargs, before)
+        return call_below(packet, args, kwargs, before)

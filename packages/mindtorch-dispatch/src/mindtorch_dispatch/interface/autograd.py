@@ -1,0 +1,82 @@
+"""The one door between the call path and autograd: what L1 asks, what L2 answers.
+
+L2 calls `hooks.install(...)` when it is imported. Without it ops run and nothing is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..state import Mode
+from ..table import OpRow
+
+
+class PlanRequest:
+    """A call that may have to be recorded.
+
+    `values` and `sources` are those of `planner.Bound`; `specs` the output specs, `View`s for views, None for a
+    composite op with a formula of its own; `written` says that the first argument is written in place.
+    """
+
+    __slots__ = ("mode", "row", "sources", "specs", "values", "written")
+
+    def __init__(
+        self, row: OpRow, values: Sequence[Any], sources: Sequence[int | None], specs: Any, written: bool, mode: Mode
+    ) -> None:
+        self.row = row
+        self.values = values
+        self.sources = sources
+        self.specs = specs
+        self.written = written
+        self.mode = mode
+
+
+class Recorder(Protocol):
+    """Made once per plan.
+
+    `differentiable`: indices of the outputs that carry a gradient, None for all of floating or complex dtype.
+    """
+
+    differentiable: Sequence[int] | None
+
+    def check(self, target: Any) -> None:
+        """Refuse an in-place write to `target` that would break the graph."""
+
+    def before(self, flat: tuple[Any, ...]) -> Any:
+        """As `check`, ahead of the kernel; what it returns goes to `after`."""
+
+    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
+        """Make the node of this call and connect `result` to it."""
+
+
+class AutogradHooks:
+    """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
+    carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
+    calls while writes to saved tensors are allowed. `parts` are what a native twin of recording works with, by name."""
+
+    __slots__ = ("forward", "has_formula", "parts", "recorder", "watched")
+
+    def __init__(self) -> None:
+        self.parts: dict[str, Any] = {}
+        self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
+        self.has_formula: Callable[[OpRow], bool] = lambda row: False
+        self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
+        self.watched: Callable[[Any, Any], Any] = lambda bound, plan: plan
+
+    def install(
+        self,
+        recorder: Callable[[PlanRequest], Any],
+        has_formula: Callable[[OpRow], bool],
+        forward: Callable[[Any, Any], Any],
+        watched: Callable[[Any, Any], Any],
+    ) -> None:
+        """Put autograd in place."""
+        self.watched = watched
+        self.forward = forward
+        self.recorder = recorder
+        self.has_formula = has_formula
+
+
+hooks = AutogradHooks()
+"""The process's autograd, if any."""

@@ -1,0 +1,1 @@
+"""Calls that others handle: `__torch_function__` above the call path, `__torch_dispatch__` inside it."""

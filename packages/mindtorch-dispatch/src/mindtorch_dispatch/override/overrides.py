@@ -1,0 +1,154 @@
+"""`__torch_function__`: Python overrides of a call, by modes first and then by argument types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..state import ALL_OVERRIDE, NONE_OVERRIDE, mode_set, state
+
+
+def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
+    """Return the arguments (lists searched one level) that override, subclasses before their bases."""
+    found: list[Any] = []
+    types: list[type] = []
+    for value in values:
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            kind = type(item)
+            if kind in DULL or kind in types or not _overrides(kind):
+                continue
+            types.append(kind)
+            position = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
+            found.insert(position, item)
+    return found
+
+
+DULL = frozenset((int, float, bool, str, complex, type(None)))
+"""Types of arguments that never override and hold nothing that does, as most have."""
+
+
+def overriding(value: Any) -> bool:
+    """Return whether the type of `value` has an override of its own, or `value` is such a type."""
+    return _overrides(value if isinstance(value, type) else type(value))
+
+
+def _overrides(kind: type) -> bool:
+    function = getattr(kind, "__torch_function__", None)
+    return function is not None and function is not disabled_torch_function and not _is_base_default(kind)
+
+
+def _is_base_default(kind: type) -> bool:
+    if not issubclass(kind, TensorBase):
+        return False
+    for owner in kind.__mro__:
+        if "__torch_function__" in owner.__dict__:
+            return owner is default_owner[0] and kind in default_plain
+    return True
+
+
+def inherits_default(kind: type) -> bool:
+    """Return whether the override of a tensor type is the default one, which only wraps results."""
+    owner = next((one for one in kind.__mro__ if "__torch_function__" in one.__dict__), None)
+    return owner is not None and owner is default_owner[0]
+
+
+default_owner: list[Any] = [None]
+"""The class that defines the default `__torch_function__` (the surface's Tensor)."""
+
+default_plain: set[type] = set()
+"""Classes whose results need no wrapping although they inherit the default (Tensor, Parameter)."""
+
+
+def disabled_torch_function(cls: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """A `__torch_function__` that overrides nothing: assign it to opt a subclass out."""
+    return func(*args, **(kwargs or {}))
+
+
+def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """Return (True, result) when a mode or an argument type took the call of a native function, else (False, None).
+
+    Raises TypeError with torch's text when every override answered NotImplemented.
+    """
+    if not enabled():
+        return False, None
+    overloaded = overloaded_arguments((*args, *kwargs.values())) if types_override() else []
+    handled, result = ask(func, overloaded, args, kwargs)
+    if handled:
+        return True, result
+    modes = state.mode.function_modes
+    if overloaded or modes:
+        raise TypeError(_all_refused(func, modes[-1] if modes else None, overloaded))
+    return False, None
+
+
+def handle_python(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """As `handle`, for a function that is Python in torch too, whose text is another one when all decline."""
+    if not enabled():
+        return False, None
+    overloaded = overloaded_arguments((*args, *kwargs.values())) if types_override() else []
+    if not overloaded and not state.mode.function_modes:
+        return False, None
+    handled, result = ask(func, overloaded, tuple(args), kwargs)
+    if handled:
+        return True, result
+    raise none_found(func, overloaded)
+
+
+def none_found(func: Callable[..., Any], overloaded: Sequence[Any]) -> TypeError:
+    """Return torch's error for a Python function that nobody who was asked implements."""
+    text = (
+        f"no implementation found for '{func.__module__}.{func.__name__}' on types that implement __torch_function__: "
+        f"{[type(one) for one in overloaded]}"
+    )
+    modes = state.mode.function_modes
+    return TypeError(f"{text} nor in mode {modes[-1]}" if modes else text)
+
+
+def enabled() -> bool:
+    """Return whether overrides apply to the call at hand; False once after `redispatch_function` asked for it."""
+    if state.skip_override:
+        state.skip_override = False
+        return False
+    return state.mode.function_override != NONE_OVERRIDE
+
+
+def types_override() -> bool:
+    """Return whether the types of arguments may override; otherwise only modes do."""
+    return state.mode.function_override == ALL_OVERRIDE
+
+
+def ask(
+    func: Callable[..., Any], overloaded: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[bool, Any]:
+    """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers."""
+    types = tuple(type(item) for item in overloaded)
+    modes = state.mode.function_modes
+    if modes:
+        with mode_set(function_modes=modes[:-1]):
+            result = modes[-1].__torch_function__(func, types, args, kwargs)
+        if result is not NotImplemented:
+            return True, result
+    for item in overloaded:
+        result = type(item).__torch_function__(func, types, args, kwargs)
+        if result is not NotImplemented:
+            return True, result
+    return False, None
+
+
+def _all_refused(func: Callable[..., Any], mode: Any, overloaded: Sequence[Any]) -> str:
+    owner = "Tensor." if is_method_form(func) else ""
+    lines = [f"  - mode object {mode!r}"] if mode is not None else []
+    lines += [f"  - tensor subclass {type(item)!r}" for item in overloaded]
+    return (
+        f"Multiple dispatch failed for '{func.__module__}.{owner}{func.__name__}'; all __torch_function__ handlers "
+        "returned NotImplemented:\n\n" + "\n".join(lines) + "\n\nFor more information, try re-running with "
+        "TORCH_LOGS=not_implemented"
+    )
+
+
+def is_method_form(func: Any) -> bool:
+    """Return whether `func` is an operator's method form, `torch.Tensor.add` and not `torch.add`."""
+    owner = default_owner[0]
+    return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func

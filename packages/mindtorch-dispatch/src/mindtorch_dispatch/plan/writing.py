@@ -1,0 +1,44 @@
+"""Results written into tensors the caller gave: the in-place and `out=` forms of composed ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..meta.checks import check, shape_text
+from ..meta.packs import Pack
+from .inplace import check_result_type, prepare_target
+
+_copy: list[Callable[[Any, Any], Any]] = []
+
+
+def install_copy(copy_: Callable[[Any, Any], Any]) -> None:
+    """Give this module the op that copies one tensor into another; `call` does, because ops stand above the planner."""
+    _copy[:] = [copy_]
+
+
+def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
+    """Write `value` into `target` in place; torch's errors for another shape or a dtype that does not fit."""
+    have, want = value._sig.spec, target._sig.spec
+    check(
+        have.shape == want.shape,
+        lambda: (
+            f"output with shape {shape_text(want.shape)} doesn't match the broadcast shape {shape_text(have.shape)}"
+        ),
+    )
+    check_result_type(have.dtype, want.dtype)
+    _copy[0](target, value)
+    return target
+
+
+def copy_out(targets: Any, values: Any) -> Any:
+    """Write results into the tensors given as `out=`, resizing them as torch does, and return them."""
+    single = isinstance(targets, TensorBase)
+    pairs = zip((targets,) if single else targets, (values,) if single else values, strict=True)
+    for target, value in pairs:
+        check_result_type(value.dtype, target.dtype)
+        prepare_target(target, value._sig.spec)
+        _copy[0](target, value)
+    return type(values).for_out()(targets) if isinstance(values, Pack) else targets
