@@ -1,0 +1,73 @@
+"""What a run leaves: the page in docs/status, and the findings as data."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+from typing import Any
+
+import torch
+
+from mindtorch_testing.fuzz.campaign import Findings, Report, Tally, described
+from mindtorch_testing.fuzz.judge import KINDS
+from mindtorch_testing.sweep.board import repository_root, write_atomically
+
+MEANING = {
+    "crash": "our process ended", "hang": "over 20 s", "memory": "1 GB more than torch", "value": "another value",
+    "missed error": "a result where torch raises", "extra error": "an error where torch answers",
+    "error type": "another exception", "error text": "another text", "dtype": "another dtype", "shape": "another shape",
+    "stride": "other strides or offset", "type": "another type, layout or requires_grad",
+    "alias": "another memory shared, conj or neg bit", "input": "an argument left otherwise",
+    "gradient": "another gradient", "setup": "an argument that we cannot make",
+}  # fmt: skip
+
+
+def as_table(report: Report) -> dict[str, Any]:
+    """Return a finding as plain data."""
+    setup, call, backward = report.program
+    found = report.finding
+    return {
+        "entry": report.entry, "kind": found.kind, "where": found.where, "setup": setup, "call": call,
+        "backward": backward, "ours": found.ours, "torch": found.theirs, "signature": found.signature,
+    }  # fmt: skip
+
+
+def write_page(options: argparse.Namespace, tally: Tally, findings: Findings, absent: int, seconds: float) -> None:
+    """Write docs/status/fuzz.md."""
+    accepted = "\n".join(
+        f"| {row.name} | {row.reason} | {tally.accepted[row.name]} |" for row in findings.rows.rows
+    )  # fmt: skip
+    reported = {kind: sum(r.finding.kind == kind for r in findings.reports.values()) for kind in KINDS}
+    kinds = "\n".join(
+        f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {reported[kind] if kind in findings.kinds else ''} |"
+        for kind in KINDS
+    )
+    skipped = "\n".join(f"- `{pattern}`: {reason}" for pattern, reason in findings.rows.skipped.items())
+    examples = "\n\n".join(described(report) for report in list(findings.reports.values())[:40])
+    text = f"""# Random calls beside torch
+
+Written on {datetime.date.today()} by `python -m mindtorch_testing.fuzz --write`; do not edit.
+Seed {options.seed}, torch {torch.__version__}, {os.cpu_count()} processors{", MALLOC_CHECK_=3" * options.malloc_check}.
+
+{tally.calls:,} calls of {len(tally.entries):,} entry points in {seconds / 60:.1f} minutes; {tally.answered["value"]:,} were
+answered by torch, {tally.answered["error"]:,} refused, {sum(tally.dropped.values()):,} dropped because torch crashed or hung
+or could not make the arguments. {absent} entry points are torch's only (`unsupported.toml`, `docs/status/op-coverage.md`).
+
+| kind | what it is | calls | findings |
+| --- | --- | ---: | ---: |
+{kinds}
+
+A finding is one cause at one entry point, shrunk; kinds without a number were counted and not followed up in this run.
+
+## Accepted
+
+| row | reason | calls |
+| --- | --- | ---: |
+{accepted}
+"""
+    if skipped:
+        text += f"\nNot called:\n\n{skipped}\n"
+    if examples:
+        text += f"\n## Findings\n\n```\n{examples}\n```\n"
+    write_atomically(repository_root() / "docs" / "status" / "fuzz.md", text)

@@ -1,0 +1,143 @@
+"""The fuzz beside torch: its calls are Python, what differs is noticed, what ends a process is found and survived."""
+
+import ast
+import marshal
+from random import Random
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+from mindtorch_testing.fuzz import arguments, tensors  # noqa: E402 - both need torch
+from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair  # noqa: E402
+from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
+from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
+from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
+from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
+from mindtorch_testing.fuzz.sides import Outcome  # noqa: E402
+
+ENTRIES = {entry.name: entry for entry in catalog()}
+
+
+def outcome(*seen):
+    return Outcome(marshal.dumps(seen, 2))
+
+
+def described(values, dtype="torch.float32", shape=None, strides=(1,)):
+    data = np.asarray(values, dtype.removeprefix("torch."))
+    head = ("T", dtype, shape or data.shape, strides, 0, "cpu", False, False, False, "")
+    return outcome("value", (*head, data.tobytes()), (), None)
+
+
+def test_there_are_entry_points_of_every_style():
+    styles = [entry.style for entry in ENTRIES.values()]
+    assert {style: styles.count(style) > 100 for style in styles} == dict.fromkeys(
+        ("function", "method", "overload", "module"), True
+    )
+
+
+def test_every_call_is_python_and_the_same_for_the_same_seed():
+    for entry in list(ENTRIES.values())[::7]:
+        first, second = (arguments.fresh(Random(entry.name), entry) for _ in range(2))
+        assert first.program() == second.program()
+        setup, call, _ = arguments.mutated(Random(5), first).program()
+        ast.parse(setup)
+        ast.parse(call, mode="eval")
+
+
+@pytest.mark.parametrize("layout", ["", *tensors.LAYOUTS])
+def test_a_tensor_has_the_shape_and_dtype_it_was_drawn_with(layout):
+    names = {"torch": torch, "nan": float("nan"), "inf": float("inf")}
+    for dtype in (*tensors.FLOATS, *tensors.COMPLEX[:2], *tensors.INTEGERS, "bool"):
+        for shape in ((), (0,), (2, 3, 4), (2, 1, 2, 3), (1,) * 45):
+            made = eval(tensors.Tensor(shape, dtype, "special", 5, layout).text(), names)
+            assert tuple(made.shape) == shape
+            if layout != "negated":
+                assert str(made.dtype) == f"torch.{dtype}"
+
+
+def test_what_differs_is_noticed():
+    one = described([1.0, float("nan"), 3.0])
+    assert compare(one, described([1.000001, float("nan"), 3.0])) is None
+    assert compare(one, described([1.0, 2.0, 3.0])).kind == "value"
+    assert compare(one, described([1.0, float("nan"), 3.0], "torch.float64")).kind == "dtype"
+    assert compare(one, described([1.0, float("nan"), 3.0], shape=(1, 3), strides=(3, 1))).kind == "shape"
+    assert compare(one, described([1.0, float("nan"), 3.0], strides=(2,))).kind == "stride"
+    assert compare(one, outcome("error", "RuntimeError", "no", ())).kind == "extra error"
+    refused = outcome("error", "RuntimeError", "no", ())
+    assert compare(refused, one).kind == "missed error"
+    assert compare(refused, outcome("error", "ValueError", "no", ())).kind == "error type"
+    assert compare(refused, outcome("error", "RuntimeError", "not so", ())).kind == "error text"
+    assert compare(one, Outcome(b"", death="crash SIGSEGV")).kind == "crash"
+    assert compare(one, Outcome(b"", death="hang")).kind == "hang"
+    assert compare(one, Outcome(one.payload, grown=2000.0)).kind == "memory"
+
+
+def test_a_row_accepts_only_what_it_names():
+    rows = Rows([Row("r", "because", ("aten.svd*",), ("value",), torch="^0")], {})
+    assert rows.accepting("aten.svd.default", Finding("value", "1", "0.5"), ("", "", False)) == "r"
+    assert rows.accepting("aten.svd.default", Finding("value", "1", "1.5"), ("", "", False)) is None
+    assert rows.accepting("aten.svd.default", Finding("dtype", "1", "0.5"), ("", "", False)) is None
+    assert rows.accepting("aten.add.Tensor", Finding("value", "1", "0.5"), ("", "", False)) is None
+    with pytest.raises(ValueError, match="without a reason"):
+        Rows.row({"name": "r", "reason": ""})
+    assert all(row.reason and row.kinds for row in Rows.load().rows)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    made = Pair()
+    yield made
+    made.close()
+
+
+def test_both_sides_agree_on_calls_that_are_right(pair):
+    findings = Findings(SEVERE, Rows.load(), print)
+    entries = [ENTRIES[name] for name in ("Tensor.neg", "Tensor.transpose", "aten.mul.Tensor", "nn.ReLU")]
+    campaign = Campaign(pair, entries, findings, 3)
+    campaign.run(200)
+    assert campaign.tally.entries == {entry.name for entry in entries}
+    assert campaign.tally.answered["value"] > 50
+    assert campaign.tally.answered["error"] > 10
+    assert [report.program for report in findings.reports.values()] == []
+
+
+def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):
+    ending = ("", "__import__('os').abort()", False)
+    right = ("a0 = torch.ones(2)", "a0.add_(1)", False)
+    ours = pair.ours.run([right, ending, right])
+    assert [o.death.split()[:2] for o in ours] == [[], ["crash", "SIGABRT"], []]
+    assert ours[2].payload == pair.torch.run([right])[0].payload
+    later = ("", "torch.ended", False)
+    assert pair.culprits([right, ("", "setattr(torch, 'ended', 1)", False), right, right, later]) == []
+    breaking = ("", "setattr(torch, 'ones', lambda size: __import__('os').abort())", False)
+    assert pair.culprits([right, ("", "torch.zeros(2)", False), breaking, right]) == [breaking, right]
+
+
+def test_a_call_that_takes_too_long_is_ended(pair, monkeypatch):
+    monkeypatch.setattr(pair.ours, "patience", 0.5)
+    ours = pair.ours.run([("", "__import__('time').sleep(60)", False), ("", "torch.ones(2)", False)])
+    assert [o.death for o in ours] == ["hang", ""]
+
+
+def test_memory_beyond_the_headroom_is_refused_on_both_sides(pair):
+    for side in (pair.torch, pair.ours):
+        assert side.run([("", "torch.ones(2**31)", False)])[0].seen[0] == "error"
+
+
+def test_a_finding_is_shrunk():
+    entry = ENTRIES["Tensor.add"]
+    params = next(p for p in entry.overloads if len(p) == 3)
+    values = (tensors.Tensor((2, 3, 4), "float64"), tensors.Tensor((2, 3, 4), "float64", layout="flipped"), "2")
+    call = arguments.Call(entry, tuple(zip(params, values, strict=True)), backward=True)
+    found = Finding("value", "1", "0")
+
+    def judge(programs):
+        return [(outcome(), outcome(), found if "float64" in setup else None) for setup, _, _ in programs]
+
+    small, finding = shrunk(judge, call, found)
+    assert finding is found
+    assert size(small) < size(call) / 2
+    assert "float64" in small.program()[0]
+    assert shrunk(lambda programs: [(outcome(), outcome(), None)], call, found) is None
