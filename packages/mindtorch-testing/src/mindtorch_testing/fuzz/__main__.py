@@ -22,6 +22,8 @@ from mindtorch_testing.fuzz.judge import KINDS, SEVERE
 from mindtorch_testing.fuzz.report import as_table, write_page
 from mindtorch_testing.fuzz.rows import Rows
 
+ENOUGH = 500_000
+"""Calls after which a row of `accepted.toml` that accepted nothing is told."""
 MALLOC = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165"}
 
 
@@ -83,6 +85,8 @@ def main() -> int:
         options.save.write_text("".join(json.dumps(as_table(r)) + "\n" for r in findings.reports.values()))
     for name in ("answered", "dropped", "kinds", "accepted"):
         print(f"{name}: {dict(getattr(total, name).most_common())}")
+    if total.calls >= ENOUGH and not options.entry:
+        print(f"rows that no call needed: {', '.join(findings.unneeded(total.accepted)) or 'none'}")
     print(f"findings: {len(findings.reports)}")
     return 1 if findings.reports else 0
 

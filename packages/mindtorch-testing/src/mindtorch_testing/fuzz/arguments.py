@@ -266,8 +266,12 @@ def with_gradients(random: Random, call: Call) -> Call:
     """Let float tensors that are no outputs require gradients."""
 
     def marked(param: Param, value: Value) -> tuple[Param, Value]:
-        fits = isinstance(value, Tensor) and not param.out and not value.alias
-        if fits and value.dtype in tensors.FLOATS + tensors.COMPLEX and not value.device and random.random() < 0.8:
+        if (
+            isinstance(value, Tensor)
+            and not (param.out or value.alias or value.device)
+            and value.dtype in tensors.FLOATS + tensors.COMPLEX
+            and random.random() < 0.8
+        ):
             return param, replace(value, gradient=True)
         return param, value
 

@@ -17,7 +17,7 @@ from mindtorch_testing.fuzz.rows import Rows
 from mindtorch_testing.fuzz.shrink import shrunk
 from mindtorch_testing.fuzz.sides import Outcome, Program, Side
 
-BATCH = 400
+BATCH = 1000
 POOL = 12
 THEIR_PATIENCE, OUR_PATIENCE = 5.0, 20.0
 SHRUNK_PER_ENTRY = 8
@@ -123,6 +123,10 @@ class Findings:
         self.seen: set[tuple[str, str]] = set()
         self.shrinks: Counter[str] = Counter()
         self.lock = threading.Lock()
+
+    def unneeded(self, accepted: Counter[str]) -> list[str]:
+        """Return the rows that accepted nothing."""
+        return [row.name for row in self.rows.rows if not accepted[row.name]]
 
     def take(self, entry: str, finding: Finding) -> bool:
         """Whether a finding is new and wanted, so that the caller follows it up."""

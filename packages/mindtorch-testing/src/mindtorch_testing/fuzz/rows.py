@@ -26,6 +26,7 @@ class Row:
     ours: str = ""
     torch: str = ""
     call: str = ""
+    where: str = ""
 
     def fits(self, entry: str, finding: Finding, program: Program) -> bool:
         """Whether this row is about a finding."""
@@ -34,6 +35,7 @@ class Row:
             and any(fnmatch.fnmatchcase(entry, pattern) for pattern in self.entries)
             and re.search(self.ours, finding.ours) is not None
             and re.search(self.torch, finding.theirs) is not None
+            and re.search(self.where, finding.where) is not None
             and re.search(self.call, f"{program[0]}\n{program[1]}") is not None
         )
 

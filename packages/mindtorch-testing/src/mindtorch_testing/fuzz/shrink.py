@@ -63,11 +63,17 @@ def candidates(call: Call) -> Iterator[Call]:
         if call.given[index][0].default:
             rest = [*call.given[:index], *((replace(p, keyword=True), v) for p, v in call.given[index + 1 :])]
             yield replace(call, given=tuple(rest))
-    for part in ("given", "inputs"):
-        items: tuple[tuple[Param, Value], ...] = getattr(call, part)
-        for index, (param, value) in enumerate(items):
-            for simpler in simpler_values(value):
-                yield replace(call, **{part: (*items[:index], (param, simpler), *items[index + 1 :])})
+    for given in simpler_items(call.given):
+        yield replace(call, given=given)
+    for inputs in simpler_items(call.inputs):
+        yield replace(call, inputs=inputs)
+
+
+def simpler_items(items: tuple[tuple[Param, Value], ...]) -> Iterator[tuple[tuple[Param, Value], ...]]:
+    """Give arguments of which one is simpler."""
+    for index, (param, value) in enumerate(items):
+        for simpler in simpler_values(value):
+            yield (*items[:index], (param, simpler), *items[index + 1 :])
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
