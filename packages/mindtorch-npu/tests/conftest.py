@@ -92,3 +92,11 @@ def npu(monkeypatch: pytest.MonkeyPatch):
 
     with simulated(monkeypatch) as machine:
         yield machine
+
+
+@pytest.fixture(autouse=True)
+def no_limits(monkeypatch: pytest.MonkeyPatch):
+    """No share of memory set by another test."""
+    from mindtorch_npu.allocator import limiting
+
+    monkeypatch.setattr(limiting, "process_fractions", {})

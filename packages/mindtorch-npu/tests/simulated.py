@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mindtorch_npu import allocator, device, runtime, simulator, stream
+from mindtorch_npu.allocator import limiting
 
 
 @contextmanager
@@ -23,10 +24,10 @@ def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,me
     monkeypatch.setattr(runtime, "_fork_hook_set", True)  # no hooks in the process of the tests
     device._thread.device = 0
     stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
-    allocator._allocators.clear()
+    allocator._allocators.clear(), limiting.process_fractions.clear()
     try:
         yield machine
     finally:
         stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
-        allocator._allocators.clear()
+        allocator._allocators.clear(), limiting.process_fractions.clear()
         runtime._acl = None

@@ -21,6 +21,13 @@ def load_backend(device_type: str) -> None:
         _join(device_type)
 
 
+def is_installed(device_type: str) -> bool:
+    """Return whether there is a backend of a device type. Imports none."""
+    module = KNOWN.get(device_type, "")
+    known = bool(module) and importlib.util.find_spec(module.partition(".")[0]) is not None
+    return known or bool(entry_points(group=GROUP, name=device_type))
+
+
 def _join(device_type: str) -> None:
     """Import `torch.<device type>`, which gives the backend torch's own error classes."""
     name = f"{__package__}.{device_type}"

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindtorch_npu import runtime
+from mindtorch_npu.acl import loader
 from mindtorch_npu.acl.errors import check
+
+_HBM, _DDR = 1, 0
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,10 @@ def make_device(index: int) -> Any:
     return _make[0]("npu", index)
 
 
-def device_index(device: Any = None, optional: bool = True) -> int:
+def device_index(device: Any = None, optional: bool = True, initialise: bool = True) -> int:
     """Return the index that `device` names: an int, a string, a device, or None for the current one.
 
+    The current device is told after initialising the runtime, unless it is asked for without.
     Raises ValueError with torch's texts for another device type, and where an index must be given but is not.
     """
     if isinstance(device, int) and not isinstance(device, bool):
@@ -54,7 +58,7 @@ def device_index(device: Any = None, optional: bool = True) -> int:
     if index is None:
         if not optional:
             raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
-        return current_device() if device is None or optional else 0
+        return current_device() if initialise else _thread.device
     return int(index)
 
 
@@ -132,3 +136,33 @@ def synchronize(device: Any = None) -> None:
 def restore(acl: Any) -> None:
     """Make the thread's current device ACL's current one again, after `runtime.on` of another."""
     runtime.on(_thread.device)
+
+
+def check_index(device: Any, text: str = "Invalid device id") -> int:
+    """Return the index of a device that exists; AssertionError with torch's text otherwise."""
+    index = device_index(device)
+    if not 0 <= index < runtime.device_count():
+        raise AssertionError(text)
+    return index
+
+
+def soc_name() -> str:
+    """Return the chip's name, which says so when it is simulated. Raises what initialising raises."""
+    name = runtime.init().get_soc_name() or "Ascend (name unknown)"
+    return f"{name} (simulated)" if loader.simulated() else name
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Return free and total bytes of a device's memory, those of other processes counted as taken."""
+    index = device_index(device)
+    before = current_device()
+    acl = runtime.on(index)
+    try:
+        for attribute in (_HBM, _DDR):  # an unsupported attribute answers zeros and success
+            free, total, code = acl.rt.get_mem_info(attribute)
+            check(code, f"acl.rt.get_mem_info({attribute})", acl)
+            if total > 0:
+                return int(free), int(total)
+    finally:
+        runtime.on(before)
+    return 0, 0

@@ -8,19 +8,31 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from mindtorch_npu import runtime
-from mindtorch_npu.allocator import allocator_of, allocators, configure
-from mindtorch_npu.device import current_device, device_index
-from mindtorch_npu.properties import mem_get_info
+from mindtorch_npu import hooks, runtime
+from mindtorch_npu.allocator import allocators, configure
+from mindtorch_npu.allocator.snapshot import Snapshot
+from mindtorch_npu.device import current_device, device_index, mem_get_info
 from mindtorch_npu.snapshot_page import page
 from mindtorch_npu.stream import Stream, current_stream
 
 UNBOUNDED = 2**63 - 1
 
 
+def _allocator(device: Any = None) -> Any:
+    """Return what the hook answers for a device; its own answer is of use when the runtime is initialised."""
+    if not hooks.allocator_is_replaced():
+        runtime.init()
+    return hooks.allocator(device)
+
+
+def _in_use() -> list[Any]:
+    """Return the allocators there are: one per device, or the one that is put in their place."""
+    return [hooks.allocator()] if hooks.allocator_is_replaced() else list(allocators().values())
+
+
 def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -> int:
     """Return the address of `size` bytes for a stream, by default the current one of the device."""
-    index = device_index(device)
+    index = device_index(device, initialise=False)
     if stream is None:
         stream = current_stream(index)
     if isinstance(stream, Stream):
@@ -30,48 +42,47 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
             "Invalid type for stream argument, must be `torch.npu.Stream` or `int` representing a pointer to an "
             "existing stream"
         )
-    runtime.on(index)
-    return allocator_of(index).malloc(size, stream)
+    address: int = _allocator(index).malloc(size, stream)
+    return address
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
     """Give memory back that `caching_allocator_alloc` returned. Raises RuntimeError for another address."""
-    for allocator in allocators().values():
-        if mem_ptr in allocator._active:
-            allocator.free(mem_ptr)
-            return
-    raise RuntimeError(f"invalid device pointer: {mem_ptr:#x}")
+    found = [one for one in _in_use() if one.owns(mem_ptr)]
+    if not found:
+        raise RuntimeError(f"invalid device pointer: {mem_ptr:#x}")
+    found[0].free(mem_ptr)
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
-    """Let this process take no more than a share of a device's memory."""
-    runtime.init()
-    index = device_index(device)
+    """Let this process take no more than a share of a device's memory, which need not be initialised yet."""
+    allocator = hooks.allocator(device)
     if not isinstance(fraction, float):
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-    allocator_of(index).set_fraction(fraction)
+    allocator.set_fraction(fraction)
 
 
 def get_per_process_memory_fraction(device: Any = None) -> float:
     """Return the share that this process may take."""
-    runtime.init()
-    return allocator_of(device_index(device)).fraction()
+    fraction: float = hooks.allocator(device).fraction()
+    return fraction
 
 
 def empty_cache() -> None:
     """Give unused cached memory back to the devices; nothing happens before the runtime is initialised."""
-    if runtime.is_initialized():
-        for allocator in allocators().values():
+    if runtime.is_initialized() or hooks.allocator_is_replaced():
+        for allocator in _in_use():
             allocator.empty_cache()
 
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """Return the counters by name and pool, {} before the runtime is initialised."""
-    if not runtime.is_initialized():
+    if not (runtime.is_initialized() or hooks.allocator_is_replaced()):
         return {}
-    return allocator_of(device_index(device)).memory_stats()
+    stats: dict[str, Any] = hooks.allocator(device).memory_stats()
+    return stats
 
 
 def memory_stats(device: Any = None) -> dict[str, Any]:
@@ -91,12 +102,12 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
     """Let the sums of the counters begin anew."""
-    allocator_of(device_index(device)).stats.reset_accumulated()
+    _allocator(device).reset_accumulated_memory_stats()
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Let the peaks be the present values."""
-    allocator_of(device_index(device)).stats.reset_peak()
+    _allocator(device).reset_peak_memory_stats()
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
@@ -156,12 +167,17 @@ def get_allocator_backend() -> str:
     return "native"
 
 
-def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: bool = True) -> list[dict[str, Any]]:
-    """Return the segments of every device with their blocks, those of one private pool when it is named."""
+def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: bool = True) -> Any:
+    """Return the segments of every device with their blocks, those of one private pool when it is named.
+
+    The answer is a list of segments that tells `"segments"`, `"device"` and `"allocator"` as well.
+    """
+    if hooks.allocator_is_replaced():
+        return hooks.allocator().snapshot()
     segments = [segment for allocator in allocators().values() for segment in allocator.snapshot()]
-    if mempool_id is None:
-        return segments
-    return [segment for segment in segments if segment["segment_pool_id"] == tuple(mempool_id)]
+    if mempool_id is not None:
+        segments = [segment for segment in segments if segment["segment_pool_id"] == tuple(mempool_id)]
+    return Snapshot(segments, device_index(initialise=False))
 
 
 def snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
@@ -180,7 +196,7 @@ def snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[s
             "roundup_power2_divisions": {str(k): v for k, v in config.roundup_power2_divisions},
         }
     return {
-        "segments": memory_snapshot(),
+        "segments": memory_snapshot()["segments"],
         "device_traces": traces,
         "allocator_settings": settings,
         "external_annotations": [],
@@ -217,7 +233,7 @@ def record_memory_history(
     indices = range(runtime.device_count()) if device is None else [device_index(device)]
     for index in indices:
         most = max_entries if enabled == "all" else 0
-        allocator_of(index).history.configure(
+        hooks.allocator(index).history.configure(
             enabled is not None, context or "none", most, clear_history, frozenset(skip_actions or ())
         )
 
@@ -254,9 +270,9 @@ def save_usage(filename: str, snapshot_: dict[str, Any] | None = None) -> None:
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """Return a table of the counters. Raises KeyError before the runtime is initialised, as torch does."""
-    index = device_index(device) if device is not None or runtime.is_initialized() else 0
-    stats = memory_stats(index)
+    """Return a table of the counters; those that the allocator does not tell are 0."""
+    index = device_index(device, initialise=False)
+    stats = collections.defaultdict(int, memory_stats(index))
     lines = [
         "=" * 75,
         f"                  PyTorch NPU memory summary, device ID {index:<18d} ",
@@ -312,7 +328,7 @@ _METRICS = (
     ("allocated_bytes", "Allocated memory", _size),
     ("active_bytes", "Active memory", _size),
     ("requested_bytes", "Requested memory", _size),
-    ("reserved_bytes", "NPU reserved memory", _size),
+    ("reserved_bytes", "Reserved memory", _size),
     ("inactive_split_bytes", "Non-releasable memory", _size),
     ("allocation", "Allocations", _count),
     ("active", "Active allocs", _count),

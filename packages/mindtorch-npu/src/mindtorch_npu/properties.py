@@ -1,20 +1,16 @@
-"""What a device is: name, sizes, capability, peers, load."""
+"""What a device is: name, sizes, capability, load."""
 
 from __future__ import annotations
 
-import os
 import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from mindtorch_npu import runtime
-from mindtorch_npu.acl import loader
+from mindtorch_npu import hooks, runtime
 from mindtorch_npu.acl.errors import check
-from mindtorch_npu.device import current_device, device_index
+from mindtorch_npu.device import check_index, device_index, mem_get_info
 
-CAPABILITY = "TORCH_NPU_DEVICE_CAPABILITY"
 _CUBE, _VECTOR, _L2 = 0, 1, 2
-_HBM, _DDR = 1, 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,20 +45,6 @@ class NpuDeviceProperties:
         )
 
 
-def check_index(device: Any, text: str = "Invalid device id") -> int:
-    """Return the index of a device that exists; AssertionError with torch's text otherwise."""
-    index = device_index(device)
-    if not 0 <= index < runtime.device_count():
-        raise AssertionError(text)
-    return index
-
-
-def soc_name() -> str:
-    """Return the chip's name, which says so when it is simulated. Raises what initialising raises."""
-    name = runtime.init().get_soc_name() or "Ascend (name unknown)"
-    return f"{name} (simulated)" if loader.simulated() else name
-
-
 _FAMILIES = (
     ("Ascend910_93", "A3"),
     ("Ascend910B", "910b"),
@@ -78,27 +60,10 @@ def chip_family() -> str:
     return next((family for start, family in _FAMILIES if name.startswith(start)), name)
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Return free and total bytes of a device's memory, those of other processes counted as taken."""
-    index = device_index(device)
-    before = current_device()
-    acl = runtime.on(index)
-    try:
-        for attribute in (_HBM, _DDR):  # an unsupported attribute answers zeros and success
-            free, total, code = acl.rt.get_mem_info(attribute)
-            check(code, f"acl.rt.get_mem_info({attribute})", acl)
-            if total > 0:
-                return int(free), int(total)
-    finally:
-        runtime.on(before)
-    return 0, 0
-
-
 def get_device_properties(device: Any = None) -> NpuDeviceProperties:
     """Return the constants of a device. Raises AssertionError for an index without a device."""
-    runtime.init()
-    index = check_index(device)
     acl = runtime.init()
+    index = check_index(device)
 
     def ask(what: int) -> int | None:
         value, code = acl.get_device_capability(index, what)
@@ -108,38 +73,20 @@ def get_device_properties(device: Any = None) -> NpuDeviceProperties:
     if hasattr(acl.rt, "device_get_uuid"):
         answer, code = acl.rt.device_get_uuid(index)
         identity = uuid.UUID(bytes=bytes(answer["bytes"])) if code == 0 else None
-    capability = get_device_capability(index) or (None, None)
+    capability = hooks.device_capability(index) or (None, None)
     return NpuDeviceProperties(
-        soc_name(), mem_get_info(index)[1], ask(_CUBE), ask(_VECTOR), ask(_L2), identity, *capability
+        hooks.device_name(index), mem_get_info(index)[1], ask(_CUBE), ask(_VECTOR), ask(_L2), identity, *capability
     )
 
 
 def get_device_name(device: Any = None) -> str:
     """Return the chip's name; all devices of a host have the same."""
-    return get_device_properties(device).name
+    return hooks.device_name(device)
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int] | None:
-    """Return (major, minor) of TORCH_NPU_DEVICE_CAPABILITY, None without it: an Ascend chip has no such number."""
-    text = os.environ.get(CAPABILITY)
-    if not text:
-        return None
-    try:
-        major, minor = (int(part) for part in text.split("."))
-    except ValueError:
-        raise ValueError(f"{CAPABILITY} must be major.minor, such as 9.0, not {text!r}") from None
-    return major, minor
-
-
-def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Return whether one device can read another's memory."""
-    acl = runtime.init()
-    index, peer = check_index(device), check_index(peer_device, "Invalid peer device id")
-    if index == peer or not hasattr(acl.rt, "device_can_access_peer"):
-        return False
-    can, code = acl.rt.device_can_access_peer(index, peer)
-    check(code, f"acl.rt.device_can_access_peer({index}, {peer})", acl)
-    return bool(can)
+    """Return (major, minor), None where the chip has no such number."""
+    return hooks.device_capability(device)
 
 
 def utilization(device: Any = None) -> int:
@@ -157,7 +104,9 @@ def utilization_rates(device: Any = None) -> dict[str, int]:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the chip computes in bfloat16."""
+    """Return whether the chip computes in bfloat16; False without a device."""
+    if not runtime.is_available():
+        return False
     acl = runtime.init()
     value, code = acl.get_cann_attribute(1)
     return code == 0 and bool(value)

@@ -9,8 +9,8 @@ from typing import Any
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl import loader
-from mindtorch_npu.device import device_index
-from mindtorch_npu.properties import check_index, mem_get_info, utilization_rates
+from mindtorch_npu.device import check_index, device_index, mem_get_info
+from mindtorch_npu.properties import utilization_rates
 
 TOOL = "npu-smi"
 SECONDS = 20

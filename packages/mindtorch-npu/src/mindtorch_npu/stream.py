@@ -33,6 +33,21 @@ def priority_range() -> tuple[int, int]:
     return 0, 0
 
 
+def stream_priority_range() -> tuple[int, int]:
+    """Return the least and the greatest priority that the driver tells of; (0, 0) without a device or where it tells none.
+
+    `Stream` uses the one priority that every chip accepts, whatever the driver offers.
+    """
+    if not runtime.is_available():
+        return 0, 0
+    acl = runtime.on(current_device())
+    if not hasattr(acl.rt, "device_get_stream_priority_range"):
+        return 0, 0
+    least, greatest, code = acl.rt.device_get_stream_priority_range()
+    check(code, "acl.rt.device_get_stream_priority_range()", acl)
+    return int(least), int(greatest)
+
+
 def _pooled(index: int) -> int:
     acl = runtime.on(index)
     with _lock:

@@ -56,7 +56,7 @@ def health(index: int) -> dict[str, Any]:
 
 def memory(index: int) -> dict[str, Any]:
     """Return the device's free and total bytes, those of other processes counted as taken."""
-    free, total = properties.mem_get_info(index)
+    free, total = device.mem_get_info(index)
     return {"free": free, "total": total}
 
 
@@ -160,7 +160,7 @@ def main(what: str) -> None:
         runtime.init()
         for index in range(runtime.device_count()):
             found["devices"].append(
-                {"device": index, "name": properties.soc_name(), **{**TRIALS, "load": load}[what](index)}
+                {"device": index, "name": device.soc_name(), **{**TRIALS, "load": load}[what](index)}
             )
     except (AclError, runtime.NpuUnavailableError) as error:
         found["error"] = str(error)

@@ -113,6 +113,7 @@ def test_summary_of_the_same_numbers_is_the_same_table(npu, monkeypatch, short):
         ("PyTorch CUDA memory summary, device ID 0 ", "PyTorch NPU memory summary, device ID 0  "),
         ("CUDA OOMs: 3            |", "NPU OOMs: 3            |"),
         ("cudaMalloc", "npuMalloc"),
+        ("| GPU reserved memory  ", "| Reserved memory      "),
         ("GPU reserved", "NPU reserved"),
         ("GPU segments", "NPU segments"),
     ):

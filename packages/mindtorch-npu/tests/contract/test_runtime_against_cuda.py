@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from mindtorch_npu import AclError, device, properties, runtime, stream
+from mindtorch_npu import AclError, device, peers, properties, runtime, stream
 
 torch = pytest.importorskip("torch", reason="oracle")
 
@@ -134,7 +134,7 @@ def test_event_of_another_device(npu):
 @pytest.mark.parametrize(("device_id", "peer", "text"), [(5, 0, "Invalid device id"), (0, 5, "Invalid peer device id")])
 def test_peers_that_are_not_there(npu, device_id, peer, text):
     with pytest.raises(AssertionError) as caught:
-        properties.can_device_access_peer(device_id, peer)
+        peers.can_device_access_peer(device_id, peer)
     assert str(caught.value) == text
 
 
@@ -145,8 +145,8 @@ def test_properties(npu):
     assert found.multi_processor_count == found.vector_core_num == 40
     assert found.cube_core_num == 20
     assert repr(found).startswith("_NPUDeviceProperties(name='Ascend910B3 (simulated)', total_memory=1024MB, ")
-    assert properties.can_device_access_peer(0, 1)
-    assert not properties.can_device_access_peer(0, 0)
+    assert peers.can_device_access_peer(0, 1)
+    assert not peers.can_device_access_peer(0, 0)
     assert properties.is_bf16_supported()
     assert properties.utilization() in (0, 100)
     with pytest.raises(AssertionError, match=r"^Invalid device id$"):

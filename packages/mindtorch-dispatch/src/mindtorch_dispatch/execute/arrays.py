@@ -9,7 +9,7 @@ nothing else of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -38,12 +38,27 @@ class ArrayType(Protocol):
         ...
 
 
-_loaders: list[Callable[[str], None]] = []
+class _Backends:
+    """What the layer that finds backends plugs in: how one is imported, and whether it is there to be imported."""
+
+    load: ClassVar[Callable[[str], None]] = staticmethod(lambda device_type: None)
+    installed: ClassVar[Callable[[str], bool]] = staticmethod(lambda device_type: False)
 
 
-def set_backend_loader(load: Callable[[str], None]) -> None:
-    """Let `load(device type)` import the backend of a device type when a call first names one."""
-    _loaders[:] = [load]
+def set_backend_loader(load: Callable[[str], None], installed: Callable[[str], bool]) -> None:
+    """Let `load(device type)` import the backend of a device type when a call first names one that is `installed`."""
+    _Backends.load, _Backends.installed = staticmethod(load), staticmethod(installed)
+
+
+def load_backend(device_type: str) -> None:
+    """Import the backend of a device type, unless it has been or there is none."""
+    if device_type not in array_types and device_type not in _HOST:
+        _Backends.load(device_type)
+
+
+def backend_installed(device_type: str) -> bool:
+    """Return whether the backend of a device type can be imported. Imports nothing."""
+    return device_type in array_types or _Backends.installed(device_type)
 
 
 def resolve(device: Device) -> Device:
@@ -52,9 +67,7 @@ def resolve(device: Device) -> Device:
         return device
     if device.type in _HOST:
         return device
-    if device.type not in array_types:
-        for load in _loaders:
-            load(device.type)
+    load_backend(device.type)
     arrays = array_types.get(device.type)
     return device if arrays is None or device.index is not None else arrays.current(device)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from ..call import call_below, call_overload, make_form
+from ..execute.arrays import load_backend
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
+from ..plan.routing import tensor_leaves
 from ..state import mode_set, state
 from ..table import OpRow, Packet, find_packet
-from .entries import split_name
+from .entries import OperatorEntry, split_name
 
 ALL_KEYS = DispatchKeySet(DispatchKey)
 """Every key."""
@@ -48,3 +51,43 @@ def redispatch(name: str, keyset: DispatchKeySet, *args: Any, **kwargs: Any) -> 
         if row is not None:
             return call_overload(row, args, kwargs, before)
         return call_below(packet, args, kwargs, before)
+
+
+class TableKernel:
+    """What the op table has of an operator for one backend, as a kernel that takes and returns tensors.
+
+    Kernels registered for the operator take no part, so that a registered one may call it. The backend is loaded by the
+    first call.
+    """
+
+    __slots__ = ("key", "row")
+
+    def __init__(self, row: OpRow, key: DispatchKey) -> None:
+        self.key = key
+        self.row = copy.copy(row)
+        for name in ("boxed", "entry", "fallthrough", "python_rules"):
+            self.row.__dict__.pop(name, None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the operator below the keys that have priority over the backend's.
+
+        RuntimeError for tensors of other backends alone, NotImplementedError where the backend has no kernel.
+        """
+        device_type = DEVICE_TYPES[self.key]
+        load_backend(device_type)
+        devices = {tensor.device.type for tensor in tensor_leaves((*args, *kwargs.values()))}
+        if devices and device_type not in devices:
+            raise RuntimeError(
+                f"{self.row.aten_name}: the {self.key.name} kernel got tensors on {', '.join(sorted(devices))}"
+            )
+        before = state.mode
+        with mode_set(exclude=before.exclude | _ABOVE_BACKENDS.mask):
+            return call_overload(self.row, args, kwargs, before)
+
+    def __repr__(self) -> str:
+        return f"TableKernel({self.row.aten_name!r}, {self.key})"
+
+
+_ABOVE_BACKENDS = ALL_KEYS - BACKENDS
+
+OperatorEntry.make_kernel = staticmethod(TableKernel)

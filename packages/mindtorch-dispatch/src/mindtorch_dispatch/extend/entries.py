@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
+from ..execute.arrays import backend_installed
 from ..keys import DEVICE_TYPES, DispatchKey
 from ..schema import Schema
 from ..state import state
@@ -36,26 +37,31 @@ def _with_keys(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OperatorEntry:
-    """One overload's registrations: `.schema`, `.kernels` by key, `.fallthrough` keys.
+    """One overload: `.schema`, `.kernels` by key, `.fallthrough` keys.
 
-    `registrations` holds them by name of the key, the latest last. `row` is None while the operator has kernels but no
+    `registrations` holds what was registered by name of the key, the latest last, and `boxed` the kernels that hold of
+    them by key. `row` is None while the operator has kernels but no
     schema. An operator `declared` at run time has `tags` and a `place`, where that was, as messages say it. With
     `missing_fake` no kernel but its own serves the meta device, and that is what a call there says. `rules` are what
     handles calls for types with `__torch_dispatch__`.
     """
 
     __slots__ = (
+        "boxed",
         "declared",
         "fallthrough",
-        "kernels",
         "missing_fake",
         "name",
         "place",
         "registrations",
         "row",
         "rules",
+        "table_kernels",
         "tags",
     )
+
+    make_kernel: ClassVar[Callable[[OpRow, DispatchKey], Callable[..., Any]]]
+    """Makes what stands for a kernel of the op table; the module of calls below a key plugs it in."""
 
     def __init__(self, name: str, row: OpRow | None) -> None:
         self.name = name
@@ -65,7 +71,8 @@ class OperatorEntry:
         self.rules: dict[type, Callable[..., Any]] = {}
         self.place = ""
         self.tags: tuple[Any, ...] = ()
-        self.kernels: dict[DispatchKey, Callable[..., Any]] = {}
+        self.boxed: dict[DispatchKey, Callable[..., Any]] = {}
+        self.table_kernels: dict[DispatchKey, Callable[..., Any]] = {}
         self.fallthrough: set[DispatchKey] = set()
         self.registrations: dict[str, list[Registration]] = {}
 
@@ -76,6 +83,33 @@ class OperatorEntry:
             raise KeyError(f"operator {self.name!r} has no schema")
         return self.row.schema
 
+    @property
+    def kernels(self) -> dict[DispatchKey, Callable[..., Any]]:
+        """The kernels by key: the registered ones, else the op table's for every backend that is installed."""
+        found = dict(self.boxed)
+        for key in DEVICE_TYPES:
+            if key not in found and key not in self.fallthrough and self.served(key):
+                found[key] = self._table_kernel(key)
+        return found
+
+    def _table_kernel(self, key: DispatchKey) -> Callable[..., Any]:
+        made = self.table_kernels.get(key)
+        if made is None:
+            made = self.table_kernels[key] = OperatorEntry.make_kernel(self.row, key)
+        return made
+
+    def served(self, key: DispatchKey) -> bool:
+        """Whether the op table serves a backend: by a kernel, by a composition, or because the op is a view. Of a backend
+        that is installed and not loaded yet it is only known when its kernel is called."""
+        row, device_type = self.row, DEVICE_TYPES[key]
+        if row is None or (row.meta is None and row.composite is None):
+            return False
+        if key is DispatchKey.Meta:
+            return True
+        if not kernels[device_type]:
+            return backend_installed(device_type)
+        return row.composite is not None or bool(row.meta.view) or self.built_in(key)
+
     def registered(self, name: str) -> Registration | None:
         """Return the registration that holds for the key called `name`."""
         found = self.registrations.get(name)
@@ -83,7 +117,7 @@ class OperatorEntry:
 
     def update(self) -> None:
         """Bring `kernels`, `fallthrough` and the row's view of them up to date."""
-        self.kernels, self.fallthrough = {}, set()
+        self.boxed, self.fallthrough = {}, set()
         for name in self.registrations:
             key, one = key_of(name), self.registered(name)
             if key is None or one is None:
@@ -91,18 +125,18 @@ class OperatorEntry:
             if one.function is fallthrough:
                 self.fallthrough.add(key)
             else:
-                self.kernels[key] = one.run
+                self.boxed[key] = one.run
         for name in (IMPLICIT, EXPLICIT, FUNCTIONAL):
             one = self.registered(name)
             if one is not None and one.function is not fallthrough:
                 for key in DEVICE_TYPES:
                     if not self.built_in(key) and not (self.missing_fake and key is DispatchKey.Meta):
-                        self.kernels.setdefault(key, one.run)
+                        self.boxed.setdefault(key, one.run)
         if self.row is not None:
             shared = self.row.__dict__
             shared.pop("boxed", None)
-            if any(key is not DispatchKey.Autocast for key in self.kernels):  # casts say nothing of what the op does
-                shared["boxed"] = self.kernels
+            if any(key is not DispatchKey.Autocast for key in self.boxed):  # casts say nothing of what the op does
+                shared["boxed"] = self.boxed
             shared["fallthrough"] = self.fallthrough
             shared["python_rules"] = self.rules
             shared["entry"] = self

@@ -14,7 +14,7 @@ from typing import Any
 
 from mindtorch_storage.forking import renew_after_fork
 
-from ..keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
+from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema, parse_schema
 from ..table import OpRow, Packet, find_packet, kernels, packets
 from .entries import OperatorEntry, Registration, fallthrough, full_name, split_name
@@ -79,6 +79,7 @@ class Registry:
             self._forget_derived(packet_name)
             entry = self._entries[full_name(packet_name, overload)]
             entry.row, entry.declared, entry.missing_fake, entry.place, entry.tags = None, False, None, "", ()
+            entry.table_kernels.clear()
             if not any(entry.registrations.values()):
                 del self._entries[entry.name]
             if not packet.rows:
@@ -120,12 +121,7 @@ class Registry:
             if overload:
                 raise KeyError(f"operator {name!r} has no such overload")
             row = packet.rows[0]
-        entry = self._entry(packet_name, row)
-        for device_type, key in BACKEND_KEYS.items():
-            built_in = kernels[device_type].get(row.name)
-            if built_in is not None:
-                entry.kernels.setdefault(key, built_in.fn)
-        return entry
+        return self._entry(packet_name, row)
 
     def _entries_of(self, name: str) -> list[OperatorEntry]:
         packet_name, overload = split_name(name)

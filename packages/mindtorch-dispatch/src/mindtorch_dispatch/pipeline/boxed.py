@@ -28,7 +28,7 @@ def record_boxed(plan: Plan, bound: Bound, keys: DispatchKeySet) -> Plan:
     """
     row = bound.row
     entry = row.__dict__.get("entry")
-    registered = entry.kernels if entry is not None else {}
+    registered = entry.boxed if entry is not None else {}
     passed = entry.fallthrough if entry is not None else ()
     met = next((key for key in keys if key in registered and key not in passed), None)
     if met not in DEVICE_TYPES or met is DispatchKey.Meta:

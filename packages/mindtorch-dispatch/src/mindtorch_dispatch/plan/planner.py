@@ -187,7 +187,7 @@ def _registered_keys(
     entry = row.__dict__["entry"]
     if entry.declared and not tensors and not options:
         return keys - DispatchKeySet(DEVICE_TYPES), mode
-    asked = DispatchKey.Autograd in entry.kernels and not mode.exclude & AUTOGRAD_MASK
+    asked = DispatchKey.Autograd in entry.boxed and not mode.exclude & AUTOGRAD_MASK
     if asked and any(not tensor._sig.inference for tensor in tensors):
         keys = keys.add(DispatchKey.Autograd)
     passed = DispatchKeySet(key for key in entry.fallthrough if key not in DEVICE_TYPES)

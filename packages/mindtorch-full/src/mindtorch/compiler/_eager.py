@@ -17,8 +17,14 @@ from . import _compiled
 _BACKENDS = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "pipeline", "tvm")
 _DEBUG = ("aot_eager", "eager")
 _EXPERIMENTAL = ("pipeline",)
-_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _state: dict[str, Any] = {"backend": None}
+
+
+def check_mode(mode: str) -> None:
+    """Raise RuntimeError for a mode that `torch.compile` does not know."""
+    if mode not in MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
 
 
 class InvalidBackend(RuntimeError):
@@ -68,8 +74,8 @@ def compile(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
         )
     chosen = get_default_backend() if backend is None else backend
-    if chosen == "inductor" and mode is not None and mode not in _MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    if chosen == "inductor" and mode is not None:
+        check_mode(mode)
     if isinstance(chosen, str) and chosen not in _BACKENDS:
         raise InvalidBackend(chosen)
     if disable:

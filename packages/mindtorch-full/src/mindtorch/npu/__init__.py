@@ -1,6 +1,7 @@
 """`torch.npu`: Ascend devices under the names of `torch.cuda`. The runtime is that of the distribution `mindtorch-npu`."""
 
 import importlib.util
+import sys
 from typing import Any, NoReturn
 
 if importlib.util.find_spec("mindtorch_npu") is None:
@@ -12,13 +13,18 @@ from mindtorch.npu.graphs import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.memory import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
-from mindtorch_npu import AclError, NpuUnavailableError, runtime
+from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
 from mindtorch_npu.allocator import set_error_class
 from mindtorch_npu.device import current_device, device, device_of, set_device, set_device_class, synchronize
 from mindtorch_npu.generator import default_generator
+from mindtorch_npu.hooks import (  # noqa: F401 - programs replace them here
+    _get_allocator,
+    _get_device_capability,
+    _get_device_name,
+)
+from mindtorch_npu.peers import can_device_access_peer, disable_peer_access, enable_peer_access
 from mindtorch_npu.properties import (
     NpuDeviceProperties,
-    can_device_access_peer,
     get_device_capability,
     get_device_name,
     get_device_properties,
@@ -37,6 +43,9 @@ set_error_class(OutOfMemoryError)
 set_device_class(intern_device)
 _sync_debug: dict[str, int] = {"mode": 0}
 _SYNC_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+hooks.look_in(sys.modules[__name__])
 
 
 def init() -> None:
@@ -124,6 +133,8 @@ __all__ = [
     "device_count",
     "device_memory_used",
     "device_of",
+    "disable_peer_access",
+    "enable_peer_access",
     "get_arch_list",
     "get_device_capability",
     "get_device_name",

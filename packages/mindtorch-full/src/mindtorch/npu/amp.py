@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from mindtorch import amp as _amp
+from mindtorch._naming import adopt
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -31,3 +32,5 @@ class GradScaler(_amp.GradScaler):
 
 custom_fwd = functools.partial(_amp.custom_fwd, device_type="npu")
 custom_bwd = functools.partial(_amp.custom_bwd, device_type="npu")
+
+adopt(globals())

@@ -2,6 +2,8 @@
 
 from typing import Any, NoReturn
 
+from mindtorch._naming import adopt
+
 __all__ = ["NPUGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]
 
 
@@ -38,3 +40,6 @@ def make_graphed_callables(
 
 def _no_graphs() -> NoReturn:
     raise NotImplementedError("torch.npu: recording graphs is not supported; it needs functions that pyACL lacks")
+
+
+adopt(globals())

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from mindtorch_npu.allocator import allocator_of
-from mindtorch_npu.device import current_device
+from mindtorch._naming import adopt
+from mindtorch.tensor.pinned import marked_copy
+from mindtorch_npu import hooks
 from mindtorch_npu.host import (
     host_empty_cache,
     host_memory_stats,
@@ -71,7 +72,20 @@ from mindtorch_npu.smi import list_gpu_processes
 
 def _get_current_allocator() -> Any:
     """Return the current device's allocator."""
-    return allocator_of(current_device())
+    return hooks.allocator()
+
+
+def pin_memory(tensor: Any) -> Any:
+    """Return a copy of a CPU tensor in page-locked memory. Without a device it is ordinary memory that carries the mark, so
+    that programs run alike on both; `Tensor.pin_memory` raises there, as torch's.
+    """
+    return marked_copy(tensor)
+
+
+def is_pinned(tensor: Any) -> bool:
+    """Return whether a tensor's memory is page-locked, or carries the mark."""
+    pinned: bool = tensor.is_pinned()
+    return pinned
 
 
 def _save_segment_usage(filename: str = "output.html", snapshot: Any = None) -> None:
@@ -109,6 +123,7 @@ __all__ = [
     "host_empty_cache",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",
+    "is_pinned",
     "list_gpu_processes",
     "max_memory_allocated",
     "max_memory_cached",
@@ -121,6 +136,7 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "pin_memory",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
@@ -130,3 +146,5 @@ __all__ = [
     "set_per_process_memory_fraction",
     "use_mem_pool",
 ]
+
+adopt(globals())

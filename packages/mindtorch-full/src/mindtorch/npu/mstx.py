@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch._naming import adopt
+
 __all__ = ["mark", "mstx_range", "range_end", "range_pop", "range_push", "range_start"]
 
 _numbers = itertools.count(1)
@@ -55,3 +57,6 @@ def mstx_range(message: str, stream: Any = None, domain: str = "default") -> Ite
         yield
     finally:
         range_end(number, domain)
+
+
+adopt(globals())

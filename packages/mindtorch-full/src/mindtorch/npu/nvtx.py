@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch._naming import adopt
 from mindtorch.npu import mstx
 from mindtorch.npu.mstx import range_pop
 
@@ -38,3 +39,6 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
         yield
     finally:
         range_pop()
+
+
+adopt(globals())

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from mindtorch._naming import adopt
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device, device_index
 from mindtorch_npu.generator import default_generator
@@ -87,3 +88,6 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
     """Continue every device's stream."""
     for index, state in enumerate(new_states):
         set_rng_state(state, index)
+
+
+adopt(globals())

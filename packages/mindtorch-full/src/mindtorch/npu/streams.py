@@ -1,5 +1,6 @@
 """`torch.npu.streams`: streams and events of the runtime."""
 
+from mindtorch._naming import adopt
 from mindtorch_npu.stream import (
     Event,
     ExternalStream,
@@ -10,6 +11,7 @@ from mindtorch_npu.stream import (
     get_stream_from_external,
     set_stream,
     stream,
+    stream_priority_range,
 )
 
 __all__ = [
@@ -22,4 +24,7 @@ __all__ = [
     "get_stream_from_external",
     "set_stream",
     "stream",
+    "stream_priority_range",
 ]
+
+adopt(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten, call_overload
@@ -21,13 +22,31 @@ def pinned_copy(tensor: Any) -> Any:
 
     Raises RuntimeError with torch's texts for a tensor of a device, and where there is no accelerator to pin for.
     """
-    spec = tensor._sig.spec
     if not _available():
         raise RuntimeError("Cannot access accelerator device when none is available.")
-    if spec.device.type != "cpu":
+    _check_dense(tensor)
+    return _copy_to(tensor, memory.pinned_memory[0])
+
+
+def marked_copy(tensor: Any) -> Any:
+    """Return a copy with the same sizes and strides that counts as pinned: in pinned memory where a device is, else in
+    ordinary memory with the mark. The tensor itself when it is pinned; RuntimeError for a tensor that is not on the CPU.
+    """
+    if _available():
+        return tensor.pin_memory()
+    _check_dense(tensor)
+    return tensor if tensor.is_pinned() else _copy_to(tensor, memory.MarkedAllocation)
+
+
+def _check_dense(tensor: Any) -> None:
+    if tensor._sig.spec.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{tensor.type()}' only dense CPU tensors can be pinned")
+
+
+def _copy_to(tensor: Any, make: Callable[[int], Any]) -> Any:
+    spec = tensor._sig.spec
     nbytes = memory_span(spec.shape, spec.stride) * spec.itemsize
-    storage = UntypedStorage._from_allocation(memory.pinned_memory[0](nbytes))
+    storage = UntypedStorage._from_allocation(make(nbytes))
     made = tensor_over(storage, spec.dtype, 0, spec.shape, spec.stride)
     with mode_set(grad=False):
         aten.copy_(made, tensor)

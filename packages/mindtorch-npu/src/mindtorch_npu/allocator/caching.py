@@ -21,8 +21,8 @@ from mindtorch_npu.allocator.gate import Gate
 from mindtorch_npu.allocator.history import History
 from mindtorch_npu.allocator.reclaiming import Reclaiming
 from mindtorch_npu.allocator.sizes import MIN_BLOCK, SMALL, round_size, segment_size
-from mindtorch_npu.allocator.snapshot import segments_of
-from mindtorch_npu.allocator.statistics import Statistics
+from mindtorch_npu.allocator.snapshot import Snapshot, segments_of
+from mindtorch_npu.allocator.statistics import FlatStatistics, Statistics
 
 UNCACHED = "PYTORCH_NO_NPU_MEMORY_CACHING"
 LARGEST = 1 << 60
@@ -32,11 +32,12 @@ LARGEST = 1 << 60
 class NpuAllocator(Reclaiming):
     """The caching allocator of one device. Thread safe."""
 
-    def __init__(self, device_id: int, driver: Driver | None = None, config: Config | None = None) -> None:
+    def __init__(self, device_id: int = 0, driver: Driver | None = None, config: Config | None = None) -> None:
         self.device_id = device_id
         self.driver = driver if driver is not None else AclDriver(device_id)
         self.config = from_environment() if config is None else config
         self.stats = Statistics()
+        self._stats = FlatStatistics(self.stats)
         self.history = History()
         self.observers: list[Callable[[int, int, int, int], None]] = []
         self._gate = Gate(self._free)
@@ -47,13 +48,9 @@ class NpuAllocator(Reclaiming):
         self._ranges: dict[tuple[int, int], list[ExpandableSegment]] = {}
         self._segments: dict[int, tuple[Block, int]] = {}
         self._pending: dict[int, deque[tuple[Any, Block]]] = {}
-        self._reserved = 0
         self._total = 0
-        self._allowed: int | None = None
         self.caching = not os.environ.get(UNCACHED)
         self._direct: dict[int, tuple[int, int]] = {}
-        if self.config.per_process_memory_fraction < 1.0:
-            self.set_fraction(self.config.per_process_memory_fraction)
 
     # -- requests -------------------------------------------------------------------------------------------------
 
@@ -78,7 +75,7 @@ class NpuAllocator(Reclaiming):
             return self._take(block, rounded, size, frames).address
 
     def _malloc_directly(self, size: int, stream: int) -> int:
-        address = self.driver.malloc(size)
+        address = self.driver.malloc(size) if self._within_fraction(size) else None
         if address is None:
             raise self._out_of_memory(size, size, stream, [])
         self._direct[address] = (size, stream)
@@ -90,7 +87,7 @@ class NpuAllocator(Reclaiming):
             self.caching = value
 
     def _find(self, pool: BlockPool, size: int, stream: int) -> Block | None:
-        collecting = self._allowed is not None and self.config.garbage_collection_threshold > 0
+        collecting = self.config.garbage_collection_threshold > 0 and self._allowed is not None
         if collecting:
             for block in pool:
                 block.age += 1
@@ -109,7 +106,7 @@ class NpuAllocator(Reclaiming):
     def _grow(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block:
         expandable = self._expandable()
         wanted = size if expandable else segment_size(size, self.config)
-        if self._allowed is not None and self.config.garbage_collection_threshold > 0:
+        if self.config.garbage_collection_threshold > 0 and self._allowed is not None:
             self._collect_garbage()
         allocate = self._expand if expandable else self._allocate_segment
         block = allocate(pool, wanted, stream, frames)
@@ -125,7 +122,7 @@ class NpuAllocator(Reclaiming):
         return block
 
     def _allocate_segment(self, pool: BlockPool, size: int, stream: int, frames: list[dict[str, Any]]) -> Block | None:
-        if self._allowed is not None and self._reserved + size > self._allowed:
+        if not self._within_fraction(size):
             return None
         if self.config.throw_on_npumalloc_oom and self._allowed is None:
             total = self._device_total()
@@ -137,7 +134,6 @@ class NpuAllocator(Reclaiming):
             return None
         block = Block(address, size, stream, pool)
         self._segments[address] = (block, size)
-        self._reserved += size
         self.stats.rise("segment", pool.small, 1)
         self.stats.rise("reserved_bytes", pool.small, size)
         self.stats.counters["num_device_alloc"] += 1
@@ -229,6 +225,10 @@ class NpuAllocator(Reclaiming):
         with self._gate:
             self.block_of(address).uses.add(stream)
 
+    def owns(self, address: int) -> bool:
+        """Return whether a block in use begins at `address`."""
+        return address in self._active or address in self._direct
+
     def block_of(self, address: int) -> Block:
         """Return the block in use in which `address` lies; RuntimeError when there is none."""
         block = self._active.get(address)
@@ -314,7 +314,6 @@ class NpuAllocator(Reclaiming):
         block.pool.remove(block)
         del self._segments[block.address]
         self.driver.free(block.address)
-        self._reserved -= block.size
         self.stats.fall("segment", block.pool.small, 1)
         self.stats.fall("reserved_bytes", block.pool.small, block.size)
         self.stats.counters["num_device_free"] += 1
@@ -323,64 +322,36 @@ class NpuAllocator(Reclaiming):
         frames = self.history.frames("free") if self.history.enabled else []
         self.history.add("segment_free", block.address, block.size, block.stream, frames, block.pool.owner)
 
-    # -- limits and reports -----------------------------------------------------------------------------------------
-
-    def _device_total(self) -> int:
-        if not self._total:
-            self._total = self._mem_get_info()[1]
-        return self._total
-
-    def _mem_get_info(self) -> tuple[int, int]:
-        """Return free and total bytes of the device; a place to put other numbers in."""
-        free, total = self.driver.mem_get_info()
-        return free, total
-
-    def _enforce_memory_fraction(self, fraction: float) -> None:
-        self._allowed = None if fraction >= 1.0 else int(fraction * self._device_total())
-
-    def set_fraction(self, fraction: float) -> None:
-        """Let this process take no more than a share of the device's memory; 1.0 takes the limit away."""
-        with self._gate:
-            self._enforce_memory_fraction(fraction)
-
-    def fraction(self) -> float:
-        """Return the share set, 1.0 without a limit."""
-        return 1.0 if self._allowed is None else self._allowed / self._device_total()
-
-    def _out_of_memory(self, segment: int, size: int, stream: int, frames: list[dict[str, Any]]) -> RuntimeError:
-        self.stats.counters["num_ooms"] += 1
-        free, total = self._mem_get_info()
-        self.history.add("oom", free, size, stream, frames, (0, 0))
-        for observe in list(self.observers):
-            observe(self.device_id, segment, self._allowed if self._allowed is not None else total, free)
-        allocated = self.stats.by_pool["allocated_bytes"]["all"].current
-        private = sum(b.size for b in self._active.values() if b.allocated and b.pool.owner != (0, 0))
-        return oom.out_of_memory(
-            self.device_id, segment, total, free, self._allowed, allocated, self._reserved, private
-        )
-
-    def _stats(self) -> dict[str, Any]:
-        """Return the nested counters; a place to put other numbers in."""
-        limit = self.config.max_split_size
-        nested = self.stats.nested(-1 if limit >= UNLIMITED else limit)
-        private = {key for key in self._pools if key != (0, 0)}
-        if private:
-            nested["reserved_bytes_by_private_pools"] = {
-                f"{a}_{b}": {"current": sum(s for k, s in self._segments.values() if k.pool.owner == (a, b))}
-                for a, b in sorted(private)
-            }
-        return nested
+    # -- reports -----------------------------------------------------------------------------------------
 
     def memory_stats(self) -> dict[str, Any]:
         """Return the counters as a nested dictionary."""
         with self._gate:
-            return self._stats()
+            limit = self.config.max_split_size
+            nested = self.stats.nested(-1 if limit >= UNLIMITED else limit)
+            private = {key for key in self._pools if key != (0, 0)}
+            if private:
+                nested["reserved_bytes_by_private_pools"] = {
+                    f"{a}_{b}": {"current": sum(s for k, s in self._segments.values() if k.pool.owner == (a, b))}
+                    for a, b in sorted(private)
+                }
+            return nested
 
-    def snapshot(self) -> list[dict[str, Any]]:
+    def reset_accumulated_memory_stats(self) -> None:
+        """Let the sums of the counters begin anew."""
+        with self._gate:
+            self.stats.reset_accumulated()
+
+    def reset_peak_memory_stats(self) -> None:
+        """Let the peaks be the present values."""
+        with self._gate:
+            self.stats.reset_peak()
+
+    def snapshot(self) -> Snapshot:
         """Return the segments with their blocks, by address."""
         with self._gate:
             runs = [run for ranges in self._ranges.values() for segment in ranges for run in segment.runs()]
-            return segments_of(self.device_id, self._segments, runs)
+            return Snapshot(segments_of(self.device_id, self._segments, runs), self.device_id)
 
     # -- private pools ----------------------------------------------------------------------------------------------
 

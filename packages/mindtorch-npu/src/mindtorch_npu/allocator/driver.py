@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import AclError, check
-from mindtorch_npu.properties import mem_get_info
+from mindtorch_npu.device import mem_get_info
 
 HUGE_FIRST = 0
 OUT_OF_MEMORY = (207001, 207018)

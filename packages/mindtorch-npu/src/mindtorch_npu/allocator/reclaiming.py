@@ -5,26 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_npu.allocator.blocks import Block, BlockPool
-from mindtorch_npu.allocator.config import Config
 from mindtorch_npu.allocator.expandable import ExpandableSegment, up
-from mindtorch_npu.allocator.history import History
-from mindtorch_npu.allocator.statistics import Statistics
+from mindtorch_npu.allocator.limiting import Limiting
 
 
-class Reclaiming:
+class Reclaiming(Limiting):
     """The part of the caching allocator that maps and unmaps ranges and collects what is old or oversize."""
 
     driver: Any
-    config: Config
-    stats: Statistics
-    history: History
     _ranges: dict[tuple[int, int], list[ExpandableSegment]]
     _pools: dict[tuple[int, int], tuple[BlockPool, BlockPool]]
-    _reserved: int
-    _allowed: int | None
-
-    def _device_total(self) -> int:
-        raise NotImplementedError
 
     def _free_segment(self, block: Block) -> None:
         raise NotImplementedError
@@ -39,13 +29,12 @@ class Reclaiming:
             self.stats.rise("segment", pool.small, 1)
             found = (made, (made.first, up(size, made.chunk)))
         segment, (hole, wanted) = found
-        if self._allowed is not None and self._reserved + wanted > self._allowed:
+        if not self._within_fraction(wanted):
             return None
         address = hole.address
         block = segment.fill(hole, wanted)
         if block is None:
             return None
-        self._reserved += wanted
         self.stats.rise("reserved_bytes", pool.small, wanted)
         self.stats.counters["num_device_alloc"] += 1
         self.history.add("segment_map", address, wanted, stream, frames, pool.owner)
@@ -59,7 +48,6 @@ class Reclaiming:
                 for block in [block for block in segment.blocks() if block.free]:
                     begin, size = block.address, segment.empty(block)
                     if size:
-                        self._reserved -= size
                         self.stats.fall("reserved_bytes", small, size)
                         self.stats.counters["num_device_free"] += 1
                         self.history.add("segment_unmap", begin, size, segment.stream, [], segment.pool.owner)

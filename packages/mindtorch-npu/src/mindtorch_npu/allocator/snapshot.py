@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from mindtorch_npu.allocator.blocks import Block
+
+
+class Snapshot(list[dict[str, Any]]):
+    """The segments of a device or of all, a list as torch's; `snapshot["segments"]`, `["device"]` and `["allocator"]` tell
+    what a dictionary would. Copies and pickles are plain lists."""
+
+    def __init__(self, segments: Iterable[dict[str, Any]], device: int) -> None:
+        super().__init__(segments)
+        self._fields = {"device": device, "allocator": "npu"}
+
+    def keys(self) -> list[str]:
+        """Return the names of the fields."""
+        return ["segments", *self._fields]
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.keys() if isinstance(item, str) else super().__contains__(item)
+
+    def __getitem__(self, item: Any) -> Any:
+        if not isinstance(item, str):
+            return super().__getitem__(item)
+        return list(self) if item == "segments" else self._fields[item]
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        return list, (list(self),)
 
 
 def segments_of(

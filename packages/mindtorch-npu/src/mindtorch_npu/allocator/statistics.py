@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 POOLS = ("all", "small_pool", "large_pool")
@@ -25,6 +26,9 @@ COUNTERS = (
     "num_device_free",
     "num_oom_rejections",
 )
+
+
+COLUMNS = ("current", "peak", "allocated", "freed")
 
 
 class Stat:
@@ -96,3 +100,44 @@ class Statistics:
         answer.update(self.counters)
         answer["max_split_size"] = max_split_size
         return answer
+
+
+class FlatStatistics(MutableMapping[str, int]):
+    """The same counters under dotted names, such as `reserved_bytes.all.current`; assigning changes them."""
+
+    def __init__(self, stats: Statistics) -> None:
+        self._of = stats
+
+    def _stat(self, name: str) -> tuple[Stat, str]:
+        found, _, column = name.rpartition(".")
+        quantity, _, pool = found.partition(".")
+        stat = self._of.by_pool.get(quantity, {}).get(pool) if pool else self._of.single.get(quantity)
+        if stat is None or column not in COLUMNS:
+            raise KeyError(name)
+        return stat, column
+
+    def __getitem__(self, name: str) -> int:
+        if name in self._of.counters:
+            return self._of.counters[name]
+        stat, column = self._stat(name)
+        value: int = getattr(stat, column)
+        return value
+
+    def __setitem__(self, name: str, value: int) -> None:
+        if name in self._of.counters:
+            self._of.counters[name] = value
+        else:
+            stat, column = self._stat(name)
+            setattr(stat, column, value)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("counters cannot be taken away")
+
+    def __iter__(self) -> Iterator[str]:
+        for quantity, pools in self._of.by_pool.items():
+            yield from (f"{quantity}.{pool}.{column}" for pool in pools for column in COLUMNS)
+        yield from (f"{quantity}.{column}" for quantity in self._of.single for column in COLUMNS)
+        yield from self._of.counters
+
+    def __len__(self) -> int:
+        return len(COLUMNS) * len(self._of.every()) + len(self._of.counters)

@@ -101,6 +101,23 @@ class HostAllocation:
         return block
 
 
+class MarkedAllocation(HostAllocation):
+    """Heap memory that says it is page-locked, where there is no device to lock pages for."""
+
+    __slots__ = ()
+    pinned = True
+
+    def __init__(self, nbytes: int) -> None:
+        super().__init__(allocate(nbytes).buffer, resizable=True)
+
+    def reallocated(self, nbytes: int) -> MarkedAllocation:
+        """A new block that begins with this block's bytes."""
+        block = MarkedAllocation(nbytes)
+        kept = min(nbytes, self.nbytes)
+        block.buffer[:kept] = self.buffer[:kept]
+        return block
+
+
 def allocate(nbytes: int) -> HostAllocation:
     """Uninitialised heap memory."""
     if nbytes < 0:
