@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "simd/cpu_capability.h"
+#include "call/entry.h"
 #include "call/interface.h"
 #include "parallel.h"
 
@@ -37,46 +38,57 @@ static PyObject* overstep(PyObject*, PyObject* count) {
 #endif
 
 static PyMethodDef methods[] = {
-    {"install", install, METH_O, "Take the classes and functions of the dispatcher, by name."},
-    {"caller", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(caller)), METH_FASTCALL,
-     "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others to fallback.\n"
-     "caller(packet, fallback, method, row): of the calls of one overload."},
-    {"draw_from", draw_from, METH_VARARGS,
-     "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a call names none; "
-     "False when numpy's state is not as they know it."},
-    {"thread_count", get_thread_count, METH_NOARGS, "How many threads a kernel may use; 1 in a fresh child of fork()."},
-    {"set_thread_count", put_thread_count, METH_O, "set_thread_count(count): let kernels use that many threads."},
-    {"propagate", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(propagate)), METH_FASTCALL,
-     "propagate(task, starts, roots): run a backward pass from the nodes `starts`; `roots` is emptied."},
-    {"shortcut", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(shortcut)), METH_FASTCALL,
-     "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) where that is "
-     "planned for an argument of the type, and fallback(self, argument) elsewhere."},
-    {"guarded", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded)), METH_FASTCALL,
-     "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no "
-     "mode "
-     "asks for calls, and asking(self, ...) elsewhere."},
-    {"subscript_by", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(subscript_by)), METH_FASTCALL,
-     "subscript_by(select, slice, unsqueeze, end): let tuples of indices be read here, with these methods of tensors."},
-    {"view_of", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(view_of)), METH_FASTCALL,
-     "view_of(tensor, items): the view that a tuple of ints, slices, None and ... selects; None where there is another "
-     "index or one that is wrong, and for tensors that are not plain."},
-    {"fill", fill, METH_O,
-     "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what is Python's "
-     "to\n"
-     "run, or fails, stays and is not passed."},
-    {"chain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(chain)), METH_FASTCALL,
-     "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with nothing done,\n"
-     "where they are not dense floats of one dtype and, in an item, one geometry.\n"
-     "chain(steps, lists, numbers, writes): on tensors, noting a write for every slot in `writes`; False also where a\n"
-     "tensor is not plain."},
-    {"limit_host_cache", limit_host_cache, METH_O,
-     "limit_host_cache(bytes): keep that much freed memory of large arrays."},
-    {"empty_host_cache", empty_host_cache, METH_NOARGS, "Give freed memory that is kept back to the system."},
-    {"host_cache", host_cache, METH_NOARGS,
-     "Bytes used by large arrays, kept, and the limit of what is kept, by name."},
+    method<install>("install", METH_O, "Take the classes and functions of the dispatcher, by name."),
+    method<caller>("caller",
+                   "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others "
+                   "to fallback.\n"
+                   "caller(packet, fallback, method, row): of the calls of one overload."),
+    method<draw_from>("draw_from", METH_VARARGS,
+                      "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a "
+                      "call names none; "
+                      "False when numpy's state is not as they know it."),
+    method<get_thread_count>("thread_count", METH_NOARGS,
+                             "How many threads a kernel may use; 1 in a fresh child of fork()."),
+    method<put_thread_count>("set_thread_count", METH_O, "set_thread_count(count): let kernels use that many threads."),
+    method<propagate>(
+        "propagate",
+        "propagate(task, starts, roots): run a backward pass from the nodes `starts`; `roots` is emptied."),
+    method<shortcut>("shortcut",
+                     "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) "
+                     "where that is "
+                     "planned for an argument of the type, and fallback(self, argument) elsewhere."),
+    method<guarded>(
+        "guarded",
+        "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no "
+        "mode "
+        "asks for calls, and asking(self, ...) elsewhere."),
+    method<subscript_by>("subscript_by",
+                         "subscript_by(select, slice, unsqueeze, end): let tuples of indices be read here, with these "
+                         "methods of tensors."),
+    method<view_of>("view_of",
+                    "view_of(tensor, items): the view that a tuple of ints, slices, None and ... selects; None where "
+                    "there is another "
+                    "index or one that is wrong, and for tensors that are not plain."),
+    method<fill>("fill", METH_O,
+                 "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what "
+                 "is Python's "
+                 "to\n"
+                 "run, or fails, stays and is not passed."),
+    method<chain>("chain",
+                  "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with "
+                  "nothing done,\n"
+                  "where they are not dense floats of one dtype and, in an item, one geometry.\n"
+                  "chain(steps, lists, numbers, writes): on tensors, noting a write for every slot in `writes`; False "
+                  "also where a\n"
+                  "tensor is not plain."),
+    method<limit_host_cache>("limit_host_cache", METH_O,
+                             "limit_host_cache(bytes): keep that much freed memory of large arrays."),
+    method<empty_host_cache>("empty_host_cache", METH_NOARGS, "Give freed memory that is kept back to the system."),
+    method<host_cache>("host_cache", METH_NOARGS,
+                       "Bytes used by large arrays, kept, and the limit of what is kept, by name."),
 #if defined(__SANITIZE_ADDRESS__)
-    {"overstep", overstep, METH_O,
-     "overstep(count): shift by `count`, and read the byte behind a block of `count` bytes."},
+    method<overstep>("overstep", METH_O,
+                     "overstep(count): shift by `count`, and read the byte behind a block of `count` bytes."),
 #endif
     {nullptr, nullptr, 0, nullptr},
 };

@@ -3,6 +3,7 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace mindtorch {
 
@@ -40,9 +41,6 @@ public:
     explicit Pass(PyObject* task) : task_(task), buckets_(64, -1) {}
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
-    ~Pass() {
-        for (Pending* one : nodes_) delete one;
-    }
 
     int run(PyObject* starts, PyObject* roots);
 
@@ -61,7 +59,7 @@ private:
     int pass_on(Pending& of, Refs& answers);
 
     PyObject* task_;
-    std::vector<Pending*> nodes_;
+    std::vector<std::unique_ptr<Pending>> nodes_;
     std::vector<Py_ssize_t> buckets_;
     std::vector<Ready> heap_;
     size_t order_ = 0;
@@ -120,7 +118,7 @@ Py_ssize_t Pass::add(PyObject* node) {
     size_t bucket = bucket_of(node, buckets_.size());
     while (buckets_[bucket] >= 0) bucket = (bucket + 1) & (buckets_.size() - 1);
     buckets_[bucket] = static_cast<Py_ssize_t>(nodes_.size());
-    nodes_.push_back(new Pending(Py_NewRef(node)));
+    nodes_.push_back(std::make_unique<Pending>(Py_NewRef(node)));
     return buckets_[bucket];
 }
 
@@ -225,8 +223,8 @@ int Pass::fit(Pending& of, Refs& answers) {
         if (!spec) return -1;
         if (spec.get() == Py_None) continue;
         if (is_plain(Py_TYPE(grad)) == 1) {
-            PyObject* sig = slot(grad, configuration.tensor.sig);
-            if (sig != nullptr && slot(sig, configuration.signature.spec) == spec.get()) continue;
+            PyObject* sig = signature_of(grad);
+            if (sig != nullptr && spec_of(sig) == spec.get()) continue;
         }
         Ref place(PyLong_FromSsize_t(index));
         if (!place) return -1;

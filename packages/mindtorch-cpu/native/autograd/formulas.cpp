@@ -1,7 +1,7 @@
 // The twin of a recorder's `backward`, and the commonest cases of the accumulation of gradients.
 #include "autograd/engine.h"
 
-#include <new>
+#include <memory>
 
 namespace mindtorch {
 
@@ -63,20 +63,13 @@ Formulas* formulas_of(PyObject* recorder) {
     PyObject*& native = slot(recorder, configuration.recorder.native);
     if (native != nullptr && PyCapsule_CheckExact(native))
         return static_cast<Formulas*>(PyCapsule_GetPointer(native, CAPSULE));
-    auto* made = new (std::nothrow) Formulas();
-    if (made == nullptr) {
-        PyErr_NoMemory();
-        return nullptr;
-    }
+    auto made = std::make_unique<Formulas>();
     made->known = read_formulas(recorder, *made);
     PyErr_Clear();
-    PyObject* capsule = PyCapsule_New(made, CAPSULE, free_formulas);
-    if (capsule == nullptr) {
-        delete made;
-        return nullptr;
-    }
+    PyObject* capsule = PyCapsule_New(made.get(), CAPSULE, free_formulas);
+    if (capsule == nullptr) return nullptr;
     Py_XSETREF(native, capsule);
-    return made;
+    return made.release();
 }
 
 bool holds(PyObject* mode, Py_ssize_t field) { return slot(mode, field) == Py_True; }
@@ -99,8 +92,8 @@ PyObject* saved_result(PyObject* item, PyObject* version) {
         return nullptr;
     PyObject* alias = slot(item, configuration.result.alias);
     if (!is_results_class(alias)) return nullptr;
-    PyObject* counter = slot(alias, configuration.tensor.counter);
-    return counter != nullptr && same_version(PyList_GET_ITEM(counter, 0), version) ? Py_NewRef(alias) : nullptr;
+    PyObject* now = version_of(alias);
+    return now != nullptr && same_version(now, version) ? Py_NewRef(alias) : nullptr;
 }
 
 // Check that nobody wrote into what was saved, and put it at its places of the environment; -1 with an error set.
@@ -119,8 +112,7 @@ int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObjec
             value = Py_NewRef(item);
         } else {
             const bool tensor = is_plain(Py_TYPE(item)) == 1;
-            PyObject* counter = tensor ? slot(item, configuration.tensor.counter) : nullptr;
-            PyObject* now = counter == nullptr ? nullptr : PyList_GET_ITEM(counter, 0);
+            PyObject* now = tensor ? version_of(item) : nullptr;
             if (now != nullptr && same_version(now, version)) {
                 value = Py_NewRef(item);
             } else {
@@ -192,7 +184,7 @@ bool is_whole(PyObject* tensor, PyObject* array) {
 // True for a tensor without history to which there is one reference.
 bool is_single(PyObject* tensor) {
     if (!is_results_class(tensor) || Py_REFCNT(tensor) != 1) return false;
-    PyObject* sig = slot(tensor, configuration.tensor.sig);
+    PyObject* sig = signature_of(tensor);
     return sig != nullptr && slot(sig, configuration.signature.requires_grad) == Py_False &&
            slot(tensor, configuration.tensor.grad_fn) == Py_None;
 }
@@ -205,10 +197,11 @@ bool is_unshared(PyObject* tensor) {
 // True for a view of a tensor that nothing else sees, either.
 bool is_unshared_view(PyObject* tensor) {
     if (!is_single(tensor)) return false;
-    PyObject *view = slot(tensor, configuration.tensor.view), *storage = slot(tensor, configuration.tensor.storage);
+    PyObject *view = history_of(tensor), *storage = known_storage_of(tensor);
     PyObject* array = slot(tensor, configuration.tensor.array);
-    if (view == Py_None || storage == nullptr || storage == Py_None || array == nullptr) return false;
-    PyObject* base = slot(view, configuration.view.base);
+    if (view == nullptr || view == Py_None || storage == nullptr || storage == Py_None || array == nullptr)
+        return false;
+    PyObject* base = tensor_in(view, configuration.view.base, "base");
     PyObject* whole = slot(base, configuration.tensor.array);
     if (!PyArray_CheckExact(array) || whole == nullptr || !PyArray_CheckExact(whole)) return false;
     // The storage is the view's and its base's; the base's array is what the storage's bytes refer to, and maybe the
@@ -266,8 +259,8 @@ int run_formulas(PyObject* node, Refs& grads, Refs& answers) {
 
 PyObject* output_spec(PyObject* node, NodeSort sort, Py_ssize_t number) {
     if (sort == LEAF_NODE) {
-        PyObject* variable = slot(node, configuration.leaf.variable);
-        return Py_NewRef(slot(slot(variable, configuration.tensor.sig), configuration.signature.spec));
+        PyObject* sig = signature_of(tensor_in(node, configuration.leaf.variable, "variable"));
+        return Py_NewRef(sig == nullptr ? Py_None : spec_of(sig));
     }
     PyObject* known = sort == OP_NODE ? slot(node, configuration.node.outputs) : nullptr;
     if (known != nullptr && PyTuple_CheckExact(known))
@@ -293,18 +286,16 @@ PyObject* add_gradients(PyObject* have, PyObject* grad) {
 }
 
 int accumulate(PyObject* node, PyObject* grad) {
-    PyObject* variable = slot(node, configuration.leaf.variable);
-    PyObject* meta = slot(variable, configuration.tensor.meta);
-    PyObject *mode = current_mode(), *sig = slot(variable, configuration.tensor.sig);
+    PyObject* variable = tensor_in(node, configuration.leaf.variable, "variable");
+    PyObject *meta = meta_of(variable), *mode = current_mode(), *sig = signature_of(variable);
     if (mode == nullptr || meta == nullptr || meta == Py_None || sig == nullptr) return 0;
     const auto& at = configuration.meta;
     const bool plain = slot(meta, at.grad) == Py_None && is_empty(slot(meta, at.hooks)) &&
                        is_empty(slot(meta, at.post_hooks)) && !holds(mode, configuration.mode.grad) && !handles(mode) &&
                        slot(sig, configuration.signature.requires_grad) == Py_True;
-    const Py_ssize_t spec = configuration.signature.spec;
     if (!plain || !is_results_class(grad)) return 0;
-    PyObject* have = slot(grad, configuration.tensor.sig);
-    if (have == nullptr || slot(have, spec) != slot(sig, spec)) return 0;
+    PyObject* have = signature_of(grad);
+    if (have == nullptr || spec_of(have) != spec_of(sig)) return 0;
     PyObject* taken = nullptr;
     if (is_unshared(grad)) {
         taken = Py_NewRef(grad);

@@ -22,8 +22,7 @@ PyObject* operand(const Call& call, const EdgePlace& at) {
 
 // The node that made a view, borrowed; null where it is not known before Python has looked.
 PyObject* maker_of_view(PyObject* tensor, PyObject* view) {
-    PyObject* counter = slot(tensor, configuration.tensor.counter);
-    PyObject* version = counter == nullptr ? nullptr : PyList_GET_ITEM(counter, 0);
+    PyObject* version = version_of(tensor);
     PyObject* known = slot(view, configuration.view.version);
     if (version == nullptr || known == nullptr) return nullptr;
     if (version != known && PyObject_RichCompareBool(version, known, Py_EQ) != 1) return nullptr;
@@ -32,7 +31,7 @@ PyObject* maker_of_view(PyObject* tensor, PyObject* view) {
 }
 
 bool requires_grad(PyObject* tensor) {
-    PyObject* sig = slot(tensor, configuration.tensor.sig);
+    PyObject* sig = signature_of(tensor);
     return sig != nullptr && slot(sig, configuration.signature.requires_grad) == Py_True;
 }
 
@@ -55,7 +54,7 @@ PyObject* accumulator_of(PyObject* tensor, PyObject* meta) {
 
 PyObject* edge_of(PyObject* tensor) {
     const auto& at = configuration.tensor;
-    PyObject *view = slot(tensor, at.view), *made = slot(tensor, at.grad_fn), *meta = slot(tensor, at.meta);
+    PyObject *view = history_of(tensor), *made = slot(tensor, at.grad_fn), *meta = meta_of(tensor);
     if (view == nullptr || made == nullptr || meta == nullptr)
         return PyObject_CallOneArg(configuration.gradient_edge, tensor);
     if (view != Py_None) {
@@ -109,8 +108,7 @@ PyObject* save(const Save& one, const Call& call, PyObject* result, PyObject*& v
     if (one.kind == Save::SCALAR) return Py_NewRef(item);
     if (one.kind == Save::OFFSET) return Py_XNewRef(slot(item, configuration.tensor.offset));
     if (one.kind == Save::RESULT && PyTuple_CheckExact(result)) item = PyTuple_GetItem(result, one.place);
-    PyObject* counter = item == nullptr ? nullptr : slot(item, configuration.tensor.counter);
-    version = counter == nullptr ? nullptr : PyList_GetItem(counter, 0);
+    version = item == nullptr ? nullptr : version_of(item);
     if (version == nullptr) return nullptr;
     return one.kind == Save::RESULT ? kept_result(item, one.place) : Py_NewRef(item);
 }

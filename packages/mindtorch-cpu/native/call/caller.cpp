@@ -1,6 +1,7 @@
 // The callables of the dispatcher's packets, `torch.add` and `Tensor.add`: a planned call runs here, all others are
 // left to the Python function that they stand before. A method binds to its instance as a function of Python's does,
 // and without a bound object where it is called at once.
+#include "call/entry.h"
 #include "call/function_type.h"
 #include "call/lookup.h"
 
@@ -157,7 +158,7 @@ PyMemberDef* shortcut_members() {
 PyTypeObject caller_type(const char* name, const char* doc, bool method) {
     const Life life = {caller_traverse, caller_clear, caller_dealloc};
     PyTypeObject type = function_type<Caller>(callable_type<Caller>(name, doc, life, caller_members()), method);
-    type.tp_repr = caller_repr;
+    type.tp_repr = entry<caller_repr>;
     return type;
 }
 
@@ -168,7 +169,7 @@ PyObject* bind_method(PyObject* function, PyObject* instance, PyObject*) {
 }
 
 PyMethodDef function_reducers[] = {
-    {"__reduce__", reduce, METH_NOARGS, "The name, by which it is found again."},
+    method<reduce>("__reduce__", METH_NOARGS, "The name, by which it is found again."),
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -196,7 +197,7 @@ PyObject* caller(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (method < 0) return nullptr;
     auto* made = PyObject_GC_New(Caller, method ? &MethodType : &CallerType);
     if (made == nullptr) return nullptr;
-    made->call = caller_vectorcall;
+    made->call = entry<caller_vectorcall>;
     made->packet = Py_NewRef(arguments[0]);
     made->fallback = Py_NewRef(arguments[1]);
     made->attributes = nullptr;
@@ -215,7 +216,7 @@ PyObject* shortcut(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     }
     auto* made = PyObject_GC_New(Shortcut, &ShortcutType);
     if (made == nullptr) return nullptr;
-    made->call = shortcut_vectorcall;
+    made->call = entry<shortcut_vectorcall>;
     made->caller = Py_NewRef(arguments[0]);
     made->kind = Py_NewRef(arguments[1]);
     made->constants = Py_NewRef(arguments[2]);

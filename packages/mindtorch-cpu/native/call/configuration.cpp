@@ -258,6 +258,9 @@ int install_objects(PyObject* settings) {
         {"HostAllocation", &to.allocation_type},
         {"Pipeline", &to.pipeline_type},
         {"dtype", &to.dtype_type},
+        {"Signature", &to.signature_type},
+        {"AutogradMeta", &to.meta_type},
+        {"TensorBase", &to.tensor_type},
     };
     const ObjectName names[] = {
         {"mode", &to.mode_name},

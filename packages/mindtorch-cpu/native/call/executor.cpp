@@ -62,18 +62,13 @@ PyObject* run_kernel_outputs(const Program& program, Call& call) {
     return packed(program, tensors.get());
 }
 
-bool counts(PyObject* counter) {
-    return counter != nullptr && PyList_CheckExact(counter) && PyList_GET_SIZE(counter) > 0;
-}
-
 PyObject* run_inplace(const Program& program, Call& call) {
     // Python runs the plan where something comes before the kernel, which may not come twice.
     if (program.record != nullptr || program.source >= call.count()) return nullptr;
     Ref target(Py_NewRef(call[program.source]));
     if (is_plain(Py_TYPE(target.get())) != 1) return nullptr;
-    Ref array(Py_XNewRef(slot(target.get(), configuration.tensor.array)));
-    Ref counter(Py_XNewRef(slot(target.get(), configuration.tensor.counter)));
-    if (!array || !counts(counter.get())) return nullptr;
+    Ref array(Py_XNewRef(array_of(target.get())));
+    if (!array || counter_of(target.get()) == nullptr) return nullptr;
     Operands operands(program);
     if (operands.fill(call) != 1) return nullptr;
     if (!are_apart(program, call, target.get())) return nullptr;

@@ -1,7 +1,7 @@
 // Types whose objects look like Python's functions: with attributes, weak references and a name to be pickled by.
 #pragma once
 
-#include "call/interface.h"
+#include "call/entry.h"
 
 namespace mindtorch {
 
@@ -15,7 +15,7 @@ template <typename Object>
 PyTypeObject function_type(PyTypeObject type, bool method) {
     if (method) {
         type.tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
-        type.tp_descr_get = bind_method;
+        type.tp_descr_get = entry<bind_method>;
     }
     type.tp_getset = function_getters;
     type.tp_methods = function_reducers;

@@ -1,5 +1,6 @@
 // Methods of tensors that are written in Python: a plain tensor's call goes to the method itself, all others to what
 // asks for overrides first. What small methods say about a tensor is said here, where nothing unusual is about it.
+#include "call/entry.h"
 #include "call/function_type.h"
 #include "call/subscript.h"
 
@@ -82,8 +83,8 @@ PyObject* address_of(PyObject* mode, PyObject* const* arguments, Py_ssize_t coun
 
 // size(), size(dim)
 PyObject* extents_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    PyObject* sig = slot(arguments[0], configuration.tensor.sig);
-    PyObject* spec = sig == nullptr ? nullptr : slot(sig, configuration.signature.spec);
+    PyObject* sig = signature_of(arguments[0]);
+    PyObject* spec = sig == nullptr ? nullptr : spec_of(sig);
     PyObject* shape = spec == nullptr ? nullptr : slot(spec, configuration.spec.shape);
     if (shape == nullptr || !PyTuple_Check(shape) || count > 2) return nullptr;
     if (count == 1) return Py_NewRef(shape);
@@ -96,7 +97,7 @@ PyObject* extents_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 // requires_grad_(), requires_grad_(flag): the tensor itself where that is what it is.
 PyObject* already(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    PyObject* sig = slot(arguments[0], configuration.tensor.sig);
+    PyObject* sig = signature_of(arguments[0]);
     PyObject* wanted = count == 1 ? Py_True : arguments[1];
     if (sig == nullptr || count > 2 || slot(sig, configuration.signature.requires_grad) != wanted ||
         slot(sig, configuration.signature.inference) != Py_False)
@@ -185,7 +186,7 @@ PyObject* guarded(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     }
     auto* made = PyObject_GC_New(Guarded, &GuardedType);
     if (made == nullptr) return nullptr;
-    made->call = guarded_vectorcall;
+    made->call = entry<guarded_vectorcall>;
     made->function = Py_NewRef(arguments[0]);
     made->asking = Py_NewRef(arguments[1]);
     made->attributes = nullptr;

@@ -17,6 +17,9 @@
 
 namespace mindtorch {
 
+// No array has more dimensions: lists of extents and steps have this many places.
+constexpr int MOST_DIMENSIONS = NPY_MAXDIMS;
+
 // An owned reference, given back when the scope is left.
 class Ref {
 public:
@@ -168,7 +171,7 @@ struct Configuration {
     // Classes.
     PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
                  *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr, *pipeline_type = nullptr,
-                 *dtype_type = nullptr;
+                 *dtype_type = nullptr, *signature_type = nullptr, *meta_type = nullptr, *tensor_type = nullptr;
     // The Python functions whose twins are here.
     struct {
         PyObject *kernel, *outputs, *inplace, *view, *views, *composite, *record_kernel, *record_inplace, *record_view;

@@ -1,4 +1,5 @@
 // The type of native kernels: a function, and the numpy kernel for the operands it does not take.
+#include "call/entry.h"
 #include "call/interface.h"
 #include "kernels/operand.h"
 #include "pipeline/record.h"
@@ -95,7 +96,7 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
     if (!text) return nullptr;
     auto* made = PyObject_GC_New(Kernel, &KernelType);
     if (made == nullptr) return nullptr;
-    made->call = kernel_vectorcall;
+    made->call = entry<kernel_vectorcall>;
     made->function = named.function;
     made->make = named.make;
     made->numpy = Py_NewRef(numpy);
@@ -135,9 +136,8 @@ PyObject* kernel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyMethodDef methods[] = {
-    {"kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(kernel)), METH_FASTCALL,
-     "kernel(name, numpy_kernel): the native kernel `name`; KeyError when there is none."},
-    {"has_kernel", has_kernel, METH_O, "has_kernel(name): whether there is a native kernel `name`."},
+    method<kernel>("kernel", "kernel(name, numpy_kernel): the native kernel `name`; KeyError when there is none."),
+    method<has_kernel>("has_kernel", METH_O, "has_kernel(name): whether there is a native kernel `name`."),
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -157,7 +157,7 @@ PyTypeObject KernelType = [] {
         callable_type<Kernel>("mindtorch_cpu._native.Kernel",
                               "A native kernel: fn(out, *values); `numpy` is the kernel for what it does not take.",
                               {kernel_traverse, kernel_clear, kernel_dealloc}, kernel_members());
-    type.tp_repr = kernel_repr;
+    type.tp_repr = entry<kernel_repr>;
     return type;
 }();
 

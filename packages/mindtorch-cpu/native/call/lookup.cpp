@@ -53,7 +53,7 @@ PyObject* fingerprint(PyObject* value) {
     if (kind == &PyFloat_Type || kind == &PyBool_Type) return typed(value);
     const int plain = is_plain(kind);
     if (plain < 0) return nullptr;
-    if (plain) return Py_XNewRef(slot(value, configuration.tensor.sig));
+    if (plain) return Py_XNewRef(signature_of(value));
     return PyObject_CallOneArg(configuration.fingerprint, value);
 }
 
@@ -280,7 +280,7 @@ PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, R
     if (!part) return nullptr;
     if (part.get() == Py_None) return Py_XNewRef(PyDict_GetItemWithError(plans, key.get()));
     Ref count(PyLong_FromSsize_t(given.positional));
-    PyObject* sig = slot(given.arguments[0], configuration.tensor.sig);
+    PyObject* sig = signature_of(given.arguments[0]);
     if (!count || sig == nullptr) return nullptr;
     Ref own(PyTuple_Pack(4, mode, sig, count.get(), part.get()));
     return own ? Py_XNewRef(PyDict_GetItemWithError(plans, own.get())) : nullptr;

@@ -46,7 +46,7 @@ private:
             if (one.place >= call.count()) return 0;
             PyObject* tensor = call[one.place];
             if (is_plain(Py_TYPE(tensor)) != 1) return 0;
-            PyObject* array = slot(tensor, configuration.tensor.array);
+            PyObject* array = array_of(tensor);
             if (array == nullptr) return 0;  // a pipeline has yet to make it
             keep(Py_NewRef(array));          // what a kernel calls may put another into the tensor
             arguments[one.index + 1] = array;
@@ -76,8 +76,7 @@ private:
             for (Py_ssize_t index = 0; index < count; index++) {
                 PyObject* item = PySequence_Fast_GET_ITEM(given, index);
                 PyObject* array = item;
-                if (item != Py_None)
-                    array = is_plain(Py_TYPE(item)) == 1 ? slot(item, configuration.tensor.array) : nullptr;
+                if (item != Py_None) array = is_plain(Py_TYPE(item)) == 1 ? array_of(item) : nullptr;
                 if (array == nullptr) return 0;
                 PyList_SET_ITEM(arrays, index, Py_NewRef(array));
             }

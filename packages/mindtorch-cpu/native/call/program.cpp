@@ -1,7 +1,7 @@
 // Reading of plans: their slots as the executor wants them.
 #include "call/program.h"
 
-#include <new>
+#include <memory>
 
 namespace mindtorch {
 
@@ -53,7 +53,7 @@ bool read_output(PyObject* sig, PyObject* alloc, Output& to) {
     PyObject* shape = slot(spec, configuration.spec.shape);
     PyObject* dtype = slot(spec, configuration.spec.np_dtype);
     if (shape == nullptr || dtype == nullptr || !PyTuple_Check(shape) || !PyArray_DescrCheck(dtype) ||
-        PyTuple_GET_SIZE(shape) > NPY_MAXDIMS)
+        PyTuple_GET_SIZE(shape) > MOST_DIMENSIONS)
         return false;
     to.sig = sig;
     to.shape = shape;
@@ -158,12 +158,8 @@ Program::Way read_way(PyObject* plan, Program& to) {
     return Program::PYTHON;
 }
 
-Program* make_program(PyObject* plan) {
-    auto* made = new (std::nothrow) Program();
-    if (made == nullptr) {
-        PyErr_NoMemory();
-        return nullptr;
-    }
+std::unique_ptr<Program> make_program(PyObject* plan) {
+    auto made = std::make_unique<Program>();
     made->plan = plan;
     made->cls = reinterpret_cast<PyTypeObject*>(slot(plan, configuration.plan.cls));
     PyObject* record = slot(plan, configuration.plan.record);
@@ -180,15 +176,11 @@ Program* program_of(PyObject* plan) {
     PyObject*& native = slot(plan, configuration.plan.native);
     if (native != nullptr && PyCapsule_CheckExact(native))
         return static_cast<Program*>(PyCapsule_GetPointer(native, CAPSULE));
-    Program* made = make_program(plan);
-    if (made == nullptr) return nullptr;
-    PyObject* capsule = PyCapsule_New(made, CAPSULE, free_program);
-    if (capsule == nullptr) {
-        delete made;
-        return nullptr;
-    }
+    auto made = make_program(plan);
+    PyObject* capsule = PyCapsule_New(made.get(), CAPSULE, free_program);
+    if (capsule == nullptr) return nullptr;
     Py_XSETREF(native, capsule);
-    return made;
+    return made.release();
 }
 
 }  // namespace mindtorch

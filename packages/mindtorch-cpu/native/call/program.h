@@ -1,7 +1,7 @@
 // What the executor does with a plan, read out of its slots once, and the call that it does it for.
 #pragma once
 
-#include "call/interface.h"
+#include "call/tensor.h"
 
 #include <vector>
 

@@ -41,7 +41,7 @@ PyObject* storage_over(PyObject* buffer) {
 }  // namespace
 
 PyObject* storage_of(PyObject* tensor) {
-    PyObject*& storage = slot(tensor, configuration.tensor.storage);
+    PyObject* storage = known_storage_of(tensor);
     if (storage != nullptr && storage != Py_None) return Py_NewRef(storage);
     PyObject* array = slot(tensor, configuration.tensor.array);
     if (storage == Py_None && array != nullptr && PyArray_CheckExact(array)) {
@@ -49,7 +49,7 @@ PyObject* storage_of(PyObject* tensor) {
         if (bytes) {
             PyObject* made = storage_over(bytes.get());
             if (made == nullptr) return nullptr;
-            Py_SETREF(storage, made);
+            Py_XSETREF(slot(tensor, configuration.tensor.storage), made);
             return Py_NewRef(made);
         }
         if (PyErr_Occurred()) return nullptr;
@@ -74,7 +74,7 @@ Permission::Permission() {
 PyObject* Permission::array_of(PyObject* tensor) const {
     const auto& at = configuration.tensor;
     if (!any_ || is_plain(Py_TYPE(tensor)) != 1) return nullptr;
-    PyObject *pipe = slot(tensor, at.pipe), *sig = slot(tensor, at.sig), *array = slot(tensor, at.array);
+    PyObject *pipe = slot(tensor, at.pipe), *sig = signature_of(tensor), *array = slot(tensor, at.array);
     if ((pipe != nullptr && pipe != Py_None) || sig == nullptr || array == nullptr) return nullptr;
     if (!tracked_ && slot(sig, configuration.signature.requires_grad) != Py_False) return nullptr;
     if (!inference_ && slot(sig, configuration.signature.inference) != Py_False) return nullptr;
@@ -82,8 +82,8 @@ PyObject* Permission::array_of(PyObject* tensor) const {
 }
 
 int bump_version(PyObject* tensor) {
-    PyObject* counter = slot(tensor, configuration.tensor.counter);
-    if (counter == nullptr || !PyList_CheckExact(counter) || PyList_GET_SIZE(counter) == 0) {
+    PyObject* counter = counter_of(tensor);
+    if (counter == nullptr) {
         PyErr_SetString(PyExc_SystemError, "a tensor has no version");
         return -1;
     }
@@ -111,11 +111,11 @@ PyObject* new_tensor(PyTypeObject* cls, const NewTensor& of) {
 PyObject* alias_of(PyObject* tensor) {
     const auto& at = configuration.tensor;
     PyObject* array = slot(tensor, at.array);
-    PyObject* sig = slot(tensor, at.sig);
-    if (array == nullptr || !PyArray_CheckExact(array)) return nullptr;
+    PyObject* sig = signature_of(tensor);
+    if (array == nullptr || !PyArray_CheckExact(array) || sig == nullptr) return nullptr;
     Ref storage(storage_of(tensor));
     if (!storage) return nullptr;
-    PyObject* plain = slot(slot(sig, configuration.signature.spec), configuration.spec.plain);
+    PyObject* plain = slot(spec_of(sig), configuration.spec.plain);
     return new_tensor(Py_TYPE(tensor), {plain, slot(tensor, at.array), storage.get(), slot(tensor, at.offset),
                                         slot(tensor, at.counter)});
 }

@@ -121,8 +121,8 @@ private:
 };
 
 PyObject* view(PyObject* tensor, PyObject* index, bool itself) {
-    PyObject* sig = select_method == nullptr ? nullptr : slot(tensor, configuration.tensor.sig);
-    PyObject* spec = sig == nullptr ? nullptr : slot(sig, configuration.signature.spec);
+    PyObject* sig = select_method == nullptr ? nullptr : signature_of(tensor);
+    PyObject* spec = sig == nullptr ? nullptr : spec_of(sig);
     PyObject* shape = spec == nullptr ? nullptr : slot(spec, configuration.spec.shape);
     if (shape == nullptr || !PyTuple_Check(shape)) return nullptr;
     Walk walk(shape);

@@ -49,7 +49,7 @@ Py_ssize_t counted(PyObject* value, Py_ssize_t extent, bool clamped) {
 }  // namespace
 
 PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset) {
-    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    npy_intp shape[MOST_DIMENSIONS], strides[MOST_DIMENSIONS];
     PyObject* spec = slot(output.sig, configuration.signature.spec);
     const int ndim = static_cast<int>(PyTuple_GET_SIZE(output.shape));
     if (!PyArray_CheckExact(buffer) || !read_numbers(output.shape, shape, ndim) ||
@@ -78,7 +78,7 @@ PyObject* array_over(PyObject* buffer, const Output& output, Py_ssize_t offset) 
 
 int relate(const Program& program, PyObject* base, PyObject* view) {
     const auto& at = configuration.view;
-    PyObject *creation = program.creation, *above = slot(base, configuration.tensor.view);
+    PyObject *creation = program.creation, *above = history_of(base);
     if (above == nullptr) {
         PyObject* const given[3] = {program.plan, base, view};
         Ref done(PyObject_Vectorcall(configuration.relate, given, 3, nullptr));
@@ -86,11 +86,10 @@ int relate(const Program& program, PyObject* base, PyObject* view) {
     }
     PyObject* root = base;
     if (above != Py_None) {
-        root = slot(above, at.base);
+        root = tensor_in(above, at.base, "base");
         if (creation == configuration.default_creation) creation = slot(above, at.creation);
     }
-    PyObject* counter = slot(root, configuration.tensor.counter);
-    PyObject* version = counter == nullptr ? nullptr : PyList_GetItem(counter, 0);
+    PyObject *counter = counter_of(root), *version = version_of(root);
     if (version == nullptr || (program.follows && follow(counter, view) < 0)) return -1;
     PyTypeObject* type = configuration.view_type;
     PyObject* info = type->tp_alloc(type, 0);
@@ -120,7 +119,7 @@ int view_offset(PyObject* rule, PyObject* const* values, Py_ssize_t count, Py_ss
 
 PyObject* make_view(const Program& program, PyObject* base, const Output& output, Py_ssize_t offset) {
     const auto& at = configuration.tensor;
-    PyObject *array = slot(base, at.array), *counter = slot(base, at.counter), *start = slot(base, at.offset);
+    PyObject *array = slot(base, at.array), *counter = counter_of(base), *start = slot(base, at.offset);
     if (array == nullptr || counter == nullptr || start == nullptr || !PyArray_CheckExact(array)) return nullptr;
     Py_ssize_t whole = PyLong_AsSsize_t(start);
     if (PyErr_Occurred() || __builtin_add_overflow(whole, offset, &whole)) return nullptr;

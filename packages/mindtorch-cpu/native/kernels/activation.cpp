@@ -132,7 +132,7 @@ int log_sigmoid_backward(PyObject* out, PyObject* const* values, Py_ssize_t coun
 PyObject* half(PyObject* whole, long dim, bool second) {
     auto* array = reinterpret_cast<PyArrayObject*>(whole);
     const int ndim = PyArray_NDIM(array);
-    npy_intp shape[NPY_MAXDIMS];
+    npy_intp shape[MOST_DIMENSIONS];
     for (int each = 0; each < ndim; each++) shape[each] = PyArray_DIM(array, each);
     shape[dim] /= 2;
     char* data = PyArray_BYTES(array) + (second ? shape[dim] * PyArray_STRIDE(array, static_cast<int>(dim)) : 0);

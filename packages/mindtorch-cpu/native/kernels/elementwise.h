@@ -58,7 +58,7 @@ public:
 private:
     struct Operand {
         char* data = nullptr;
-        ptrdiff_t steps[NPY_MAXDIMS];
+        ptrdiff_t steps[MOST_DIMENSIONS];
         Kind kind = KINDS;
         Stored stored = STORED_COUNT;
         bool repeated = false;  // every row has the same elements
@@ -101,7 +101,7 @@ private:
     bool turned_ = false;  // an operand lies together along the dimension next to the innermost
     int ndim_ = 0, sources_ = 0;
     size_t total_ = 1;
-    size_t extents_[NPY_MAXDIMS];
+    size_t extents_[MOST_DIMENSIONS];
     Operand to_, from_[MOST_SOURCES];
 };
 

@@ -31,7 +31,7 @@ struct Offsets {
     size_t count = 0;
     int ndim = 0;
     bool empty = true;  // nothing was added yet
-    npy_intp extents[NPY_MAXDIMS];
+    npy_intp extents[MOST_DIMENSIONS];
 
     // Take the common shape of the positions; false where they have none.
     bool shape_of(PyArrayObject* const* positions, int many) {
@@ -55,7 +55,7 @@ struct Offsets {
     // Add one dimension's share; false where a position is outside low..extent-1.
     bool add(PyArrayObject* positions, npy_intp extent, npy_intp step, npy_intp low) {
         if (count == 0) return true;
-        npy_intp steps[NPY_MAXDIMS], at[NPY_MAXDIMS] = {0};
+        npy_intp steps[MOST_DIMENSIONS], at[MOST_DIMENSIONS] = {0};
         for (int dim = 0; dim < ndim; dim++) {
             const int place = dim - (ndim - PyArray_NDIM(positions));
             steps[dim] = place < 0 || PyArray_DIM(positions, place) == 1 ? 0 : PyArray_STRIDE(positions, place);
@@ -166,7 +166,7 @@ int index_select(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 bool together(PyArrayObject* array, PyObject* indices, Frame& frame, Offsets& offsets) {
     if (!PyList_CheckExact(indices) && !PyTuple_CheckExact(indices)) return false;
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(indices);
-    PyArrayObject* positions[NPY_MAXDIMS];
+    PyArrayObject* positions[MOST_DIMENSIONS];
     int first = 0, many = 0;
     if (size > PyArray_NDIM(array)) return false;
     for (Py_ssize_t dim = 0; dim < size; dim++) {

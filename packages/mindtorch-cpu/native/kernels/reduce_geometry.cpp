@@ -32,7 +32,7 @@ bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out, bool br
     const int ndim = PyArray_NDIM(array);
     brain = item == 2;
     if (kind == KINDS || (brain && !brains) || !PyArray_ISBEHAVED_RO(array) || PyArray_SIZE(array) == 0) return false;
-    bool chosen[NPY_MAXDIMS] = {};
+    bool chosen[MOST_DIMENSIONS] = {};
     if (axes == Py_None) {
         for (int dim = 0; dim < ndim; dim++) chosen[dim] = true;
     } else if (PyTuple_CheckExact(axes)) {

@@ -15,7 +15,7 @@ struct Dimension {
 
 // What is reduced of an array, and where the results go.
 struct Geometry {
-    Dimension kept[NPY_MAXDIMS], reduced[NPY_MAXDIMS];
+    Dimension kept[MOST_DIMENSIONS], reduced[MOST_DIMENSIONS];
     int kept_count = 0, reduced_count = 0;
     const char* in = nullptr;
     Kind kind = KINDS;

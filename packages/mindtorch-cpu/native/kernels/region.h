@@ -4,17 +4,20 @@
 #include "kernels/copy.h"
 #include "kernels/operand.h"
 
+#include <stdexcept>
+
 namespace mindtorch {
 
 // Two blocks of memory of one shape; steps are in bytes and may be zero, in `from`, or negative.
 struct Region {
-    static constexpr int MOST = 40;
+    static constexpr int MOST = 2 * MOST_DIMENSIONS;  // repeating takes two of each
     char* to;
     const char* from;
     int ndim = 0;
     npy_intp extents[MOST], to_steps[MOST], from_steps[MOST];
 
     void add(npy_intp extent, npy_intp to_step, npy_intp from_step) {
+        if (ndim == MOST) throw std::length_error("a region has too many dimensions");
         extents[ndim] = extent;
         to_steps[ndim] = to_step;
         from_steps[ndim++] = from_step;

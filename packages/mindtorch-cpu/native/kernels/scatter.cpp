@@ -16,7 +16,8 @@ struct Walk {
     PyArrayObject* index;
     const char *start, *indexed, *other;
     int ndim, line, along;
-    npy_intp extents[NPY_MAXDIMS], index_steps[NPY_MAXDIMS], indexed_steps[NPY_MAXDIMS], other_steps[NPY_MAXDIMS];
+    npy_intp extents[MOST_DIMENSIONS], index_steps[MOST_DIMENSIONS], indexed_steps[MOST_DIMENSIONS],
+        other_steps[MOST_DIMENSIONS];
     npy_intp reach, high;
     bool writes = false;  // to the indexed side
 
@@ -58,7 +59,7 @@ struct Walk {
     // Call body(line, positions, start of the indexed side, start of the other).
     template <typename Body>
     bool each(const Body& body) const {
-        npy_intp at[NPY_MAXDIMS] = {0};
+        npy_intp at[MOST_DIMENSIONS] = {0};
         const char *positions = start, *there = indexed, *here = other;
         for (;;) {
             if (!body(positions, there, here)) return false;

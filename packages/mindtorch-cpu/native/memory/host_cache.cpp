@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "memory/host_arena.h"
-#include "call/interface.h"
+#include "call/entry.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -154,7 +154,10 @@ void* resize(void* context, void* array, size_t bytes) {
     return moved;
 }
 
-PyDataMem_Handler handler = {"mindtorch_cpu", 1, {nullptr, allocate, allocate_zeros, resize, release}};
+PyDataMem_Handler handler = {
+    "mindtorch_cpu",
+    1,
+    {nullptr, quiet_entry<allocate>, quiet_entry<allocate_zeros>, quiet_entry<resize>, quiet_entry<release>}};
 
 PyObject* capsule() {
     static PyObject* const one = PyCapsule_New(&handler, "mem_handler", nullptr);

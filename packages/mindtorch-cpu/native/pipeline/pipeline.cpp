@@ -85,7 +85,7 @@ PyObject* waiting(const Program& program, const Output& output, PyObject* pipe) 
 
 // True when nobody but tensors can see the target's bytes; false also where Python must look.
 bool is_private(PyObject* target) {
-    PyObject* storage = slot(target, configuration.tensor.storage);
+    PyObject* storage = known_storage_of(target);
     if (storage == nullptr || storage == Py_None) return true;
     if (Py_TYPE(storage) != configuration.storage_type) return false;
     PyObject* allocation = slot(storage, configuration.storage.allocation);
@@ -123,7 +123,7 @@ int fill_kernel(const Program& program, Call& call, PyObject* tensor) {
 }
 
 int fill_inplace(const Program& program, Call& call, PyObject* target) {
-    Ref array(Py_XNewRef(slot(target, configuration.tensor.array)));
+    Ref array(Py_XNewRef(array_of(target)));
     if (!array) return 0;
     Operands operands(program);
     const int filled = operands.fill(call);
@@ -223,7 +223,7 @@ PyObject* record_view(const Program& program, Call& call) {
         return nullptr;
     Operands operands(program);
     operands.fill_values(call);
-    PyObject *base = call[program.source], *array = slot(base, at.array), *counter = slot(base, at.counter);
+    PyObject *base = call[program.source], *array = slot(base, at.array), *counter = counter_of(base);
     Py_ssize_t offset = 0, start = PyLong_AsSsize_t(slot(base, at.offset));
     const int known = view_offset(program.outputs[0].offset, operands.arguments + 1, operands.size() - 1, offset);
     if (known != 1 || counter == nullptr || (array != nullptr && !PyArray_CheckExact(array)) ||

@@ -1,6 +1,8 @@
 // The type of a pipeline's records: a sequence, so that Python takes it apart as it does a tuple.
 #include "pipeline/record.h"
 
+#include "call/entry.h"
+
 namespace mindtorch {
 
 namespace {
@@ -86,12 +88,12 @@ void dealloc(PyObject* object) {
 }
 
 PySequenceMethods* sequence() {
-    static PySequenceMethods methods = {length, nullptr, nullptr, item};
+    static PySequenceMethods methods = {entry<length>, nullptr, nullptr, entry<item>};
     return &methods;
 }
 
 PyMappingMethods* mapping() {
-    static PyMappingMethods methods = {length, subscript_record, nullptr};
+    static PyMappingMethods methods = {entry<length>, entry<subscript_record>, nullptr};
     return &methods;
 }
 

@@ -14,7 +14,7 @@ namespace {
 // True when the elements fill their memory without gaps, in whatever order of dimensions: fills follow memory.
 bool is_dense(PyArrayObject* array) {
     if (PyArray_IS_C_CONTIGUOUS(array)) return true;
-    npy_intp extents[NPY_MAXDIMS], steps[NPY_MAXDIMS];
+    npy_intp extents[MOST_DIMENSIONS], steps[MOST_DIMENSIONS];
     int ndim = 0;
     for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
         const npy_intp extent = PyArray_DIM(array, dim), step = PyArray_STRIDE(array, dim);
