@@ -15,9 +15,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.arguments.bound import Bound
 from mindtorch_dispatch.call import aten, call_overload
 from mindtorch_dispatch.execute.executor import Plan, run_composite, run_inplace_view
-from mindtorch_dispatch.plan.routing import Bound
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.tensor_base import TensorBase, share_bytes

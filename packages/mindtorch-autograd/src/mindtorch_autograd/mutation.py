@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from mindtorch_dispatch.arguments.bound import Bound
 from mindtorch_dispatch.execute.executor import Plan
-from mindtorch_dispatch.plan.routing import Bound
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase
 

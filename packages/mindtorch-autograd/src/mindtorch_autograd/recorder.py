@@ -6,10 +6,10 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
+from mindtorch_dispatch.arguments.bound import tensor_leaves
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.autograd import PlanRequest
 from mindtorch_dispatch.meta.rule import View
-from mindtorch_dispatch.plan.routing import tensor_leaves
 from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 

@@ -20,6 +20,7 @@ from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
+from .arguments.bound import tensor_leaves
 from .execute import fallback
 from .execute.profiling import plan_recorded
 from .extend.overloads import install_calls, namespace
@@ -27,8 +28,8 @@ from .interface.autograd import hooks
 from .interface.native import twin
 from .override import overrides
 from .plan import Plan, opaque_types, plain_types, wrapping_types
-from .plan.planner import differentiable, plan_call
-from .plan.routing import tensor_leaves
+from .plan.planner import plan_call
+from .plan.record import differentiable
 from .plan.writing import install_copy
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
 from .table import OpRow, Packet, find_packet, packets

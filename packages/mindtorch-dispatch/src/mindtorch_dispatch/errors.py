@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import TensorBase
 
-__all__ = ["LinAlgError", "bounds_error"]
+from .table import OpRow
+
+__all__ = ["LinAlgError", "bounds_error", "missing_kernel", "missing_registration"]
 
 
 class LinAlgError(RuntimeError):
@@ -26,4 +32,48 @@ def bounds_error(spec: Spec, offset: int, storage: Any) -> RuntimeError:
         f"setStorage: sizes {list(spec.shape)}, strides {list(spec.stride)}, storage offset {offset}, and itemsize "
         f"{spec.itemsize} requiring a storage size of {(offset + span) * spec.itemsize} are out of bounds for storage of "
         f"size {storage.nbytes()}"
+    )
+
+
+def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplementedError:
+    """Return the error for an op without a kernel on this device; torch's where results depend on bytes that meta lacks."""
+    if device.type == "meta":
+        return NotImplementedError(
+            f"{row.aten_name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+            "registered. You may have run into this message while using an operator with PT2 compilation APIs "
+            "(torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
+            "Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+        )
+    return NotImplementedError(
+        f"{row.aten_name}: no kernel for device '{device.type}'"
+        + (f" (dtype {dtype})" if dtype is not None else "")
+        + f"; add one in the backend's ops (see CONTRIBUTING.md), or compose {row.name!r} from other ops"
+    )
+
+
+def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> Exception:
+    """Return torch's error for an operator that was declared but has no kernel for the call at hand."""
+    name = row.schema.qualified_name
+    entry = row.__dict__.get("entry")
+    if device.type == "meta" and entry is not None and entry.missing_fake:
+        base = row.schema.base_name
+        unplaced = f"{base} does not have a kernel registered for meta. Please use register_kernel to do so."
+        return RuntimeError(entry.missing_fake if tensors else unplaced)
+    if device.type == "meta" and tensors:
+        return missing_kernel(row, device, None)
+    registered = [] if entry is None else [key for key, found in entry.registrations.items() if found]
+    shown = f"[{', '.join(registered)}]"
+    if not tensors:
+        return NotImplementedError(
+            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
+            f"fallback function is registered for schema {name}.  This usually means that this function requires a "
+            "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
+            f"Available functions are {shown}.\n"
+        )
+    backend = {"cpu": "CPU", "npu": "NPU"}[device.type]
+    return NotImplementedError(
+        f"Could not run '{name}' with arguments from the '{backend}' backend. This could be because the operator "
+        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
+        f"possible resolutions. '{name}' is only available for these backends: {shown}.\n"
     )

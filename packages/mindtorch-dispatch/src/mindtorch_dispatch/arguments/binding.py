@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plan.routing import Bound
 from ..table import OpRow, Packet
 from . import ArgumentParser, Parsed
+from .bound import Bound
 from .overload import bind_overload as bind_schema
 
 

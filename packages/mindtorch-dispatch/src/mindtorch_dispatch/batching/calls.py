@@ -12,6 +12,7 @@ from typing import Any
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
+from ..arguments.bound import Bound
 from ..execute.executor import filled, run_composite
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
@@ -19,7 +20,8 @@ from ..keys import DispatchKey
 from ..meta.checks import shape_text
 from ..meta.rule import Outputs
 from ..plan import Plan
-from ..plan.routing import Bound, fill_plan, packing
+from ..plan.results import packing
+from ..plan.routing import fill_plan
 from ..state import state
 from ..table import OpRow, kernels
 from . import levels

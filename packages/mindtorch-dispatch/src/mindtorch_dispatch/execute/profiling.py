@@ -18,9 +18,9 @@ import numpy as np
 
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
+from ..arguments.bound import Bound
 from ..keys import DispatchKey
 from ..plan import Plan
-from ..plan.routing import Bound
 from ..state import state
 from . import executor
 

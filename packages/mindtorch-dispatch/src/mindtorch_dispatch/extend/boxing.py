@@ -8,46 +8,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..execute import executor
+from ..arguments.bound import Bound
 from ..keys import DispatchKeySet
-from ..meta.rule import Outputs
-from ..plan import Plan
-from ..plan.routing import Bound, fill_plan, missing_kernel
 from ..schema import Argument, EnumName, Schema
 from ..state import state
-from ..table import OpRow
 
 _NO_CAST = "to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
 
 
-def boxed_plan(bound: Bound, function: Callable[..., Any], keys: DispatchKeySet, whole: bool = False) -> Plan:
-    """Return the plan of a registered kernel, which is reached by `keys`; `whole` is for our own ones, which get every
-    value in the order of the schema and are trusted with their results."""
-    plan = Plan(bound.row, executor.run_composite)
-    fill_plan(plan, bound, Outputs(None), None)
+def boxed(bound: Bound, function: Callable[..., Any], keys: DispatchKeySet) -> Callable[..., Any]:
+    """Return a registered kernel as what answers a call that reached it by `keys`."""
     schema = bound.row.schema
     arguments, returns = schema.arguments, schema.returns
+    pack = None if bound.overload else bound.row.pack
 
     def call(*values: Any) -> Any:
-        args: Sequence[Any]
-        args, kwargs = (values, {}) if whole else trimmed(arguments, values)
+        args, kwargs = trimmed(arguments, values)
         before = state.keys
         state.keys = keys
         try:
             answer = function(*args, **kwargs)
         finally:
             state.keys = before
-        if whole:
-            return answer
         result = returned(answer, returns, schema)
         return result if pack is None or not isinstance(result, tuple) else pack(result)
 
-    pack = None if bound.overload else bound.row.pack
-    plan.kernel = call
-    return plan
+    return call
 
 
 def trimmed(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -140,31 +128,3 @@ def _item(value: Any, kind: str) -> Any:
 
 def _no_cast(value: Any) -> RuntimeError:
     return RuntimeError(f"Unable to cast Python instance of type {type(value)} {_NO_CAST}")
-
-
-def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> Exception:
-    """Return torch's error for an operator that was declared but has no kernel for the call at hand."""
-    name = row.schema.qualified_name
-    entry = row.__dict__.get("entry")
-    if device.type == "meta" and entry is not None and entry.missing_fake:
-        base = row.schema.base_name
-        unplaced = f"{base} does not have a kernel registered for meta. Please use register_kernel to do so."
-        return RuntimeError(entry.missing_fake if tensors else unplaced)
-    if device.type == "meta" and tensors:
-        return missing_kernel(row, device, None)
-    registered = [] if entry is None else [key for key, found in entry.registrations.items() if found]
-    shown = f"[{', '.join(registered)}]"
-    if not tensors:
-        return NotImplementedError(
-            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
-            f"fallback function is registered for schema {name}.  This usually means that this function requires a "
-            "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
-            f"Available functions are {shown}.\n"
-        )
-    backend = {"cpu": "CPU", "npu": "NPU"}[device.type]
-    return NotImplementedError(
-        f"Could not run '{name}' with arguments from the '{backend}' backend. This could be because the operator "
-        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
-        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
-        f"possible resolutions. '{name}' is only available for these backends: {shown}.\n"
-    )

@@ -14,15 +14,16 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase, is_bare
 
+from ..arguments.bound import Bound
 from ..defaults import get_default_device
 from ..execute.executor import relate
 from ..interface.autograd import PlanRequest, hooks
-from ..keys import DispatchKey
+from ..keys import DispatchKey, DispatchKeySet
 from ..meta.checks import check
-from ..meta.rule import Outputs
 from ..plan import Plan, plain_types
-from ..plan.inplace import check_inference, check_out_grad
-from ..plan.routing import Bound, fill_plan, packing
+from ..plan.call import Call
+from ..plan.results import packing
+from ..plan.targets import check_inference, check_out_grad
 from ..schema.model import Schema
 from ..state import AUTOGRAD_MASK, Mode, state
 from ..table import OpRow
@@ -94,19 +95,17 @@ def records(mode: Mode) -> bool:
     return mode.records and not mode.exclude & AUTOGRAD_MASK and hooks.recorder is not None
 
 
-def plan_intercepted(bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> Plan:
-    """Return the plan of a call that handlers are asked for. It serves this one call: handlers may do as they please."""
-    plan = Plan(bound.row, run_handled)
-    fill_plan(plan, bound, Outputs(None), None)
-    bound.cacheable = False
-    plan.kernel = _Call(bound, tensors, mode)
-    return plan
-
-
-def composing(plan: Plan) -> Plan:
-    """Return the plan of a composed op changed so that the calls it makes are known to be its own."""
-    plan.eager, plan.run = plan.run, run_composing
-    return plan
+def ask_python(call: Call) -> None:
+    """Have the handlers answer a call, unless something stands above them: an Autograd kernel, or the op is taken apart."""
+    row = call.row
+    own = row.__dict__.get("boxed", {}).get(DispatchKey.Autograd)
+    if own is not None and records(call.mode) and any(tensor._sig.requires_grad for tensor in call.tensors):
+        call.registered, call.keys = own, DispatchKeySet(DispatchKey.Autograd)
+    elif "boxed" not in row.__dict__ and taken_apart(row, call.tensors, call.mode):
+        call.composed = row.composite
+    else:
+        call.function, call.plan.run = _Call(call.bound, call.tensors, call.outs, call.mode), run_handled
+        call.bound.cacheable = False  # handlers may do as they please
 
 
 def run_composing(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -127,13 +126,12 @@ def run_handled(plan: Plan, flat: tuple[Any, ...]) -> Any:
 class _Call:
     """One call on its way to the handlers."""
 
-    def __init__(self, bound: Bound, tensors: Sequence[TensorBase], mode: Mode) -> None:
+    def __init__(self, bound: Bound, tensors: list[TensorBase], outs: list[TensorBase], mode: Mode) -> None:
         self.bound = bound
         self.row = bound.row
-        self.tensors = list(tensors)
+        self.tensors = tensors
         self.mode = mode
-        outs = bound.out
-        self.outs: list[Any] = [] if outs is None else [outs] if isinstance(outs, TensorBase) else list(outs)
+        self.outs = outs
         self.above = _asked_above([*self.tensors, *self.outs], mode)
 
     def run(self, flat: tuple[Any, ...]) -> Any:

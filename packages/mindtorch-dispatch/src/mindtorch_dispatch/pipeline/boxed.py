@@ -9,10 +9,10 @@ from mindtorch_storage.deferred import thread
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
+from ..arguments.bound import Bound, tensor_leaves
 from ..execute.executor import Plan, filled, run_composite
 from ..extend.boxing import trimmed
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from ..plan.routing import Bound, tensor_leaves
 from ..state import PIPELINE_MASK, mode_set, state
 from ..table import OpRow
 from .record import caller, kept, operator_name, waiting

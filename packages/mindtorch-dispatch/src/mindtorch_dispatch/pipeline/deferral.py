@@ -9,8 +9,10 @@ from ..execute import executor
 from ..keys import DispatchKey
 from ..override.interception import run_composing, run_handled
 from ..plan import Plan
-from ..state import Mode
+from ..plan.call import Call
+from ..state import PIPELINE_MASK, state
 from ..table import OpRow
+from .boxed import record_boxed
 from .record import record_inplace, record_kernel, record_outputs, record_view, record_views, run_settled
 
 RECORDING: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -32,11 +34,15 @@ ALIAS = Plan(OpRow("alias(Tensor self) -> Tensor", None, kind="functional"), exe
 """The plan of records that no call made: a tensor that the graph keeps over another one's bytes."""
 
 
-def deferred(plan: Plan, mode: Mode) -> Plan:
-    """Return `plan` changed to record its calls, or to run what is recorded first where the call cannot wait."""
-    if plan.run in AT_ONCE:
+def deferred(call: Call) -> Plan:
+    """Return the call's plan, changed to record its calls under a pipeline, or to run what is recorded first where the call
+    cannot wait."""
+    plan, mode = call.plan, state.mode
+    if call.registered is not None and DispatchKey.Pipeline in call.keys:
+        plan = record_boxed(plan, call.bound, call.keys)
+    if not mode.include & PIPELINE_MASK or plan.run in AT_ONCE:
         return plan
-    excluded = mode.exclude >> DispatchKey.Pipeline & 1
+    passed_by = mode.exclude & PIPELINE_MASK or DispatchKey.Pipeline in call.row.__dict__.get("fallthrough", ())
     plan.eager = plan.run
-    plan.run = run_settled if excluded else RECORDING.get(plan.run, run_settled)
+    plan.run = run_settled if passed_by else RECORDING.get(plan.run, run_settled)
     return plan

@@ -7,10 +7,7 @@ from typing import Any, ClassVar
 
 from mindtorch_storage.storage import NO_PINNED_MEMORY
 
-from ..execute import executor
-from ..meta.rule import Outputs
-from .plan import Plan
-from .routing import Bound, fill_plan
+from ..arguments.bound import Bound
 
 
 class Pinning:
@@ -35,8 +32,8 @@ def asks_for_pinning(bound: Bound) -> bool:
     )
 
 
-def plan_pinned(bound: Bound) -> Plan:
-    """Return the plan of such a call, which makes another without the wish.
+def pinned(bound: Bound) -> Callable[..., Any]:
+    """Return what answers such a call: another one without the wish, copied.
 
     RuntimeError with torch's text where no memory can be pinned.
     """
@@ -44,13 +41,10 @@ def plan_pinned(bound: Bound) -> Plan:
         raise RuntimeError(NO_PINNED_MEMORY)
     arguments = bound.row.schema.arguments
 
-    def pinned(*values: Any) -> Any:
+    def made(*values: Any) -> Any:
         given = [False if a.name == "pin_memory" else v for a, v in zip(arguments, values, strict=True)]
         places = [v for a, v in zip(arguments, given, strict=True) if not a.kwarg_only]
         names = {a.name: v for a, v in zip(arguments, given, strict=True) if a.kwarg_only}
         return Pinning.copy(Pinning.call(bound.row, tuple(places), names))
 
-    plan = Plan(bound.row, executor.run_composite)
-    fill_plan(plan, bound, Outputs(None), None)
-    plan.kernel = pinned
-    return plan
+    return made

@@ -1,4 +1,4 @@
-"""Routing of a call's values to a kernel's operands: sources, constants, casts, rounding, packing of results."""
+"""The planner's fourth stage: routing of a call's values to a kernel's operands, and of its results to the caller."""
 
 from __future__ import annotations
 
@@ -7,65 +7,87 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.device import device as Device
-from mindtorch_storage.dtype import bfloat16, complex32, complex64, float16, float32
+from mindtorch_storage.dtype import bfloat16, float16
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..arguments.bound import Bound
+from ..errors import missing_kernel
+from ..execute import executor
 from ..execute.errstate import SILENT, enter, leave
-from ..meta.rule import Outputs
-from ..table import Kernel, OpRow
+from ..meta.rule import Outputs, View
+from ..table import DYNAMIC, Kernel, OpRow
+from .call import Call
 from .plan import Plan
-
-WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
-"""The types that kernels compute in another one, whose results are rounded once."""
-
-
-class Bound:
-    """A call matched to an overload.
-
-    `values` are in schema order; `sources[i]` is the position in `flat` (positional arguments, then keyword values)
-    that `values[i]` came from, or None for a default or a converted value. `out` is the `out=` argument.
-    `cacheable` is False when a value was read out of a tensor or converted in a way the plan key does not show.
-    """
-
-    __slots__ = ("cacheable", "flat", "out", "overload", "out_source", "requires_grad", "row", "sources", "values")
-
-    def __init__(self, row: OpRow, values: list[Any], sources: list[int | None], flat: tuple[Any, ...]) -> None:
-        self.row = row
-        self.values = values
-        self.sources = sources
-        self.flat = flat
-        self.out: Any = None
-        self.out_source: int | None = None
-        self.requires_grad = False
-        self.cacheable = True
-        self.overload = False
+from .results import WIDER, allocator, packing, rounding
+from .writes import route_written
 
 
-def tensor_leaves(values: Sequence[Any]) -> list[TensorBase]:
-    """Return the tensors among `values`, those inside lists included."""
-    found = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found.extend(item for item in value if isinstance(item, TensorBase))
-    return found
+def route_values(call: Call) -> None:
+    """Say where every operand of the plan comes from and every result goes."""
+    row, bound, plan = call.row, call.bound, call.plan
+    views = call.function is None and row.meta.view and bound.out is None
+    if call.function is None and not views:
+        _require_kernel(call)
+    fill_plan(plan, bound, call.answer, call.kernel if not views else None)
+    if call.function is None and row.kind not in ("inplace", "mutating"):
+        out = bound.out is not None
+        plan.pack = packing(row, call.answer.specs, out=out, overload=bound.overload and not out)
+    if call.function is not None:
+        plan.kernel = call.function
+        if call.settled is not None:
+            plan.kernel, plan.values = call.settled
+            plan.tensors, plan.scalars, plan.lists = [(0, bound.sources[0])], [], []
+    elif views:
+        _route_views(call)
+    elif bound.out is None and row.kind not in ("inplace", "mutating"):
+        _route_functional(call)
+    else:
+        route_written(call)
 
 
-def to_specs(values: Sequence[Any]) -> list[Any]:
-    """Return `values` with every tensor replaced by its spec."""
-    specs: list[Any] = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            specs.append(value._sig.spec)
-        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
-            specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
-        else:
-            specs.append(value)
-    return specs
+def _require_kernel(call: Call) -> None:
+    """Raise NotImplementedError where the device has no kernel; on the meta device only shapes that bytes decide need one."""
+    row, specs = call.row, call.answer.specs
+    if call.kernel is not None or (
+        call.device.type == "meta" and (DYNAMIC not in row.tags or call.bound.out is not None)
+    ):
+        return
+    if row.kind in ("inplace", "mutating"):
+        first = call.bound.values[0]
+    else:
+        first = specs if isinstance(specs, Spec) else next(iter(specs), None)
+    raise missing_kernel(row, call.device, getattr(first, "dtype", None))
+
+
+def _route_functional(call: Call) -> None:
+    plan, kernel, specs = call.plan, call.kernel, call.answer.specs
+    outputs = [specs] if isinstance(specs, Spec) else list(specs)
+    if DYNAMIC in call.row.tags:
+        plan.run, plan.kernel, plan.outputs = executor.run_dynamic, kernel.fn, outputs
+        plan.pack = plan.pack or tuple
+        return
+    plan.outputs = [None if spec is None else allocator(spec) for spec in outputs]
+    if call.device.type == "meta":
+        plan.run = executor.run_abstract
+        return
+    plan.run = executor.run_kernel if plan.pack is None else executor.run_kernel_outputs
+    plan.kernel = rounding(kernel, outputs)
+    if plan.pack is None:
+        plan.spec, plan.shape, plan.np_dtype = outputs[0], tuple(outputs[0].shape), outputs[0].np_dtype
+
+
+def _route_views(call: Call) -> None:
+    plan, views = call.plan, call.answer.specs
+    plan.source = call.bound.sources[0]
+    if call.row.kind == "mutating":
+        plan.run, plan.spec, plan.offset = executor.run_inplace_view, views.spec, views.offset
+    elif isinstance(views, View):
+        plan.run, plan.offset = executor.run_view, views.offset
+    else:
+        plan.run = executor.run_views
+        plan.outputs = [view.offset for view in views]
 
 
 def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) -> None:
@@ -189,22 +211,6 @@ def _wrap_int(value: int, dtype: Dtype | None) -> Any:
     return dtype.np.type(value)
 
 
-def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplementedError:
-    """Return the error for an op without a kernel on this device; torch's where results depend on bytes that meta lacks."""
-    if device.type == "meta":
-        return NotImplementedError(
-            f"{row.aten_name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
-            "registered. You may have run into this message while using an operator with PT2 compilation APIs "
-            "(torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
-            "Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
-        )
-    return NotImplementedError(
-        f"{row.aten_name}: no kernel for device '{device.type}'"
-        + (f" (dtype {dtype})" if dtype is not None else "")
-        + f"; add one in the backend's ops (see CONTRIBUTING.md), or compose {row.name!r} from other ops"
-    )
-
-
 def _converted(value: Any, np_dtype: Any) -> Any:
     """Return the array in another type; complex32 is a pair of halves to numpy, which cannot convert it."""
     if value.dtype.names is None or value.dtype == np_dtype:
@@ -212,56 +218,3 @@ def _converted(value: Any, np_dtype: Any) -> Any:
     pairs = np.empty(value.shape, np.complex64)
     pairs.real, pairs.imag = value["real"], value["imag"]
     return pairs.astype(np_dtype, copy=False)
-
-
-def _round_into(out: Any, wide: Any) -> None:
-    if out.dtype.names is None:
-        out[...] = wide
-    else:
-        out["real"][...], out["imag"][...] = wide.real, wide.imag
-
-
-def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
-    """Return the kernel's function, wrapped so that outputs of the types in `WIDER` are computed wider and rounded."""
-    wider = [None if spec is None or spec.dtype not in WIDER else WIDER[spec.dtype].np for spec in outputs]
-    if not kernel.upcast or kernel.halves or not any(wider):
-        return kernel.fn
-    fn = kernel.fn
-    if len(outputs) == 1:
-        only = wider[0]
-        assign = _round_into if outputs[0].dtype is complex32 else _assign
-
-        def rounded(out: Any, *values: Any) -> None:
-            wide = np.empty(out.shape, only)
-            fn(wide, *values)
-            assign(out, wide)
-
-        return rounded
-
-    def rounded_each(outs: tuple[Any, ...], *values: Any) -> None:
-        wide = tuple(out if kind is None else np.empty(out.shape, kind) for out, kind in zip(outs, wider, strict=True))
-        fn(wide, *values)
-        for out, value, kind in zip(outs, wide, wider, strict=True):
-            if kind is not None:
-                _round_into(out, value)
-
-    return rounded_each
-
-
-def _assign(out: Any, wide: Any) -> None:
-    out[...] = wide
-
-
-def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:
-    """Return the function that makes the call's result of a tuple of tensors, None for a single tensor.
-
-    Python's functions return tuples, named where the row says so; `torch.ops` overloads return what the schema says.
-    """
-    if isinstance(specs, Spec):
-        return None
-    returns = row.schema.returns
-    if overload:
-        return list if returns and returns[0].type.is_list else tuple
-    if row.pack is not None:
-        return row.pack.for_out() if out else row.pack
-    return tuple

@@ -9,7 +9,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..meta.checks import check, shape_text
 from ..meta.packs import Pack
-from .inplace import check_result_type, prepare_target
+from .targets import check_result_type, prepare_target
 
 _copy: list[Callable[[Any, Any], Any]] = []
 

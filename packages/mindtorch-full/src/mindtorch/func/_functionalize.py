@@ -15,7 +15,7 @@ from mindtorch_autograd.node import meta_of
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.extend.overloads import OpOverload, OutOverload, overload_of
 from mindtorch_dispatch.override.overrides import disabled_torch_function
-from mindtorch_dispatch.plan.inplace import check_writable
+from mindtorch_dispatch.plan.targets import check_writable
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import find_packet, find_row
 from mindtorch_storage.storage import UntypedStorage

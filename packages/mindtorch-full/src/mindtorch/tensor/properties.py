@@ -11,7 +11,7 @@ from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
-from mindtorch_dispatch.plan.inplace import check_inference
+from mindtorch_dispatch.plan.targets import check_inference
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, sparse_coo

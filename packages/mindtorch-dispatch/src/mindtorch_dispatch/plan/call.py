@@ -1,0 +1,73 @@
+"""What the stages of the planner find out about one call, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..arguments.bound import Bound, tensor_leaves
+from ..execute import executor
+from ..interface.autograd import Recorder
+from ..keys import DispatchKeySet
+from ..meta.rule import Outputs
+from ..state import Mode
+from ..table import Kernel
+from .plan import Plan
+
+
+class Call:
+    """A bound call on its way to a plan; every stage reads what those before it wrote.
+
+    `plan` is the plan in the making, `tensors` are the operands, `outs` the tensors given as `out=`.
+
+    keys: `intercepted`, that Python handles it; else `device` (where it runs), `keys` (those it passes), `mode` (less what
+        it passes by).
+    kernel: `kernel`, the device's, or `function`, which takes and returns tensors: `registered` by a program, or made from
+        `composed`, what the op is made of. `settled` is the one call that a composed op comes to, `opaque` says that it has
+        a derivative of its own.
+    meta: `answer`.
+    record: `recorder`.
+    """
+
+    __slots__ = (
+        "answer",
+        "bound",
+        "composed",
+        "device",
+        "function",
+        "intercepted",
+        "kernel",
+        "keys",
+        "mode",
+        "opaque",
+        "outs",
+        "plan",
+        "recorder",
+        "registered",
+        "row",
+        "settled",
+        "tensors",
+    )
+
+    device: Device
+
+    def __init__(self, bound: Bound, mode: Mode) -> None:
+        self.bound = bound
+        self.row = bound.row
+        self.mode = mode
+        self.tensors: list[TensorBase] = tensor_leaves(bound.values)
+        self.outs: list[TensorBase] = [] if bound.out is None else tensor_leaves((bound.out,))
+        self.plan = Plan(bound.row, executor.run_composite)
+        self.intercepted = False
+        self.keys = DispatchKeySet()
+        self.kernel: Kernel | None = None
+        self.function: Callable[..., Any] | None = None
+        self.composed: Callable[..., Any] | None = None
+        self.registered: Callable[..., Any] | None = None
+        self.settled: Any = None
+        self.opaque = False
+        self.answer = Outputs(None)
+        self.recorder: Recorder | None = None

@@ -1,0 +1,56 @@
+"""The planner's second stage: whose function answers a call."""
+
+from __future__ import annotations
+
+from ..errors import missing_registration
+from ..execute import fallback
+from ..execute.arrays import array_types
+from ..extend.boxing import boxed
+from ..extend.registry import registry
+from ..keys import DispatchKey
+from ..override.interception import ask_python
+from ..sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
+from ..table import kernels
+from .call import Call
+from .composite import compose
+from .pinning import asks_for_pinning, pinned
+
+
+def choose_kernel(call: Call) -> None:
+    """Choose what stands first for the call's keys; NotImplementedError of torch where nothing answers."""
+    if call.intercepted:
+        ask_python(call)
+    elif call.device.type == "cpu" and asks_for_pinning(call.bound):
+        call.function = pinned(call.bound)
+    else:
+        _follow_keys(call)
+    if call.composed is not None:
+        compose(call)
+    elif call.registered is not None:
+        call.function = boxed(call.bound, call.registered, call.keys)
+
+
+def _follow_keys(call: Call) -> None:
+    """Take a registered kernel, else the one for sparse tensors, else the device's, else what the op is composed of."""
+    row = call.row
+    call.registered = registry.resolve(row, call.keys) if call.bound.out is None else None
+    if call.registered is not None:
+        return
+    if DispatchKey.Sparse in call.keys:
+        call.function = sparse_kernel(row)
+        if call.bound.out is not None or (call.function is None and row.composite is None):
+            raise no_sparse_kernel(row)
+        if call.function is not None and DispatchKey.Autograd in call.keys:
+            raise no_gradient()
+        call.composed = row.composite if call.function is None else None
+        return
+    place = call.device.type
+    if place == "cpu" and getattr(row.meta, "mixed_devices", False):  # copies from a device are the device's, too
+        place = next((t.device.type for t in call.tensors if t.device.type in array_types), place)
+    call.kernel = kernels[place].get((row.base or row).name)
+    if call.kernel is None:
+        call.composed = row.composite
+        if call.composed is None and fallback.takes(row, call.device, call.bound.values):
+            call.composed = fallback.function(row, call.device)
+        if call.composed is None and row.meta is None:
+            raise missing_registration(row, call.tensors, call.device)

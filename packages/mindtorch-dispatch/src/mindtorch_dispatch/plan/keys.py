@@ -1,0 +1,117 @@
+"""The planner's first stage: on which device a call runs and which dispatch keys it passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.sparse import SparseSpec
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..defaults import get_default_device
+from ..execute.arrays import resolve
+from ..interface.batching import BATCHED_MASK
+from ..interface.batching import hooks as batching
+from ..keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
+from ..override.interception import check_memory, intercepted
+from ..state import AUTOGRAD_MASK
+from ..table import OpRow
+from .call import Call
+from .plan import Plan
+from .targets import adopt_options
+
+BACKENDS = sum(1 << key for key in DEVICE_TYPES)
+
+
+def find_keys(call: Call) -> Plan | None:
+    """Find the call's device and keys, which one that Python handles has no need of. Of a batched one return the plan."""
+    bound, tensors = call.bound, call.tensors
+    wraps = any(tensor._wraps for tensor in tensors)
+    if not wraps and intercepted(call.mode, [*tensors, *call.outs]):
+        call.intercepted = True
+        return None
+    for place, value in enumerate(bound.values):
+        if isinstance(value, Device) and value.type != "cpu":
+            bound.values[place] = resolve(value)
+            # Another device may be current at the next call.
+            bound.cacheable = bound.cacheable and value.index == bound.values[place].index
+    if bound.out is not None or call.row.kind == "inplace":
+        adopt_options(bound)
+    if wraps or call.mode.include & BATCHED_MASK:
+        batched = batching.plan(bound, tensors)
+        if batched is not None:
+            return batched
+    check_memory(tensors)
+    call.device = common_device(call.row, tensors, bound.values)
+    call.keys = key_set(call)
+    return None
+
+
+def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[Any]) -> Device:
+    """Return the device the call runs on; torch's error when the tensors' devices differ."""
+    given = next((value for value in values if isinstance(value, Device)), None)
+    if given is not None and (not tensors or row.variants != ("method",)):
+        return given
+    found: Device | None = None
+    for tensor in tensors:
+        device = tensor.device
+        if found is None or found == device:
+            found = device
+        elif row.meta is None:
+            continue  # the ops it is composed of say what they take
+        elif getattr(row.meta, "mixed_devices", False):
+            found = found if device.type == "cpu" else device
+        elif tensor._sig.spec.ndim == 0 and device.type == "cpu":
+            continue
+        elif found.type == "cpu" and all(t._sig.spec.ndim == 0 for t in tensors if t.device == found):
+            found = device
+        else:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {found} and {device}!"
+            )
+    return found or get_default_device()
+
+
+def key_set(call: Call) -> DispatchKeySet:
+    """Return the keys this call passes, guards applied; a sparse layout among its options is one."""
+    mode, tensors, device_type = call.mode, call.tensors, call.device.type
+    if device_type not in BACKEND_KEYS:
+        raise _no_backend(device_type)
+    mask = 1 << BACKEND_KEYS[device_type]
+    if mode.records and any(tensor._sig.requires_grad for tensor in tensors):
+        mask |= 1 << DispatchKey.Autograd
+    options = [value for value in call.bound.values if type(value) is Layout]
+    if any(type(tensor._sig.spec) is SparseSpec for tensor in tensors) or sparse_coo in options:
+        mask |= 1 << DispatchKey.Sparse
+    if mode.autocast is not None:
+        mask |= 1 << DispatchKey.Autocast
+    mask = (mask | mode.include & ~BATCHED_MASK) & ~mode.exclude
+    return DispatchKeySet(_with_registrations(call, mask) if "entry" in call.row.__dict__ else mask)
+
+
+def _no_backend(device_type: str) -> Exception:
+    """The error of torch for a device that this program has nothing for."""
+    if device_type in ("cuda", "xpu"):
+        return AssertionError(f"Torch not compiled with {device_type.upper()} enabled")
+    return RuntimeError(f"PyTorch is not linked with support for {device_type} devices")
+
+
+def _with_registrations(call: Call, mask: int) -> int:
+    """Return the keys of an operator with registrations; the mode loses what those let the call pass by.
+
+    A registered Autograd kernel is asked whether or not a gradient is needed, as in torch; only tensors of inference
+    mode have no such key. Without tensors only kernels that serve every backend apply.
+    """
+    entry = call.row.__dict__["entry"]
+    if entry.declared and not call.tensors and not any(isinstance(value, Device) for value in call.bound.values):
+        return mask & ~BACKENDS
+    asked = DispatchKey.Autograd in entry.boxed and not call.mode.exclude & AUTOGRAD_MASK
+    if asked and any(not tensor._sig.inference for tensor in call.tensors):
+        mask |= AUTOGRAD_MASK
+    passed = sum(1 << key for key in entry.fallthrough if key not in DEVICE_TYPES)
+    if passed:
+        call.mode = call.mode.replace(exclude=call.mode.exclude | passed)
+    return mask & ~passed

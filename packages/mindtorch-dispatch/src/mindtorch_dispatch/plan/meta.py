@@ -1,0 +1,35 @@
+"""The planner's third stage: what the results of a call are, by the meta function of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..meta.rule import Outputs
+from .call import Call
+from .targets import check_out
+
+
+def describe_results(call: Call) -> None:
+    """Ask the row's meta function, where a kernel over arrays runs; functions over tensors say for themselves."""
+    if call.function is not None:
+        return
+    answer = call.row.meta(*to_specs(call.bound.values))
+    call.answer = answer if isinstance(answer, Outputs) else Outputs(answer)
+    if call.bound.out is not None:
+        check_out(call)
+
+
+def to_specs(values: Sequence[Any]) -> list[Any]:
+    """Return `values` with every tensor replaced by its spec."""
+    specs: list[Any] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            specs.append(value._sig.spec)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+            specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
+        else:
+            specs.append(value)
+    return specs

@@ -1,0 +1,80 @@
+"""How results are packed, allocated and rounded: what routing and the executor's helpers know of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage.dtype import bfloat16, complex32, complex64, float16, float32
+from mindtorch_storage.spec import Spec
+
+from ..execute.arrays import array_types
+from ..execute.executor import strided_alloc
+from ..meta.rule import View
+from ..table import Kernel, OpRow
+
+WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
+"""The types that kernels compute in another one, whose results are rounded once."""
+
+
+def allocator(spec: Spec) -> Callable[..., Any]:
+    """Return what makes the array of an output."""
+    arrays = array_types.get(spec.device.type)
+    if arrays is not None:
+        return lambda shape, np_dtype: arrays.empty(spec)
+    return np.empty if spec.is_contiguous else strided_alloc(spec)
+
+
+def _round_into(out: Any, wide: Any) -> None:
+    if out.dtype.names is None:
+        out[...] = wide
+    else:
+        out["real"][...], out["imag"][...] = wide.real, wide.imag
+
+
+def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
+    """Return the kernel's function, wrapped so that outputs of the types in `WIDER` are computed wider and rounded."""
+    wider = [None if spec is None or spec.dtype not in WIDER else WIDER[spec.dtype].np for spec in outputs]
+    if not kernel.upcast or kernel.halves or not any(wider):
+        return kernel.fn
+    fn = kernel.fn
+    if len(outputs) == 1:
+        only = wider[0]
+        assign = _round_into if outputs[0].dtype is complex32 else _assign
+
+        def rounded(out: Any, *values: Any) -> None:
+            wide = np.empty(out.shape, only)
+            fn(wide, *values)
+            assign(out, wide)
+
+        return rounded
+
+    def rounded_each(outs: tuple[Any, ...], *values: Any) -> None:
+        wide = tuple(out if kind is None else np.empty(out.shape, kind) for out, kind in zip(outs, wider, strict=True))
+        fn(wide, *values)
+        for out, value, kind in zip(outs, wide, wider, strict=True):
+            if kind is not None:
+                _round_into(out, value)
+
+    return rounded_each
+
+
+def _assign(out: Any, wide: Any) -> None:
+    out[...] = wide
+
+
+def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:
+    """Return the function that makes the call's result of a tuple of tensors, None for a single one.
+
+    Python's functions return tuples, named where the row says so; `torch.ops` overloads return what the schema says.
+    """
+    if isinstance(specs, (Spec, View)):
+        return None
+    returns = row.schema.returns
+    if overload:
+        return list if returns and returns[0].type.is_list else tuple
+    if row.pack is not None:
+        return row.pack.for_out() if out else row.pack
+    return tuple

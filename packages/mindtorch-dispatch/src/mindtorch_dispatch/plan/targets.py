@@ -1,0 +1,176 @@
+"""Planning of calls that write into a tensor they are given: in-place forms and `out=`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.promotion import can_cast
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import has_internal_overlap
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..execute import executor
+from ..meta.checks import c_type, shape_text
+from ..state import state
+from ..table import OpRow
+from .call import Call
+from .overlap import refusing_overlap
+
+_FILLS = frozenset(("fill_.Scalar", "zero_", "masked_fill_.Scalar"))
+"""Ops that write one value everywhere, so that elements may share memory."""
+
+
+def check_writable(spec: Spec) -> None:
+    """Raise torch's error for a written-to tensor whose elements overlap in memory."""
+    if has_internal_overlap(spec.shape, spec.stride):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def check_inference(target: TensorBase) -> None:
+    """Raise torch's error when a tensor made in inference mode is written outside of it."""
+    if target._sig.inference and not state.mode.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
+def check_result_type(result: Dtype, target: Dtype) -> None:
+    """Raise torch's error when a result of dtype `result` must not be written to a tensor of dtype `target`."""
+    if not can_cast(result, target):
+        raise RuntimeError(
+            f"result type {result.scalar_name} can't be cast to the desired output type {target.scalar_name}"
+        )
+
+
+def _check_same(result: Spec, spec: Spec) -> None:
+    """Raise torch's error where the result of an op that broadcasts and converts nothing does not fit its target."""
+    if result.shape != spec.shape:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {shape_text(spec.shape)} and output tensor size "
+            f"{shape_text(result.shape)} should match"
+        )
+    if result.dtype is not spec.dtype:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
+            f"{c_type(result.dtype)} should match"
+        )
+
+
+def check_target(call: Call) -> None:
+    """Raise torch's error where the call writes its first argument, but must not, or cannot fit the result into it."""
+    row, plan = call.row, call.plan
+    target = call.bound.values[0] if row.kind in ("inplace", "mutating") and call.function is None else None
+    if not isinstance(target, TensorBase):
+        return
+    if call.recorder is not None and not row.meta.view:
+        call.recorder.check(target)
+    check_inference(target)
+    if row.meta.view:
+        return
+    if row.meta.aliases_ok and not row.meta.overlap_ok:
+        plan.before = refusing_overlap(plan)
+    spec = target._sig.spec
+    if row.name not in _FILLS:
+        check_writable(spec)
+    if row.kind == "inplace":
+        _check_result(row, call.answer.specs, spec)
+
+
+def _check_result(row: OpRow, result: Spec, spec: Spec) -> None:
+    if row.meta.exact:
+        _check_same(result, spec)
+    if result.shape != spec.shape:
+        raise RuntimeError(
+            f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape {shape_text(result.shape)}"
+        )
+    check_result_type(result.dtype, spec.dtype)
+
+
+RESIZE_WARNING = (
+    "An output with one or more elements was resized since it had shape {had}, which does not match the required "
+    "output shape {need}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+    "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
+    "elements with t.resize_(0)."
+)
+
+
+def prepare_target(target: TensorBase, spec: Spec) -> None:
+    """Give an `out=` tensor the shape of the result, warning as torch does when that discards elements."""
+    had = target._sig.spec
+    if had.shape == spec.shape:
+        return
+    if had.numel != 0:
+        warnings.warn(
+            RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape)), UserWarning, stacklevel=5
+        )
+    wanted = Spec.of(had.dtype, had.device, spec.shape, spec.stride)
+    storage = target._materialized_storage()
+    needed = target._offset * had.itemsize + wanted.nbytes
+    if storage.nbytes() < needed:
+        storage.resize_(needed)
+    executor.rebind_geometry(target, wanted, storage, target._offset)
+
+
+def adopt_options(bound: Any) -> None:
+    """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given.
+
+    Rules that adopt only do so where no dtype is given; their in-place forms keep the dtype too.
+    """
+    names = [argument.name for argument in bound.row.schema.arguments]
+    target = bound.values[0] if bound.row.kind == "inplace" else bound.out
+    if not isinstance(target, TensorBase):
+        return
+    spec = target._sig.spec
+    if getattr(bound.row.meta, "adopts", False):
+        place = names.index("dtype")
+        bound.values[place] = bound.values[place] or spec.dtype
+        return
+    if "pin_memory" not in names:
+        return
+    place = names.index("dtype")
+    given = bound.values[place]
+    if bound.sources[place] is not None and given is not None and given is not spec.dtype:
+        raise RuntimeError(
+            f"dtype {given.scalar_name} does not match dtype of out parameter ({spec.dtype.scalar_name})"
+        )
+    bound.values[place] = spec.dtype
+    bound.values[names.index("device")] = spec.device
+
+
+def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
+    """Raise torch's error when `out=` is used where a gradient would be recorded."""
+    if state.mode.records and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
+        raise RuntimeError(
+            f"{row.packet}(): functions with out=... arguments don't support automatic differentiation, "
+            f"but one of the arguments requires grad."
+        )
+
+
+def _dtype_mismatch(spec: Spec, target: Dtype) -> str:
+    return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
+
+
+def check_out(call: Call) -> None:
+    """Raise torch's error where the tensors given as `out=` cannot take the results."""
+    row, specs = call.row, call.answer.specs
+    check_out_grad(row, call.outs, call.tensors)
+    for target, spec in zip(call.outs, [specs] if isinstance(specs, Spec) else list(specs), strict=True):
+        check_inference(target)
+        if target.device != spec.device:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {spec.device} and "
+                f"{target.device}!"
+            )
+        if row.meta.exact and spec.dtype is not target.dtype:
+            raise RuntimeError((row.meta.exact if callable(row.meta.exact) else _dtype_mismatch)(spec, target.dtype))
+        check_result_type(spec.dtype, target.dtype)
+        # Where torch refuses operands that share memory with the result, it looks before it resizes.
+        if row.meta.no_overlap or target._sig.spec.shape == spec.shape:
+            check_writable(target._sig.spec)
