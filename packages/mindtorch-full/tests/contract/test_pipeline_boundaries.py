@@ -314,7 +314,7 @@ READERS = {
     "mindtorch_storage/storage/typed.py",  # a method of that name, over `_readable`
     "mindtorch_dispatch/execute/executor.py",  # runs the calls
     "mindtorch_dispatch/plan/routing.py",
-    "mindtorch_dispatch/plan/targets.py",  # while a call runs
+    "mindtorch_dispatch/plan/writes.py",  # while a call runs
     "mindtorch_dispatch/extend/devices.py",  # asked only where nothing is recorded, as are the lists
     "mindtorch_npu/backend/ops/lists.py",
     "mindtorch_cpu/lists.py",
