@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ..arguments.bound import tensor_leaves
 from ..call import call_below, call_overload, make_form
 from ..execute.arrays import load_backend
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from ..plan.routing import tensor_leaves
 from ..state import mode_set, state
 from ..table import OpRow, Packet, find_packet
 from .entries import OperatorEntry, split_name
