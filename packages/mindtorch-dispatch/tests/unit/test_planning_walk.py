@@ -10,6 +10,9 @@ from mindtorch_dispatch.plan import planner  # noqa: E402
 from mindtorch_dispatch.table import packets  # noqa: E402
 
 ROOT = Path(planner.__file__).parents[1]
+META = ROOT / "meta"
+"""Meta functions walk among themselves, the further the more results they describe."""
+
 STAGES = (
     "find_keys",
     "choose_kernel",
@@ -49,7 +52,8 @@ def walk(function):
             inside[0] += 1 if event == "call" else -1 if event == "return" else 0
             if event == "call":
                 returns.append([set(), code.co_filename, 0])
-        if event != "call" or not inside[0] or not code.co_filename.startswith(str(ROOT)):
+        place = Path(code.co_filename)
+        if event != "call" or not inside[0] or not place.is_relative_to(ROOT) or place.parent == META:
             return
         entered.append(code.co_name)
         seen, last, count = returns[-1]
