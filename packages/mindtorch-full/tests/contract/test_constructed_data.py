@@ -36,6 +36,27 @@ CASES: list[Callable[[Any], Any]] = [
     lambda m: m.tensor(np.arange(12.0).reshape(3, 4)[:, 1::2]).stride(),
 ]
 
+INTEGERS = ("uint64", "uint32", "uint16", "int64", "int32", "uint8", "int8", "int16", "bool")
+NUMBERS: list[Any] = [
+    [300], 300, [-300], [-129], [128], [70000], [2**40], [-(2**40)], [1e30], [float("nan")], [-1.5], [300.7], 1e30, [True],
+    [2**64 - 1], [1.5, 2**63], [3, 2**64 - 1], [-1], -1, [2**64], [1j], [None], ["a"], "a", [[2**63], [1]], [5, None],
+    [True, 2**63], [], [[], []], [1, 1e30], [-(2**63)], [-(2**63) - 1], [[1.5], [-2.5]], (2**31, -(2**31)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_that_a_dtype_cannot_hold_are_refused(dtype: str) -> None:
+    for data in NUMBERS:
+        assert_same(
+            lambda data=data: mt.tensor(data, dtype=getattr(mt, dtype)),
+            lambda data=data: torch.tensor(data, dtype=getattr(torch, dtype)),
+        )
+
+
+def test_the_division_of_python_2() -> None:
+    for name in ("__div__", "__rdiv__"):
+        assert_same(lambda name=name: getattr(mt.ones(2), name)(2), lambda name=name: getattr(torch.ones(2), name)(2))
+
 
 @pytest.mark.parametrize("case", CASES)
 def test_same_as_torch(case: Callable[[Any], Any]) -> None:

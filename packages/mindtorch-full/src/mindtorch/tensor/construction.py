@@ -21,6 +21,7 @@ from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.storage.elements import class_name
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
+from .literals import first_leaf, leaves, typed_array
 from .native import parsed_by
 
 
@@ -120,24 +121,10 @@ def _check_level(data: Any, shape: list[int], depth: int) -> None:
         _check_level(item, shape, depth + 1)
 
 
-def _first_leaf(data: Any) -> Any:
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return data
-
-
-def _leaves(data: Any) -> Any:
-    if isinstance(data, (list, tuple)):
-        for item in data:
-            yield from _leaves(item)
-    else:
-        yield data
-
-
 def infer_dtype(data: Any) -> Any:
     """Return the dtype torch infers for nested Python data."""
     kinds: set[Any] = set()
-    for leaf in _leaves(data):
+    for leaf in leaves(data):
         if isinstance(leaf, TensorBase):
             kinds.add(leaf.dtype)
         elif isinstance(leaf, np.ndarray | np.generic):
@@ -182,13 +169,10 @@ def _to_array(data: Any, dtype: Any) -> Any:
     else:
         if isinstance(data, (list, tuple)):
             _check_nesting(data)
-            leaf = _first_leaf(data)
+            leaf = first_leaf(data)
             if isinstance(leaf, (TensorBase, np.ndarray)):
                 data = _plain_nesting(data)
-        try:
-            array = _typed_array(data, dtype)
-        except (TypeError, ValueError):
-            raise
+        array = typed_array(data, dtype)
     return array
 
 
@@ -220,44 +204,6 @@ def _plain_sequences(data: Any) -> Any:
     if isinstance(data, (list, tuple)) or _is_foreign_sequence(data):
         return [_plain_sequences(item) for item in data]
     return data
-
-
-def _typed_array(data: Any, dtype: Any) -> Any:
-    if dtype.is_floating_point or dtype.is_complex:
-        return _inexact_array(data, np.complex128 if dtype.is_complex else np.float64)
-    if dtype is dtypes.bool:
-        return np.asarray(data).astype(np.bool_)
-    array = np.asarray(data)
-    if array.size == 0:
-        return array.astype(np.int64)
-    unsigned = array.dtype == np.uint64 and dtype is not dtypes.uint64
-    if array.dtype.kind == "O" or (unsigned and array.max() > np.iinfo(np.int64).max):
-        raise ValueError("Overflow when unpacking long long")
-    return array
-
-
-def _inexact_array(data: Any, np_dtype: Any) -> np.ndarray[Any, Any]:
-    """Return numbers as an array of floats; numpy would read texts as numbers, and None as nan."""
-    if isinstance(_first_leaf(data), str):
-        if isinstance(data, str):
-            raise TypeError("new(): invalid data type 'str'")
-        raise ValueError("too many dimensions 'str'")
-    try:
-        array = np.asarray(data, dtype=np_dtype)
-    except TypeError:
-        _refuse_unreal(data)
-        raise
-    if np.isnan(array).any():
-        for leaf in _leaves(data):
-            if leaf is None:
-                raise TypeError("must be real number, not NoneType")
-    return array
-
-
-def _refuse_unreal(data: Any) -> None:
-    for leaf in _leaves(data):
-        if not hasattr(leaf, "__float__") and not hasattr(leaf, "__index__"):
-            raise TypeError(f"must be real number, not {class_name(leaf)}") from None
 
 
 _COPY_WARNING = (

@@ -30,6 +30,7 @@ OPERATORS = {
     "__sub__": "sub",
     "__mul__": "mul",
     "__truediv__": "div",
+    "__div__": "div",
     "__mod__": "remainder",
     "__matmul__": "matmul",
     "__pow__": "pow",
@@ -128,7 +129,7 @@ class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, Pick
     def __rtruediv__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else self.reciprocal() * other  # type: ignore[attr-defined]
 
-    __div__ = __rdiv__ = __rtruediv__
+    __rdiv__ = __rtruediv__
 
     def __rpow__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else aten.pow(other, self)

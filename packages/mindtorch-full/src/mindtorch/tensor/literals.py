@@ -1,0 +1,114 @@
+"""Python numbers in nested sequences, read into arrays as torch reads them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.storage.elements import class_name
+
+
+def leaves(data: Any) -> Any:
+    """Give the items of nested sequences."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from leaves(item)
+    else:
+        yield data
+
+
+def first_leaf(data: Any) -> Any:
+    """Return the first item of nested sequences; an empty sequence stands for itself."""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return data
+
+
+def typed_array(data: Any, dtype: Any) -> Any:
+    """Return numbers as an array that converts to `dtype` without loss; torch's errors for what the dtype cannot hold."""
+    if dtype.is_floating_point or dtype.is_complex:
+        return _inexact_array(data, np.complex128 if dtype.is_complex else np.float64)
+    _refuse_text(data)
+    if dtype is dtypes.bool:
+        array = np.asarray(data)
+        if array.dtype.kind == "O":
+            for leaf in leaves(data):
+                operator.index(leaf)
+        return array.astype(np.bool_)
+    return _integral_array(data, dtype)
+
+
+def _integral_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """Return numbers as an array of integers that `dtype` can hold."""
+    array = np.asarray(data)
+    if array.size == 0:
+        return array.astype(np.int64)
+    limits = np.iinfo(dtype.np)
+    if array.dtype.kind == "b":
+        return array
+    if array.dtype.kind != "i" or (dtype is dtypes.uint64 and array.min() < 0):
+        # What numpy made of a list of large or various numbers need not be what stands in it.
+        exact = _unsigned_leaf if dtype is dtypes.uint64 else _signed_leaf
+        kind = np.uint64 if dtype is dtypes.uint64 else np.int64
+        array = np.array([exact(leaf, dtype) for leaf in leaves(data)], kind).reshape(array.shape)
+    least = limits.min or -limits.max  # negative numbers wrap around in unsigned types
+    if array.dtype.kind == "i" and (array.min() < least or array.max() > limits.max):
+        raise _overflow(dtype)
+    return array
+
+
+def _overflow(dtype: Any) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {str(dtype).removeprefix('torch.')} without overflow")
+
+
+def _signed_leaf(leaf: Any, dtype: Any) -> int:
+    if isinstance(leaf, float):
+        limits = np.iinfo(dtype.np)
+        if not limits.min <= leaf <= limits.max:
+            raise _overflow(dtype)
+        return int(leaf)
+    number = operator.index(leaf)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return number
+
+
+def _unsigned_leaf(leaf: Any, dtype: Any) -> int:
+    if not isinstance(leaf, int):
+        raise TypeError("an integer is required")
+    if leaf < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if leaf >= 2**64:
+        raise OverflowError("int too big to convert")
+    return leaf
+
+
+def _refuse_text(data: Any) -> None:
+    if isinstance(first_leaf(data), str):
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
+        raise ValueError("too many dimensions 'str'")
+
+
+def _inexact_array(data: Any, np_dtype: Any) -> np.ndarray[Any, Any]:
+    """Return numbers as an array of floats; numpy would read texts as numbers, and None as nan."""
+    _refuse_text(data)
+    try:
+        array = np.asarray(data, dtype=np_dtype)
+    except TypeError:
+        _refuse_unreal(data)
+        raise
+    if np.isnan(array).any():
+        for leaf in leaves(data):
+            if leaf is None:
+                raise TypeError("must be real number, not NoneType")
+    return array
+
+
+def _refuse_unreal(data: Any) -> None:
+    for leaf in leaves(data):
+        if not hasattr(leaf, "__float__") and not hasattr(leaf, "__index__"):
+            raise TypeError(f"must be real number, not {class_name(leaf)}") from None
