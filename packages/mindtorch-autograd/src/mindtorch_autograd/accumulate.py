@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.interception import intercepted
-from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import state
 from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.layout import sparse_coo
@@ -82,8 +82,8 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
         sum_._sig is grad._sig
         and not state.mode.dispatch_modes
         and not sum_._sig.requires_grad
-        and type(sum_) is tensor_class[0]
-        and type(grad) is tensor_class[0]
+        and type(sum_) is wired.tensor_class
+        and type(grad) is wired.tensor_class
         and type(array) is np.ndarray
         and sys.getrefcount(array) <= 3
         and (array.base is None and sum_._storage is None if sum_._view is None else _unseen(sum_, array))
@@ -126,7 +126,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
 
     A view is taken too, where nothing but the view itself refers to its base.
     """
-    if type(grad) is not tensor_class[0] and intercepted(state.mode, (grad,)):
+    if type(grad) is not wired.tensor_class and intercepted(state.mode, (grad,)):
         return grad._grad_fn is None and not grad._sig.requires_grad and _same_layout(grad._sig.spec, spec)
     storage, array, view = grad._storage, grad._array, grad._view
     return (
@@ -135,7 +135,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
         and (storage is None or sys.getrefcount(storage) <= (3 if view is None else 4))
         and grad._grad_fn is None
         and not grad._sig.requires_grad
-        and type(grad) is tensor_class[0]
+        and type(grad) is wired.tensor_class
         and (grad._sig.spec is spec or _same_layout(grad._sig.spec, spec) or not layout_policy.enforced)
     )
 
@@ -147,7 +147,7 @@ def _alone(array: Any) -> bool:
 
 
 def _without_view(grad: TensorBase) -> TensorBase:
-    return share_bytes(tensor_class[0], grad._sig.spec.plain, grad)
+    return share_bytes(wired.tensor_class, grad._sig.spec.plain, grad)
 
 
 def _same_layout(one: Spec, other: Spec) -> bool:
@@ -169,4 +169,4 @@ def obeying(grad: TensorBase, spec: Spec) -> Any:
 def _without_history(tensor: TensorBase) -> TensorBase:
     if tensor._grad_fn is None and not tensor._sig.requires_grad:
         return tensor
-    return share_bytes(tensor_class[0], tensor._sig.spec.plain, tensor)
+    return share_bytes(wired.tensor_class, tensor._sig.spec.plain, tensor)

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.execute.profiling import FUNCTION, next_sequence
+from mindtorch_dispatch.execute.profiling import FUNCTION
 from mindtorch_dispatch.interface.batching import BATCHED_MASK
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -273,7 +274,7 @@ class Function(metaclass=FunctionMeta):
             args, kwargs = in_order(cls.forward, args, kwargs), {}
         if not state.mode.profiling:
             return cls._apply(*args, **kwargs)
-        event = state.recording.begin(cls.__name__, FUNCTION, next_sequence[0](), args)
+        event = state.recording.begin(cls.__name__, FUNCTION, wired.next_sequence(), args)
         try:
             return cls._apply(*args, **kwargs)
         finally:

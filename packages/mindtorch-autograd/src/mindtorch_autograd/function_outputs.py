@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.plan import tensor_class
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 
@@ -20,7 +20,7 @@ def alias_without_history(tensor: TensorBase) -> TensorBase:
     if has_bytes(tensor) and tensor._array is not None:
         tensor._materialized_storage()  # two tensors over one array need the storage that says so
     return share_bytes(
-        type(tensor) if type(tensor) is tensor_class[0] else tensor_class[0], tensor._sig.spec.plain, tensor
+        type(tensor) if type(tensor) is wired.tensor_class else wired.tensor_class, tensor._sig.spec.plain, tensor
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mindtorch_dispatch.execute.profiling import next_sequence
 from mindtorch_dispatch.interface.autograd import PlanRequest, hooks
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
 
@@ -66,4 +66,4 @@ def install() -> None:
         "SavedResult": SavedResult,
         "install_loop": install_loop,
     }
-    next_sequence[0] = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting
+    wired.next_sequence = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

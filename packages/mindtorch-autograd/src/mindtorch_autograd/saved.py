@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.interception import intercepted
-from mindtorch_dispatch.plan import tensor_class
 from mindtorch_dispatch.state import AUTOGRAD_MASK, mode_set, state
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase, share_bytes
@@ -75,7 +75,7 @@ class SavedResult:
 
 def alias_of(tensor: TensorBase) -> TensorBase:
     """Return a tensor without history over the same bytes and version counter, of the class that its own class makes."""
-    cls = tensor_class[0]
+    cls = wired.tensor_class
     if (state.mode.dispatch_modes or type(tensor) is not cls) and intercepted(state.mode, (tensor,)):
         return _detached(tensor)
     return share_bytes(cls, tensor._sig.spec.plain, tensor)
@@ -134,7 +134,7 @@ def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
         alias = item.alias
         if alias._counter[0] != version:
             raise modified_error(alias, version, node, item.number)
-        if state.mode.dispatch_modes or type(alias) is not tensor_class[0]:
+        if state.mode.dispatch_modes or type(alias) is not wired.tensor_class:
             alias = alias_of(alias)
         return _with_history(node, alias, item) if history or state.mode.grad else alias
     if item._counter[0] != version:

@@ -273,7 +273,7 @@ def install(module: Any) -> None:
             "enter": errstate.enter,
             "leave": errstate.leave,
             "silent": errstate.SILENT,
-            "tensor_class": plan.tensor_class,
+            "tensor_class": twin.tensor_class,
             "bfloat16": bfloat16.np,
             "dtype": type(bfloat16),
             "cpu": Device("cpu"),

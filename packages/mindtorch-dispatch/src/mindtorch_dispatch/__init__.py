@@ -4,11 +4,14 @@ Importing the package declares nothing; `mindtorch_dispatch.ops` declares the op
 """
 
 from .__about__ import __version__
+from .assembly import assemble
 from .call import aten
 from .extend.dispatcher import current_dispatch_keyset, dispatch, redispatch
 from .extend.registry import registry
 from .keys import DispatchKey, DispatchKeySet
 from .table import CORE, DYNAMIC, op, register_kernel
+
+assemble()
 
 __all__ = [
     "CORE",

@@ -21,16 +21,15 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import tensor_leaves
-from .execute import fallback
 from .execute.profiling import plan_recorded
-from .extend.overloads import install_calls, namespace
+from .extend.overloads import namespace
 from .interface.autograd import hooks
 from .interface.native import twin
+from .interface.wiring import wired
 from .override import overrides
 from .plan import Plan, opaque_types, plain_types, wrapping_types
 from .plan.planner import plan_call
 from .plan.record import differentiable
-from .plan.writing import install_copy
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
 from .table import OpRow, Packet, find_packet, packets
 
@@ -189,12 +188,8 @@ def _call_unplanned(
 def _compared_with_array(name: str, args: tuple[Any, ...]) -> Any:
     # Of all operators torch lets `==` take arrays, as without an answer Python compares by identity.
     if name == "__eq__" and isinstance(args[1], np.ndarray):
-        return args[0] == array_taker[0](args[1])
+        return args[0] == wired.from_array(args[1])
     return NotImplemented
-
-
-array_taker: list[Callable[[Any], Any]] = []
-"""What makes a tensor of a numpy array; the layer that knows how installs it."""
 
 
 def _call_operator(
@@ -375,12 +370,3 @@ def call_matching(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 aten = namespace("aten")
 """The built-in operators."""
-
-
-def _copy(target: Any, value: Any) -> Any:
-    return aten.copy_(target, value)
-
-
-install_copy(_copy)
-fallback.install(call_overload, lambda tensor, device: aten._to_copy(tensor, device=device), _copy)
-install_calls(call_overload, make_form, call_matching)

@@ -5,10 +5,10 @@ import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 import mindtorch_dispatch.ops  # noqa: F401 (declares the rows)
 from mindtorch._backends import is_installed, load_backend
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.execute.arrays import set_backend_loader
+from mindtorch_dispatch.interface.wiring import wired
 
 __all__ = ["aten"]
 
-set_backend_loader(load_backend, is_installed)
+wired.load_backend, wired.backend_installed = load_backend, is_installed
 
 DERIVATIVE_FAMILIES = mindtorch_autograd.derivatives.FAMILIES

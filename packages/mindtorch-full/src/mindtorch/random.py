@@ -10,7 +10,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch_cpu.generator import Generator, default_generator, set_state_tensors, type_name
 from mindtorch_dispatch.execute.executor import wrap_array
-from mindtorch_dispatch.plan import tensor_class
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import uint8
 from mindtorch_storage.tensor_base import TensorBase
@@ -31,7 +31,7 @@ _CPU = Device("cpu")
 
 
 def _state_tensor(array: Any) -> Any:
-    return wrap_array(tensor_class[0], array, uint8, _CPU)
+    return wrap_array(wired.tensor_class, array, uint8, _CPU)
 
 
 def _state_array(tensor: Any) -> Any:

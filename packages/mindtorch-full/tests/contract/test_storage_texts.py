@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-from mindtorch_dispatch.plan import pinning
+from mindtorch_dispatch.interface.wiring import wired
 
 from .outcomes import assert_same
 
@@ -55,7 +55,7 @@ def test_texts(text: str) -> None:
 @pytest.fixture
 def no_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests of the same process may have simulated one."""
-    monkeypatch.setattr(pinning.Pinning, "available", staticmethod(lambda: False))
+    monkeypatch.setattr(wired, "can_pin", lambda: False)
 
 
 @pytest.mark.usefixtures("no_accelerator")

@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
 
+from ..interface.wiring import wired
 from ..override import overrides
-from ..plan import tensor_class, wrapping_types
+from ..plan import wrapping_types
 from .levels import current
 
 _ITEM = (
@@ -81,7 +82,7 @@ def _text(self: Any, *args: Any, **kwargs: Any) -> str:
 
 
 def _made(cls: type, *args: Any, **kwargs: Any) -> Any:
-    return tensor_class[0](*args, **kwargs)
+    return wired.tensor_class(*args, **kwargs)
 
 
 def _formatted(self: Any, spec: str) -> str:
@@ -120,7 +121,7 @@ _classes: dict[type, type] = {}
 
 def batched_class() -> type:
     """Return the class of batched tensors: the surface's tensor class, refusing what needs an example's bytes."""
-    base = tensor_class[0]
+    base = wired.tensor_class
     made = _classes.get(base)
     if made is None:
         made = _classes.setdefault(base, type("Tensor", (base,), dict(_MEMBERS)))

@@ -8,14 +8,15 @@ nothing else of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import array_makers
+
+from ..interface.wiring import wired
 
 
 class ArrayType(Protocol):
@@ -38,27 +39,15 @@ class ArrayType(Protocol):
         ...
 
 
-class _Backends:
-    """What the layer that finds backends plugs in: how one is imported, and whether it is there to be imported."""
-
-    load: ClassVar[Callable[[str], None]] = staticmethod(lambda device_type: None)
-    installed: ClassVar[Callable[[str], bool]] = staticmethod(lambda device_type: False)
-
-
-def set_backend_loader(load: Callable[[str], None], installed: Callable[[str], bool]) -> None:
-    """Let `load(device type)` import the backend of a device type when a call first names one that is `installed`."""
-    _Backends.load, _Backends.installed = staticmethod(load), staticmethod(installed)
-
-
 def load_backend(device_type: str) -> None:
     """Import the backend of a device type, unless it has been or there is none."""
     if device_type not in array_types and device_type not in _HOST:
-        _Backends.load(device_type)
+        wired.load_backend(device_type)
 
 
 def backend_installed(device_type: str) -> bool:
     """Return whether the backend of a device type can be imported. Imports nothing."""
-    return device_type in array_types or _Backends.installed(device_type)
+    return device_type in array_types or wired.backend_installed(device_type)
 
 
 def resolve(device: Device) -> Device:

@@ -15,18 +15,13 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..interface.wiring import wired
 from ..table import OpRow
 
 VARIABLE = "MINDTORCH_FALLBACK"
 _HOST = Device("cpu")
 
-_calls: list[Callable[..., Any]] = []
 _warned: set[str] = set()
-
-
-def install(call_overload: Callable[..., Any], copy_to: Callable[[Any, Any], Any], copy_: Callable[..., Any]) -> None:
-    """Give this module the calls that it makes; `call` does, because ops stand above the planner."""
-    _calls[:] = [call_overload, copy_to, copy_]
 
 
 def takes(row: OpRow, device: Device, values: list[Any]) -> bool:
@@ -55,21 +50,20 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
         warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
 
     def run(*values: Any) -> Any:
-        call_overload, copy_to, copy_ = _calls
         home = next((one.device for one in _tensors(values)), device)
-        moved = [_mapped(value, lambda tensor: copy_to(tensor, _HOST)) for value in values]
+        moved = [_mapped(value, lambda tensor: wired.copy_to(tensor, _HOST)) for value in values]
         moved = [_HOST if isinstance(value, Device) else value for value in moved]
         names = [argument.name for argument in used.schema.arguments]
         split = next((i for i, one in enumerate(used.schema.arguments) if one.kwarg_only), len(names))
         named = dict(zip(names[split:], moved[split:], strict=False))
-        result = call_overload(used, tuple(moved[:split]), named)
+        result = wired.call_overload(used, tuple(moved[:split]), named)
         for argument, given, changed in zip(used.schema.arguments, values, moved, strict=False):
             if argument.alias is not None and argument.alias.is_write:
                 for one, other in zip(_tensors([given]), _tensors([changed]), strict=True):
-                    copy_(one, other)
+                    wired.copy_(one, other)
         if used.kind == "mutating" and isinstance(result, TensorBase) and result is moved[0]:
             return values[0]
-        return _mapped(result, lambda tensor: copy_to(tensor, home))
+        return _mapped(result, lambda tensor: wired.copy_to(tensor, home))
 
     return run
 

@@ -19,6 +19,7 @@ import numpy as np
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..arguments.bound import Bound
+from ..interface.wiring import wired
 from ..keys import DispatchKey
 from ..plan import Plan
 from ..state import state
@@ -29,9 +30,6 @@ FUNCTION, BACKWARD, USER = 0, 1, 7
 
 _ids = itertools.count(1)
 _ALLOCATING = (executor.run_kernel, executor.run_kernel_outputs, executor.run_dynamic)
-
-next_sequence: list[Callable[[], int]] = [lambda: -1]
-"""Returns the sequence number that the next node of the backward graph will get; autograd installs it."""
 
 
 class Event:
@@ -216,7 +214,7 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if recording.shapes:
         arguments = [v if at is None else flat[at] for v, at in zip(plan.values, plan.source, strict=True)]
     name, overload = plan.outputs
-    event = recording.begin(name, FUNCTION, next_sequence[0]() if plan.follows else -1, arguments, overload)
+    event = recording.begin(name, FUNCTION, wired.next_sequence() if plan.follows else -1, arguments, overload)
     try:
         result = inner.run(inner, flat)
         if recording.memory and inner.run in _ALLOCATING:

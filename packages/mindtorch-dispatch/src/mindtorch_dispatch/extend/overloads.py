@@ -1,6 +1,6 @@
 """`torch.ops`: namespaces, operators (`aten.add`) and their overloads (`aten.add.Tensor`) as objects.
 
-The objects only name operators. How a call runs is the call path's business: `call` installs its two entry points.
+The objects only name operators. How a call runs is the call path's business: `wired` holds its entry points.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
 from ..interface.native import twin
+from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from ..override.interception import make_overload
 from ..schema import Schema
 from ..schema.function_schema import FunctionSchema
 from ..state import mode_set, state
@@ -26,22 +26,15 @@ from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
 from .registry import registry
 
-_calls: dict[str, Callable[..., Any]] = {}
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse])
 _EVERY = DispatchKeySet(DispatchKey)
-
-
-def install_calls(overload: Callable[..., Any], form: Callable[..., Any], matching: Callable[..., Any]) -> None:
-    """Give this module the call path: `overload(row, args, kwargs)`, `form(packet, method)` and, for the operators of
-    libraries, `matching(packet, args, kwargs)`."""
-    _calls.update(overload=overload, form=form, matching=matching)
 
 
 def _call_of(row: OpRow) -> Callable[..., Any]:
     """Return what calls an overload: the backend's twin of it, for operators that nobody can take back."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return _calls["overload"](row, args, kwargs)
+        return wired.call_overload(row, args, kwargs)
 
     packet = find_packet(row.packet)
     if twin.caller is None or packet is None or "::" in row.packet:
@@ -141,7 +134,7 @@ class OpOverload:
         removed = _EVERY - DispatchKeySet(keyset) - _BACKENDS
         before = state.mode
         with mode_set(exclude=before.exclude | removed.mask):
-            return _calls["overload"](self.row, args, kwargs, before)
+            return wired.call_overload(self.row, args, kwargs, before)
 
     def has_kernel_for_dispatch_key(self, key: Any) -> bool:
         """Whether the overload itself has a kernel for a key, given as `DispatchKey` or by name."""
@@ -223,7 +216,7 @@ class OutOverload(OpOverload):
                     f"Declaration: {self.declared}"
                 )
         outs = tuple(kwargs.pop(name) for name in names)
-        return _calls["overload"](self.row, args, {**kwargs, "out": outs[0] if len(outs) == 1 else outs})
+        return wired.call_overload(self.row, args, {**kwargs, "out": outs[0] if len(outs) == 1 else outs})
 
     @cached_property
     def declared(self) -> Schema:  # type: ignore[override]
@@ -241,7 +234,7 @@ class OpOverloadPacket:
 
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
-        self.function: Callable[..., Any] = _calls["form"](packet, False)
+        self.function: Callable[..., Any] = wired.call_form(packet, False)
         if "::" in packet.name:
             self.function = self._match
         self.__name__ = packet.name.rpartition("::")[2]
@@ -252,7 +245,7 @@ class OpOverloadPacket:
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def _match(self, *args: Any, **kwargs: Any) -> Any:
-        return _calls["matching"](self.packet, args, kwargs)
+        return wired.call_matching(self.packet, args, kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload in ("packet", "function"):  # while a copy is being made
@@ -393,6 +386,4 @@ def _forget(packet_name: str, overload: str) -> None:
             del found.__dict__[base]
 
 
-make_overload[:] = [overload_of]
-registry.overload_of = overload_of
 registry.on_removal.append(_forget)

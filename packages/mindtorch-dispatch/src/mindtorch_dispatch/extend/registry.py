@@ -14,6 +14,7 @@ from typing import Any
 
 from mindtorch_storage.forking import renew_after_fork
 
+from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema, parse_schema
 from ..table import OpRow, Packet, find_packet, kernels, packets
@@ -30,8 +31,11 @@ class Registry:
         self._entries: dict[str, OperatorEntry] = {}
         self.fallbacks: dict[str, Registration] = {}
         self.on_removal: list[Callable[[str, str], None]] = []
-        self.overload_of: Callable[[OpRow], Any] = lambda row: row
         self.generation = 0
+
+    def overload_of(self, row: OpRow) -> Any:
+        """Return the `torch.ops` object of a row."""
+        return wired.overload_of(row)
 
     def register_schema(self, name: str, schema: str | Schema) -> OperatorEntry:
         """Declare operator `name` with `schema`; RuntimeError when it is declared with another schema."""

@@ -7,6 +7,8 @@ from functools import WRAPPER_ASSIGNMENTS
 from types import FunctionType
 from typing import Any
 
+from mindtorch_storage.tensor_base import TensorBase
+
 
 class Twin:
     """What a backend installed, None while there is nothing.
@@ -16,13 +18,15 @@ class Twin:
     `caller` returned, and `guard` as `guarded_by`. `types` are those of packets' functions and methods. `fill(records)`
     runs what a pipeline has put down, from the end of the list on, and takes it off; it stops before what is Python's to
     run, and before what raises.
+    `tensor_class` holds `wired.tensor_class` where C reads it without a call.
     `view_of(tensor, items)` is what a tuple of ints, slices, None and `...` selects, None where it holds anything else; it
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
     """
 
-    __slots__ = ("caller", "fill", "guard", "shortcut", "subscript_by", "types", "view_of")
+    __slots__ = ("caller", "fill", "guard", "shortcut", "subscript_by", "tensor_class", "types", "view_of")
 
     def __init__(self) -> None:
+        self.tensor_class: list[type] = [TensorBase]
         self.types: tuple[type, ...] = (FunctionType,)
         self.caller: Callable[..., Any] | None = None
         self.fill: Callable[[list[Any]], None] | None = None

@@ -1,6 +1,7 @@
 """Sparse coordinate tensors."""
 
 from ..decomp import sparse as composed
+from ..sparse import kernels as kernels  # registered with the rows
 from ..table import op
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="

@@ -9,7 +9,7 @@ Composed ops are taken apart before anybody is asked, unless torch has them as o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase, is_bare
@@ -18,6 +18,7 @@ from ..arguments.bound import Bound
 from ..defaults import get_default_device
 from ..execute.executor import relate
 from ..interface.autograd import PlanRequest, hooks
+from ..interface.wiring import wired
 from ..keys import DispatchKey, DispatchKeySet
 from ..meta.checks import check
 from ..plan import Plan, plain_types
@@ -334,10 +335,6 @@ def _numbers(value: Any, default: Any) -> bool:
     )
 
 
-make_overload: list[Callable[[OpRow, bool], Any]] = []
-"""Makes `torch.ops`' object for a row, or for its `out=` form; `call` installs it, because it stands above."""
-
-
 def overload_call(row: OpRow, out: Any = None) -> Any:
     """Return `torch.ops`' object for the overload that is called."""
-    return make_overload[0](row, out is not None)
+    return wired.overload_of(row, out is not None)

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..interface.wiring import wired
 from ..state import ALL_OVERRIDE, NONE_OVERRIDE, mode_set, state
 
 
@@ -44,18 +45,15 @@ def _is_base_default(kind: type) -> bool:
         return False
     for owner in kind.__mro__:
         if "__torch_function__" in owner.__dict__:
-            return owner is default_owner[0] and kind in default_plain
+            return owner is wired.override_owner and kind in default_plain
     return True
 
 
 def inherits_default(kind: type) -> bool:
     """Return whether the override of a tensor type is the default one, which only wraps results."""
     owner = next((one for one in kind.__mro__ if "__torch_function__" in one.__dict__), None)
-    return owner is not None and owner is default_owner[0]
+    return owner is not None and owner is wired.override_owner
 
-
-default_owner: list[Any] = [None]
-"""The class that defines the default `__torch_function__` (the surface's Tensor)."""
 
 default_plain: set[type] = set()
 """Classes whose results need no wrapping although they inherit the default (Tensor, Parameter)."""
@@ -150,5 +148,5 @@ def _all_refused(func: Callable[..., Any], mode: Any, overloaded: Sequence[Any])
 
 def is_method_form(func: Any) -> bool:
     """Return whether `func` is an operator's method form, `torch.Tensor.add` and not `torch.add`."""
-    owner = default_owner[0]
+    owner = wired.override_owner
     return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from mindtorch_storage.storage import NO_PINNED_MEMORY
 
 from ..arguments.bound import Bound
-
-
-class Pinning:
-    """What the layer that knows accelerators plugs in."""
-
-    available: ClassVar[Callable[[], bool]] = staticmethod(lambda: False)
-    copy: ClassVar[Callable[[Any], Any]]
-    call: ClassVar[Callable[..., Any]]
-
-
-def install_pinning(available: Callable[[], bool], copy: Callable[[Any], Any], call: Callable[..., Any]) -> None:
-    """Say whether there is page-locked memory, what copies a tensor there, and what calls a row with arguments."""
-    Pinning.available, Pinning.copy, Pinning.call = staticmethod(available), staticmethod(copy), staticmethod(call)
+from ..interface.wiring import wired
 
 
 def asks_for_pinning(bound: Bound) -> bool:
@@ -37,7 +25,7 @@ def pinned(bound: Bound) -> Callable[..., Any]:
 
     RuntimeError with torch's text where no memory can be pinned.
     """
-    if not Pinning.available():
+    if not wired.can_pin():
         raise RuntimeError(NO_PINNED_MEMORY)
     arguments = bound.row.schema.arguments
 
@@ -45,6 +33,6 @@ def pinned(bound: Bound) -> Callable[..., Any]:
         given = [False if a.name == "pin_memory" else v for a, v in zip(arguments, values, strict=True)]
         places = [v for a, v in zip(arguments, given, strict=True) if not a.kwarg_only]
         names = {a.name: v for a, v in zip(arguments, given, strict=True) if a.kwarg_only}
-        return Pinning.copy(Pinning.call(bound.row, tuple(places), names))
+        return wired.pinned_copy(wired.call_overload(bound.row, tuple(places), names))
 
     return made

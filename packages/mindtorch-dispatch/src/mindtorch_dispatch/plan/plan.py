@@ -9,6 +9,9 @@ import numpy as np
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..interface.native import twin as native
+from ..interface.wiring import wired
+
 
 class Plan:
     """Everything the executor needs for one geometry of one op. Immutable once made.
@@ -63,14 +66,11 @@ class Plan:
         self.values: list[Any] = []
         self.casts = False
         self.wraps = False
-        self.cls: type[TensorBase] = tensor_class[0]
+        self.cls: type[TensorBase] = wired.tensor_class
         self.creation = "default"
         self.follows = False
         self.offset: Any = 0
 
-
-tensor_class: list[type[TensorBase]] = [TensorBase]
-"""The class of results; the surface installs its own with `set_tensor_class`."""
 
 plain_types: set[type] = {TensorBase}
 """Tensor types that no `__torch_function__` override can apply to."""
@@ -85,5 +85,5 @@ opaque_types: set[type] = set()
 
 def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
     """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
-    tensor_class[0] = cls
+    wired.tensor_class = native.tensor_class[0] = cls
     plain_types.update((cls, *also_plain))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..interface.wiring import wired
 from ..meta.checks import check, shape_text
 from ..meta.packs import Pack
 from .targets import check_result_type, prepare_target
-
-_copy: list[Callable[[Any, Any], Any]] = []
-
-
-def install_copy(copy_: Callable[[Any, Any], Any]) -> None:
-    """Give this module the op that copies one tensor into another; `call` does, because ops stand above the planner."""
-    _copy[:] = [copy_]
 
 
 def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
@@ -29,7 +22,7 @@ def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
         ),
     )
     check_result_type(have.dtype, want.dtype)
-    _copy[0](target, value)
+    wired.copy_(target, value)
     return target
 
 
@@ -40,5 +33,5 @@ def copy_out(targets: Any, values: Any) -> Any:
     for target, value in pairs:
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)
-        _copy[0](target, value)
+        wired.copy_(target, value)
     return type(values).for_out()(targets) if isinstance(values, Pack) else targets

@@ -9,8 +9,8 @@ from mindtorch_storage.sparse import CooArray, SparseSpec
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from ..call import aten
+from ..interface.wiring import wired
 from ..meta.checks import check
-from ..plan import tensor_class
 from ..state import state
 from .table import no_gradient
 
@@ -30,7 +30,7 @@ def make(indices: Any, values: Any, size: Any, coalesced: bool = False) -> Any:
     """Return the sparse tensor of `size` with these entries, which are shared and not checked."""
     spec = SparseSpec.coo(values.dtype, values.device, tuple(int(extent) for extent in size), indices.shape[0])
     with_parts = CooArray(_plain(indices), _plain(values), coalesced or values.shape[0] < 2)
-    return make_tensor(tensor_class[0], spec.plain, with_parts, None, 0, [0])
+    return make_tensor(wired.tensor_class, spec.plain, with_parts, None, 0, [0])
 
 
 def _plain(tensor: Any) -> Any:

@@ -17,17 +17,15 @@ from .table import kernel
 
 def _of_values(name: str) -> Any:
     """f(a + b) = f(a) + f(b): the values alone, whatever repeats."""
-    function = getattr(aten, name)
-    return lambda self: like(self, function(parts(self).values))
+    return lambda self: like(self, getattr(aten, name)(parts(self).values))
 
 
 def _of_sums(name: str) -> Any:
     """f(0) = 0, but f of a sum is no sum: equal indices are added first."""
-    function = getattr(aten, name)
 
     def computed(self: Any, *rest: Any) -> Any:
         entries = coalesced(self)
-        return like(entries, function(parts(entries).values, *rest), True)
+        return like(entries, getattr(aten, name)(parts(entries).values, *rest), True)
 
     return computed
 

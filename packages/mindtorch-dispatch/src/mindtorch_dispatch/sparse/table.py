@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +21,6 @@ def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def sparse_kernel(row: Any) -> Callable[..., Any] | None:
     """Return what computes `row` on sparse tensors: its own kernel, or for an in-place form that of its base."""
-    if not kernels:
-        importlib.import_module("mindtorch_dispatch.sparse.kernels")  # few programs have sparse tensors
     own = kernels.get(row.name)
     if own is not None or row.kind != "inplace":
         return own

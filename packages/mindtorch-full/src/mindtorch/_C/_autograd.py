@@ -10,7 +10,7 @@ from mindtorch._naming import adopt
 from mindtorch_autograd import running
 from mindtorch_autograd.node import OpNode
 from mindtorch_autograd.saved import SavedTensor, hook_stack, pack
-from mindtorch_dispatch.execute.profiling import next_sequence
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import state
 
 __all__ = ["CreationMeta", "SavedTensor"]
@@ -78,7 +78,7 @@ def _make_saved_tensor(tensor: Any, is_output: bool, is_inplace_on_view: bool = 
 
 def _get_sequence_nr() -> int:
     """Return the sequence number that the next node gets."""
-    return next_sequence[0]()
+    return wired.next_sequence()
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:

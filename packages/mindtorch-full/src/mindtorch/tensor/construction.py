@@ -11,7 +11,7 @@ import numpy as np
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
-from mindtorch_dispatch.plan import tensor_class
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import fresh_signature, state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
@@ -32,7 +32,7 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.values())
     made = _legacy(args, None if device is None else Device(device))
-    if cls is not tensor_class[0]:
+    if cls is not wired.tensor_class:
         made.__class__ = cls
     return made
 
@@ -319,7 +319,9 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
 def _finished(array: Any, dtype: Any, stride: Any, device: Any, requires_grad: bool, wanted_dtype: Any = None) -> Any:
     """Return a tensor over a new array, cast to `wanted_dtype` and moved to `device` where that is asked for."""
     wanted = get_default_device() if device is None else Device(device)
-    made = make_tensor(tensor_class[0], fresh_signature(Spec.of(dtype, _CPU, array.shape, stride)), array, None, 0, [0])
+    made = make_tensor(
+        wired.tensor_class, fresh_signature(Spec.of(dtype, _CPU, array.shape, stride)), array, None, 0, [0]
+    )
     chosen = wanted_dtype or dtype
     if dtype is not chosen:
         made = aten._to_copy(made, dtype=chosen)

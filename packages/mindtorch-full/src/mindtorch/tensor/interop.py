@@ -9,7 +9,7 @@ import numpy as np
 
 import mindtorch
 from mindtorch.tensor.capsules import capsule_of, is_exchanged
-from mindtorch_dispatch.call import array_taker
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as types
@@ -162,4 +162,4 @@ class InteropMixin(TensorBase):
         return kinds[device.type], device.index or 0
 
 
-array_taker[:] = [lambda array: mindtorch.from_numpy(array)]
+wired.from_array = lambda array: mindtorch.from_numpy(array)

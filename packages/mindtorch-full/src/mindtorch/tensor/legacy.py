@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -21,7 +22,7 @@ class LegacyTensorType(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor of the type: of sizes, of data, or empty."""
         if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
-            return construction.legacy_new(construction.tensor_class[0], args, kwargs).to(cls.dtype)
+            return construction.legacy_new(wired.tensor_class, args, kwargs).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], TensorBase):
             if args[0].dtype is not cls.dtype:
                 raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.call import aten, call_overload
+from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.extend.devices import stream_records
-from mindtorch_dispatch.plan.pinning import install_pinning
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.storage import UntypedStorage, memory
 from mindtorch_storage.storage.conversion import check_pinning_device
@@ -60,7 +60,7 @@ def _available() -> bool:
     return memory.can_pin()
 
 
-install_pinning(_available, pinned_copy, call_overload)
+wired.can_pin, wired.pinned_copy = _available, pinned_copy
 
 
 def pin_memory(self: Any, device: Any = None) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
@@ -274,5 +275,5 @@ def bind_operators() -> None:
         if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
             setattr(Tensor, f"{name}_", method_of(f"{name}_"))
     set_tensor_class(Tensor)
-    overrides.default_owner[0] = Tensor
+    wired.override_owner = Tensor
     overrides.default_plain.add(Tensor)
