@@ -298,7 +298,7 @@ def default_stream(device: Any = None) -> Stream:
 def current_stream(device: Any = None) -> Stream:
     """Return the thread's current stream of a device: the default one unless another was set."""
     index = device_index(device)
-    return _thread.current.get(index) or default_stream(index)
+    return _thread.current.get(index) or _defaults.get(index) or default_stream(index)
 
 
 def set_stream(stream: Stream | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("mindtorch")
 
 from mindtorch_npu import AclError, allocator, memory, simulator  # noqa: E402
-from mindtorch_npu.backend import launches, rows  # noqa: E402
+from mindtorch_npu.backend import binding, launches, rows  # noqa: E402
 from mindtorch_npu.backend.binding import launch  # noqa: E402
 
 
@@ -283,6 +283,25 @@ def test_launches_are_counted(npu):
     before = launches.get("aclnnExp", 0)
     torch.ones(2, device="npu").exp()
     assert launches["aclnnExp"] == before + 1
+
+
+def test_words_for_errors_are_made_of_refused_launches_alone(npu, monkeypatch):
+    described = []
+    monkeypatch.setattr(binding, "_described", lambda name, arguments: described.append(name) or "its arguments")
+    x = torch.ones(4, device="npu")
+    assert (x * x).tolist() == [1.0] * 4
+    assert described == []
+    npu.faults.add("aclnnMulGetWorkspaceSize", 161002)
+    with pytest.raises(AclError, match=r"aclnnMulGetWorkspaceSize\(its arguments\) failed with 161002"):
+        x * x
+    assert described == ["aclnnMul"]
+
+
+def test_geometries_that_descriptors_are_made_from_are_bounded(npu, monkeypatch):
+    monkeypatch.setattr(binding, "_GEOMETRIES", 8)
+    for count in range(1, 30):
+        assert torch.ones(count, device="npu").exp().shape == (count,)
+    assert len(binding._geometries) <= 8
 
 
 def test_an_executor_serves_once(npu):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from ctypes import addressof
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,15 @@ launches: dict[str, int] = {}
 """How often each operator was launched in this process."""
 
 _lock = threading.Lock()
-_bound: dict[Any, dict[str, Any]] = {}
+_bound: dict[Any, dict[Any, Any]] = {}
+_FOUND = _U64 * 2  # a workspace's size, and the executor
 
 
 class MissingOperatorError(NotImplementedError):
     """The installed libraries lack an operator."""
 
 
-def _table() -> dict[str, Any]:
+def _table() -> dict[Any, Any]:
     """Return the functions bound so far of the libraries in use."""
     source = symbols()
     with _lock:
@@ -75,46 +77,68 @@ def _descriptor(name: str) -> Any:
     return _function(name, *DESCRIPTORS[name])
 
 
-class _Call:
-    """The arguments of one call as C sees them, and what has to be destroyed after it."""
+def kind_of(text: str) -> str:
+    """Return a C type of the signature table without `const` and blanks."""
+    return text.replace("const ", "").replace(" ", "")
 
-    def __init__(self) -> None:
-        self.owned: list[tuple[str, int]] = []
-        self.kept: list[Any] = []
 
-    def argument(self, kind: str, value: Any) -> Any:
-        """Return `value` as an argument of C type `kind`."""
-        if kind in PLAIN:
-            return value.encode() if isinstance(value, str) else value
-        if value is None:
-            return None
-        return getattr(self, _MAKERS[kind])(value)
+_ONE = _U64(1)
+_GEOMETRIES = 4096
+_geometries: dict[Any, tuple[Any, ...]] = {}
 
-    def _own(self, kind: str, handle: int) -> int:
-        self.owned.append((kind, handle))
-        return handle
+
+def _geometry(array: Any, elements: int) -> tuple[Any, ...]:
+    """Return what `aclCreateTensor` is told of arrays of one geometry: it copies what the addresses lead to."""
+    key = (array.shape, array.steps, array.dtype, elements)
+    found = _geometries.get(key)
+    if found is None:
+        if len(_geometries) >= _GEOMETRIES:
+            _geometries.clear()
+        rank = len(array.shape)
+        dims, steps = (_I64 * rank)(*array.shape), (_I64 * rank)(*array.steps)
+        # One dimension of all the storage's elements: the library checks that the view lies within it.
+        extent = (_I64 * 1)(max(1, elements))
+        places = [_P(ctypes.addressof(block)) for block in (dims, steps, extent)]
+        # As ctypes' objects, which are passed on as they are: converting numbers takes longer than the call.
+        found = (*places, _U64(rank), _I32(code_of(array.dtype)), _I32(FORMATS.get(rank, ND)), (dims, steps, extent))
+        _geometries[key] = found
+    return found
+
+
+class _Makers:
+    """What makes descriptors of arguments, by their C types, with the functions of one set of libraries.
+
+    Every maker returns a descriptor, which the function beside it in `by_kind` destroys.
+    """
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+        self._create_tensor = function("aclCreateTensor")
+        self._create_scalar = function("aclCreateScalar")
+        self.by_kind = {
+            f"acl{kind}*": (make, kind)
+            for kind, make in (
+                ("Tensor", self.tensor),
+                ("Scalar", self.scalar),
+                ("IntArray", self.ints),
+                ("FloatArray", self.floats),
+                ("BoolArray", self.bools),
+                ("TensorList", self.tensors),
+                ("ScalarList", self.scalars),
+            )
+        }
 
     def tensor(self, array: Any) -> int:
         """`aclTensor` of a device array."""
-        handle: int = self._make_tensor(array)
-        return self._own("Tensor", handle)
-
-    def _make_tensor(self, array: Any) -> int:
-        rank, itemsize = array.ndim, array.dtype.itemsize
-        dims, steps = (_I64 * rank)(*array.shape), (_I64 * rank)(*array.steps)
-        # One dimension of all the storage's elements: the library checks that the view lies within it.
-        extent = (_I64 * 1)(max(1, array.storage.nbytes() // itemsize))
-        create = _descriptor("aclCreateTensor")
-        form = FORMATS.get(rank, ND)
-        address = array.storage.data_ptr()
-        made: int = create(dims, rank, code_of(array.dtype), steps, array.offset, form, extent, 1, address)
+        storage = array.storage
+        dims, steps, extent, rank, code, form, _ = _geometry(array, storage.nbytes() // array.dtype.itemsize)
+        made: int = self._create_tensor(
+            dims, rank, code, steps, array.offset, form, extent, _ONE, storage._allocation.pointer()
+        )
         return made
 
     def scalar(self, value: Any) -> int:
         """`aclScalar` of a Python or numpy number."""
-        return self._own("Scalar", self._make_scalar(value))
-
-    def _make_scalar(self, value: Any) -> int:
         value = value.item() if hasattr(value, "item") else value
         block: Any
         if isinstance(value, bool):
@@ -125,77 +149,66 @@ class _Call:
             block, code = (ctypes.c_double * 2)(value.real, value.imag), COMPLEX128
         else:
             block, code = ctypes.c_double(value), DOUBLE
-        made: int = _descriptor("aclCreateScalar")(ctypes.addressof(block), code)
+        made: int = self._create_scalar(ctypes.addressof(block), code)
+        return made
+
+    def _array(self, kind: str, element: Any, values: Sequence[Any]) -> int:
+        block = (element * max(1, len(values)))(*values)
+        made: int = self._function(f"aclCreate{kind}")(ctypes.addressof(block), len(values))
         return made
 
     def ints(self, values: Any) -> int:
         """`aclIntArray`."""
-        values = [values] if isinstance(values, int) else list(values)
-        made = _descriptor("aclCreateIntArray")((_I64 * max(1, len(values)))(*values), len(values))
-        return self._own("IntArray", made)
+        return self._array("IntArray", _I64, [values] if isinstance(values, int) else list(values))
 
     def bools(self, values: Any) -> int:
         """`aclBoolArray`."""
-        made = _descriptor("aclCreateBoolArray")((ctypes.c_bool * len(values))(*values), len(values))
-        return self._own("BoolArray", made)
+        return self._array("BoolArray", ctypes.c_bool, values)
 
     def floats(self, values: Any) -> int:
         """`aclFloatArray`."""
-        made = _descriptor("aclCreateFloatArray")((ctypes.c_float * len(values))(*values), len(values))
-        return self._own("FloatArray", made)
+        return self._array("FloatArray", ctypes.c_float, values)
 
     def tensors(self, arrays: Any) -> int:
         """`aclTensorList`; destroying it destroys its elements."""
-        handles = [self._make_tensor(array) for array in arrays]
-        made = _descriptor("aclCreateTensorList")((_P * max(1, len(handles)))(*handles), len(handles))
-        return self._own("TensorList", made)
+        return self._array("TensorList", _P, [self.tensor(array) for array in arrays])
 
     def scalars(self, values: Any) -> int:
         """`aclScalarList`; destroying it destroys its elements."""
-        handles = [self._make_scalar(value) for value in values]
-        made = _descriptor("aclCreateScalarList")((_P * max(1, len(handles)))(*handles), len(handles))
-        return self._own("ScalarList", made)
-
-    def destroy(self) -> None:
-        """Destroy every descriptor."""
-        for kind, handle in self.owned:
-            _descriptor(f"aclDestroy{kind}")(handle)
+        return self._array("ScalarList", _P, [self.scalar(value) for value in values])
 
 
-_MAKERS = {
-    "aclTensor*": "tensor",
-    "aclScalar*": "scalar",
-    "aclIntArray*": "ints",
-    "aclBoolArray*": "bools",
-    "aclFloatArray*": "floats",
-    "aclTensorList*": "tensors",
-    "aclScalarList*": "scalars",
-}
+class _Operator:
+    """An operator of one set of libraries: its two phases, and what makes its arguments in order."""
 
+    __slots__ = ("arguments", "plan", "run")
 
-def kind_of(text: str) -> str:
-    """Return a C type of the signature table without `const` and blanks."""
-    return text.replace("const ", "").replace(" ", "")
-
-
-def _phases(name: str) -> tuple[Any, Any, list[str]]:
-    table = _table()
-    made = table.get(("phases", name))  # type: ignore[call-overload]
-    if made is None:
+    def __init__(self, name: str) -> None:
         kinds = [kind_of(text) for text, _ in signatures()[name]["params"]]
-        types = [PLAIN.get(kind, _P) for kind in kinds]
-        plan = _function(f"{name}GetWorkspaceSize", _I32, types)
-        run = _function(name, _I32, (_P, _U64, _P, _P))
-        made = table["phases", name] = (plan, run, kinds[:-2])  # type: ignore[index]
-    found: tuple[Any, Any, list[str]] = made
-    return found
+        self.plan = _function(f"{name}GetWorkspaceSize", _I32, [PLAIN.get(kind, _P) for kind in kinds])
+        self.run = _function(name, _I32, (_P, _U64, _P, _P))
+        table = _table()
+        makers = table.get(_Makers)
+        if makers is None:
+            makers = table[_Makers] = _Makers(_descriptor)
+        self.arguments = tuple(self._argument(makers, kind) for kind in kinds[:-2])
+
+    @staticmethod
+    def _argument(makers: _Makers, kind: str) -> Any:
+        """Return what makes and what destroys an argument, None for what is passed as it is."""
+        if kind in PLAIN:
+            return None
+        make, name = makers.by_kind[kind]
+        return make, _descriptor(f"aclDestroy{name}")
 
 
 def _device_of(arguments: Sequence[Any]) -> int:
     for value in arguments:
         for item in value if isinstance(value, (list, tuple)) else (value,):
-            if hasattr(item, "storage"):
-                return int(item.device)
+            storage = getattr(item, "storage", None)
+            if storage is not None:
+                device: int = storage._allocation.device
+                return device
     raise ValueError("no argument is on a device")
 
 
@@ -206,26 +219,45 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
 
     Raises AclError when the operator refuses, MissingOperatorError when the libraries lack it.
     """
-    plan, run, kinds = _phases(name)
+    table = _bound.get(symbols()) or _table()
+    operator = table.get((name,)) or table.setdefault((name,), _Operator(name))
     device = _device_of(arguments)
     acl = runtime.on(device)
     stream = current_stream(device).npu_stream
-    call = _Call()
+    given: list[Any] = []
+    owned: list[tuple[Any, Any]] = []
     try:
-        given = [call.argument(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
-        size, executor = _U64(), _P()
-        code = plan(*given, ctypes.addressof(size), ctypes.addressof(executor))
-        check(code, f"{name}GetWorkspaceSize({_described(name, arguments)})", acl)
-        allocator = allocator_of(device)
-        # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
-        workspace = allocator.malloc(size.value, stream)
-        try:
-            check(run(workspace or None, size.value, executor, stream), name, acl)
-        finally:
-            allocator.free(workspace)
+        for parts, value in zip(operator.arguments, arguments, strict=True):
+            if parts is None:
+                given.append(value.encode() if type(value) is str else value)
+            elif value is None:
+                given.append(None)
+            else:
+                made = parts[0](value)
+                owned.append((parts[1], made))
+                given.append(made)
+        found = _FOUND()
+        place = addressof(found)
+        code = operator.plan(*given, place, place + 8)
+        if code:
+            check(code, f"{name}GetWorkspaceSize({_described(name, arguments)})", acl)
+        size, executor = found
+        if size:
+            allocator = allocator_of(device)
+            # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
+            workspace = allocator.malloc(size, stream)
+            try:
+                code = operator.run(workspace, size, executor, stream)
+            finally:
+                allocator.free(workspace)
+        else:
+            code = operator.run(None, 0, executor, stream)
+        if code:
+            check(code, name, acl)
         shape = () if shape_of is None else _shape_of(given[shape_of], acl, stream)
     finally:
-        call.destroy()
+        for destroy, handle in owned:
+            destroy(handle)
     launches[name] = launches.get(name, 0) + 1
     return shape
 
