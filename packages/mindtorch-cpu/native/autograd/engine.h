@@ -15,7 +15,7 @@ public:
     ~Refs() { clear(); }
 
     size_t size() const { return count_; }
-    PyObject* operator[](size_t index) const { return index < FEW ? few_[index] : more_[index - FEW]; }
+    PyObject* operator[](size_t index) const { return index < SKINNY ? few_[index] : more_[index - SKINNY]; }
 
     // Takes the reference over.
     void set(size_t index, PyObject* owned) {
@@ -32,13 +32,13 @@ public:
 
     void grow(size_t count) {
         if (count <= count_) return;
-        if (count > FEW) more_.resize(count - FEW, nullptr);
+        if (count > SKINNY) more_.resize(count - SKINNY, nullptr);
         count_ = count;
     }
 
     // Take all of another's references over, in place of none.
     void take_all(Refs& other) {
-        for (size_t index = 0; index < FEW; index++) few_[index] = other.few_[index], other.few_[index] = nullptr;
+        for (size_t index = 0; index < SKINNY; index++) few_[index] = other.few_[index], other.few_[index] = nullptr;
         more_.swap(other.more_);
         count_ = other.count_;
         other.count_ = 0;
@@ -52,12 +52,12 @@ public:
     }
 
 private:
-    static constexpr size_t FEW = 3;
+    static constexpr size_t SKINNY = 3;
 
-    PyObject*& at(size_t index) { return index < FEW ? few_[index] : more_[index - FEW]; }
+    PyObject*& at(size_t index) { return index < SKINNY ? few_[index] : more_[index - SKINNY]; }
 
     size_t count_ = 0;
-    PyObject* few_[FEW] = {};
+    PyObject* few_[SKINNY] = {};
     std::vector<PyObject*> more_;
 };
 

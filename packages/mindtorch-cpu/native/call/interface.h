@@ -67,9 +67,13 @@ using KernelFunction = int (*)(PyObject* out, PyObject* const* values, Py_ssize_
 // As above, of an op whose shapes depend on values: the new array, or null without an error when numpy must make it.
 using MakingFunction = PyObject* (*)(PyObject* const* values, Py_ssize_t count);
 
+// What a kernel reads and writes itself: operands of reduced precision come to others as float32.
+enum Precision { FULL_PRECISION, REDUCED_PRECISION };
+
 struct NamedKernel {
-    const char* name;
+    const char* rows;  // of the op table, apart by spaces
     KernelFunction function;
+    Precision precision = FULL_PRECISION;
     MakingFunction make = nullptr;  // in `function`'s place
 };
 

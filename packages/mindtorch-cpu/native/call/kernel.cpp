@@ -4,7 +4,7 @@
 #include "kernels/operand.h"
 #include "pipeline/record.h"
 
-#include <initializer_list>
+#include <string.h>
 
 namespace mindtorch {
 
@@ -91,53 +91,67 @@ PyObject* kernel_repr(PyObject* object) {
     return PyUnicode_FromFormat("<native kernel %U>", reinterpret_cast<Kernel*>(object)->name);
 }
 
-PyObject* make_kernel(const NamedKernel& named, PyObject* numpy) {
-    Ref text(PyUnicode_FromString(named.name));
-    if (!text) return nullptr;
+PyObject* make_kernel(const NamedKernel& named, PyObject* row, PyObject* numpy) {
     auto* made = PyObject_GC_New(Kernel, &KernelType);
     if (made == nullptr) return nullptr;
     made->call = entry<kernel_vectorcall>;
     made->function = named.function;
     made->make = named.make;
     made->numpy = Py_NewRef(numpy);
-    made->name = text.release();
+    made->name = Py_NewRef(row);
     PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
     return reinterpret_cast<PyObject*>(made);
 }
 
-const NamedKernel* find_kernel(PyObject* name) {
-    for (const NamedKernel* family : {
-             pointwise_kernels, activation_kernels,   normalization_kernels, matmul_kernels,    attention_kernels,
-             conv_kernels,      pool_kernels,         tap_kernels,           reduction_kernels, running_kernels,
-             loss_kernels,      channel_norm_kernels, random_kernels,        copy_kernels,      join_kernels,
-             index_kernels,     scatter_kernels,      embedding_kernels,     selection_kernels, sort_kernels,
-             rank_kernels,
-         })
-        for (; family->name != nullptr; family++)
-            if (PyUnicode_CompareWithASCIIString(name, family->name) == 0) return family;
-    return nullptr;
+const NamedKernel* const families[] = {
+#define MINDTORCH_FAMILY(family) family##_kernels,
+    MINDTORCH_KERNEL_FAMILIES(MINDTORCH_FAMILY)
+#undef MINDTORCH_FAMILY
+};
+
+// True where `row` is one of the words of `rows`.
+bool names(const char* rows, const char* row) {
+    const size_t length = strlen(row);
+    for (const char* at = rows; (at = strstr(at, row)) != nullptr; at += length)
+        if ((at == rows || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return true;
+    return false;
 }
 
-PyObject* has_kernel(PyObject*, PyObject* name) {
-    if (PyUnicode_Check(name)) return PyBool_FromLong(find_kernel(name) != nullptr);
-    PyErr_SetString(PyExc_TypeError, "has_kernel(name)");
+const NamedKernel* find_kernel(PyObject* row) {
+    const char* text = PyUnicode_AsUTF8(row);
+    if (text == nullptr) return nullptr;
+    for (const NamedKernel* family : families)
+        for (; family->rows != nullptr; family++)
+            if (names(family->rows, text)) return family;
+    PyErr_SetObject(PyExc_KeyError, row);
     return nullptr;
 }
 
 PyObject* kernel(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 2 || !PyUnicode_Check(arguments[0])) {
-        PyErr_SetString(PyExc_TypeError, "kernel(name, numpy_kernel)");
+        PyErr_SetString(PyExc_TypeError, "kernel(row, numpy_kernel)");
         return nullptr;
     }
     const NamedKernel* found = find_kernel(arguments[0]);
-    if (found != nullptr) return make_kernel(*found, arguments[1]);
-    PyErr_SetObject(PyExc_KeyError, arguments[0]);
-    return nullptr;
+    return found == nullptr ? nullptr : make_kernel(*found, arguments[0], arguments[1]);
+}
+
+PyObject* kernels(PyObject*, PyObject*) {
+    Ref made(PyList_New(0));
+    if (!made) return nullptr;
+    for (const NamedKernel* family : families)
+        for (; family->rows != nullptr; family++) {
+            Ref one(Py_BuildValue("(sO)", family->rows, family->precision == REDUCED_PRECISION ? Py_True : Py_False));
+            if (!one || PyList_Append(made.get(), one.get()) < 0) return nullptr;
+        }
+    return made.release();
 }
 
 PyMethodDef methods[] = {
-    method<kernel>("kernel", "kernel(name, numpy_kernel): the native kernel `name`; KeyError when there is none."),
-    method<has_kernel>("has_kernel", METH_O, "has_kernel(name): whether there is a native kernel `name`."),
+    method<kernel>("kernel", "kernel(row, numpy_kernel): the native kernel of a row; KeyError when there is none."),
+    method<kernels>("kernels", METH_NOARGS,
+                    "Of every native kernel its rows, apart by spaces, and whether it reads and writes bfloat16 and "
+                    "float16 itself."),
     {nullptr, nullptr, 0, nullptr},
 };
 

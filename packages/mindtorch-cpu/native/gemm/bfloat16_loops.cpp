@@ -12,9 +12,9 @@ namespace mindtorch {
 namespace {
 
 using Vector = Simd<float>::Vector;
-constexpr size_t WIDTH = Simd<float>::WIDTH, WIDE = 2 * WIDTH;
+constexpr size_t WIDTH = Simd<float>::WIDTH, NR = 2 * WIDTH;
 typedef uint32_t Words __attribute__((vector_size(VECTOR_BYTES)));
-constexpr size_t SUPER_ROWS = 4 * BLOCK_ROWS;  // rows whose sums are kept between blocks of the depth
+constexpr size_t MC_SUMS = 4 * MC;  // rows whose sums are kept between blocks of the depth
 
 MINDTORCH_INLINE float widened(uint16_t x) { return __builtin_bit_cast(float, (uint32_t)x << 16); }
 MINDTORCH_INLINE uint16_t rounded(float x) {
@@ -38,13 +38,10 @@ MINDTORCH_INLINE void transpose_pairs(uint32_t* to, size_t to_step, const uint16
     memcpy(&b, from + line, sizeof b);
     memcpy(&c, from + 2 * line, sizeof c);
     memcpy(&d, from + 3 * line, sizeof d);
-    const QuadIndex ab = __builtin_shuffle(a, b, QuadIndex{0, 4, 1, 5}),
-                    cd = __builtin_shuffle(c, d, QuadIndex{0, 4, 1, 5});
-    const QuadIndex ba = __builtin_shuffle(a, b, QuadIndex{2, 6, 3, 7}),
-                    dc = __builtin_shuffle(c, d, QuadIndex{2, 6, 3, 7});
-    const QuadIndex each[] = {
-        __builtin_shuffle(ab, cd, QuadIndex{0, 1, 4, 5}), __builtin_shuffle(ab, cd, QuadIndex{2, 3, 6, 7}),
-        __builtin_shuffle(ba, dc, QuadIndex{0, 1, 4, 5}), __builtin_shuffle(ba, dc, QuadIndex{2, 3, 6, 7})};
+    const QuadIndex ab = shuffle<0, 4, 1, 5>(a, b), cd = shuffle<0, 4, 1, 5>(c, d);
+    const QuadIndex ba = shuffle<2, 6, 3, 7>(a, b), dc = shuffle<2, 6, 3, 7>(c, d);
+    const QuadIndex each[] = {shuffle<0, 1, 4, 5>(ab, cd), shuffle<2, 3, 6, 7>(ab, cd), shuffle<0, 1, 4, 5>(ba, dc),
+                              shuffle<2, 3, 6, 7>(ba, dc)};
     for (size_t k = 0; k < 4; k++) memcpy(to + k * to_step, &each[k], sizeof each[k]);
 }
 
@@ -114,20 +111,20 @@ struct Paired {
     template <size_t ROWS>
     static inline __attribute__((always_inline)) MINDTORCH_PAIRS void sum(Vector (&sums)[ROWS][2], const Word* left,
                                                                           const Word* right, size_t words) {
-        Vector chains[ROWS][2] = {};
-        for (size_t k = 0; k < words; k++, left += TILE_ROWS, right += WIDE) {
+        Vector accumulators[ROWS][2] = {};
+        for (size_t k = 0; k < words; k++, left += MR, right += NR) {
             const Words first = read_words(right), second = read_words(right + WIDTH);
 #pragma GCC unroll 16
             for (size_t i = 0; i < ROWS; i++) {
                 const Words pair = Words{} + left[i];
-                chains[i][0] = dot(chains[i][0], first, pair);
-                chains[i][1] = dot(chains[i][1], second, pair);
+                accumulators[i][0] = dot(accumulators[i][0], first, pair);
+                accumulators[i][1] = dot(accumulators[i][1], second, pair);
             }
         }
 #pragma GCC unroll 16
         for (size_t i = 0; i < ROWS; i++) {
-            sums[i][0] += chains[i][0];
-            sums[i][1] += chains[i][1];
+            sums[i][0] += accumulators[i][0];
+            sums[i][1] += accumulators[i][1];
         }
     }
 };
@@ -142,18 +139,18 @@ void pack_lines(typename Way::Word* to, const Matrix<uint16_t>& from, size_t cou
 }
 
 // Where a tile's sums go: to `partial`, after those of earlier blocks, or, of the last block, to the result.
-struct BrainTile {
+struct BFloat16Tile {
     float* partial;
     size_t partial_row;
-    bool again, last;
+    bool accumulate_out, last;
     uint16_t* out;
     const uint16_t* addend;
     size_t rows, columns;
 };
 
 // True where the sums alone are the result.
-MINDTORCH_INLINE bool plain(const BrainProduct& p, const BrainTile& t) {
-    return t.last && !t.again && p.alpha == 1.0f && t.addend == nullptr && t.columns == WIDE;
+MINDTORCH_INLINE bool plain(const BFloat16Product& p, const BFloat16Tile& t) {
+    return t.last && !t.accumulate_out && p.alpha == 1.0f && t.addend == nullptr && t.columns == NR;
 }
 
 MINDTORCH_INLINE Words rounded_words(const Vector& x) {
@@ -169,71 +166,71 @@ MINDTORCH_INLINE void write_rounded(uint16_t* to, const Vector& first, const Vec
     memcpy(to + WIDTH, &right, sizeof right);
 }
 
-void finish(const BrainProduct& p, const BrainTile& t, const float* sums) {
+void epilogue(const BFloat16Product& p, const BFloat16Tile& t, const float* sums) {
     if (plain(p, t)) {
-        for (size_t i = 0; i < t.rows; i++, sums += WIDE) {
+        for (size_t i = 0; i < t.rows; i++, sums += NR) {
             uint16_t* out = t.out + static_cast<ptrdiff_t>(i) * p.out_row;
-            for (size_t j = 0; j < WIDE; j++) out[j] = rounded(sums[j]);
+            for (size_t j = 0; j < NR; j++) out[j] = rounded(sums[j]);
         }
         return;
     }
-    for (size_t i = 0; i < t.rows; i++, sums += WIDE) {
+    for (size_t i = 0; i < t.rows; i++, sums += NR) {
         float* partial = t.partial + i * t.partial_row;
-        float values[WIDE];
-        for (size_t j = 0; j < WIDE; j++) values[j] = sums[j];
-        if (t.again)
+        float values[NR];
+        for (size_t j = 0; j < NR; j++) values[j] = sums[j];
+        if (t.accumulate_out)
             for (size_t j = 0; j < t.columns; j++) values[j] += partial[j];
         if (!t.last) {
             for (size_t j = 0; j < t.columns; j++) partial[j] = values[j];
             continue;
         }
-        for (size_t j = 0; j < WIDE; j++) values[j] *= p.alpha;
+        for (size_t j = 0; j < NR; j++) values[j] *= p.alpha;
         if (t.addend != nullptr) {
             const uint16_t* addend = t.addend + static_cast<ptrdiff_t>(i) * p.addend.row;
             for (size_t j = 0; j < t.columns; j++)
                 values[j] += p.beta * widened(addend[static_cast<ptrdiff_t>(j) * p.addend.column]);
         }
         uint16_t* out = t.out + static_cast<ptrdiff_t>(i) * p.out_row;
-        if (t.columns == WIDE)
-            for (size_t j = 0; j < WIDE; j++) out[j] = rounded(values[j]);
+        if (t.columns == NR)
+            for (size_t j = 0; j < NR; j++) out[j] = rounded(values[j]);
         else
             for (size_t j = 0; j < t.columns; j++) out[j] = rounded(values[j]);
     }
 }
 
-#define MINDTORCH_TILE(Way, attribute)                                                                               \
-    template <size_t ROWS>                                                                                           \
-    attribute void tile_of(const BrainProduct& p, const BrainTile& t, const Way::Word* left, const Way::Word* right, \
-                           size_t words) {                                                                           \
-        Vector sums[ROWS][2] = {};                                                                                   \
-        for (size_t k = 0; k < words; k += SUM_DEPTH)                                                                \
-            Way::sum<ROWS>(sums, left + k * TILE_ROWS, right + k * WIDE, least(SUM_DEPTH, words - k));               \
-        if (plain(p, t) && t.rows == ROWS) {                                                                         \
-            _Pragma("GCC unroll 16") for (size_t i = 0; i < ROWS; i++)                                               \
-                write_rounded(t.out + static_cast<ptrdiff_t>(i) * p.out_row, sums[i][0], sums[i][1]);                \
-            return;                                                                                                  \
-        }                                                                                                            \
-        float lanes[ROWS][WIDE];                                                                                     \
-        memcpy(lanes, sums, sizeof lanes);                                                                           \
-        finish(p, t, lanes[0]);                                                                                      \
-    }                                                                                                                \
-    template <size_t COLUMNS>                                                                                        \
-    attribute void inner_products(float* sums, const uint16_t* left, const uint16_t* right, ptrdiff_t step,          \
-                                  size_t depth, const Way&) {                                                        \
-        Vector chains[COLUMNS] = {};                                                                                 \
-        size_t k = 0;                                                                                                \
-        for (; k + WIDE <= depth; k += WIDE) {                                                                       \
-            const Words x = read_words(left + k);                                                                    \
-            _Pragma("GCC unroll 8") for (size_t j = 0; j < COLUMNS; j++) chains[j] =                                 \
-                Way::dot(chains[j], x, read_words(right + static_cast<ptrdiff_t>(j) * step + k));                    \
-        }                                                                                                            \
-        for (size_t j = 0; j < COLUMNS; j++) {                                                                       \
-            float sum = 0;                                                                                           \
-            for (size_t lane = 0; lane < WIDTH; lane++) sum += chains[j][lane];                                      \
-            const uint16_t* y = right + static_cast<ptrdiff_t>(j) * step;                                            \
-            for (size_t at = k; at < depth; at++) sum += widened(left[at]) * widened(y[at]);                         \
-            sums[j] = sum;                                                                                           \
-        }                                                                                                            \
+#define MINDTORCH_TILE(Way, attribute)                                                                      \
+    template <size_t ROWS>                                                                                  \
+    attribute void tile_of(const BFloat16Product& p, const BFloat16Tile& t, const Way::Word* left,          \
+                           const Way::Word* right, size_t words) {                                          \
+        Vector sums[ROWS][2] = {};                                                                          \
+        for (size_t k = 0; k < words; k += SUM_DEPTH)                                                       \
+            Way::sum<ROWS>(sums, left + k * MR, right + k * NR, least(SUM_DEPTH, words - k));               \
+        if (plain(p, t) && t.rows == ROWS) {                                                                \
+            _Pragma("GCC unroll 16") for (size_t i = 0; i < ROWS; i++)                                      \
+                write_rounded(t.out + static_cast<ptrdiff_t>(i) * p.out_row, sums[i][0], sums[i][1]);       \
+            return;                                                                                         \
+        }                                                                                                   \
+        float lanes[ROWS][NR];                                                                              \
+        memcpy(lanes, sums, sizeof lanes);                                                                  \
+        epilogue(p, t, lanes[0]);                                                                           \
+    }                                                                                                       \
+    template <size_t COLUMNS>                                                                               \
+    attribute void inner_products(float* sums, const uint16_t* left, const uint16_t* right, ptrdiff_t step, \
+                                  size_t depth, const Way&) {                                               \
+        Vector accumulators[COLUMNS] = {};                                                                  \
+        size_t k = 0;                                                                                       \
+        for (; k + NR <= depth; k += NR) {                                                                  \
+            const Words x = read_words(left + k);                                                           \
+            _Pragma("GCC unroll 8") for (size_t j = 0; j < COLUMNS; j++) accumulators[j] =                  \
+                Way::dot(accumulators[j], x, read_words(right + static_cast<ptrdiff_t>(j) * step + k));     \
+        }                                                                                                   \
+        for (size_t j = 0; j < COLUMNS; j++) {                                                              \
+            float sum = 0;                                                                                  \
+            for (size_t lane = 0; lane < WIDTH; lane++) sum += accumulators[j][lane];                       \
+            const uint16_t* y = right + static_cast<ptrdiff_t>(j) * step;                                   \
+            for (size_t at = k; at < depth; at++) sum += widened(left[at]) * widened(y[at]);                \
+            sums[j] = sum;                                                                                  \
+        }                                                                                                   \
     }
 
 MINDTORCH_TILE(Widened, )
@@ -243,75 +240,75 @@ MINDTORCH_TILE(Paired, MINDTORCH_PAIRS)
 
 template <typename Way>
 struct Blocks {
-    static constexpr size_t DEPTH = BLOCK_DEPTH * Way::DEPTH;
+    static constexpr size_t DEPTH = KC * Way::DEPTH;
 
     static size_t words(size_t depth) { return (least(depth, DEPTH) + Way::DEPTH - 1) / Way::DEPTH; }
     static size_t rows_size(size_t rows, size_t depth) {
-        return round_up(round_up(least(rows, BLOCK_ROWS), TILE_ROWS) * words(depth) * 4, 64);
+        return round_up(round_up(least(rows, MC), MR) * words(depth) * 4, 64);
     }
     static size_t columns_size(size_t columns, size_t depth) {
-        return round_up(round_up(least(columns, BLOCK_COLUMNS), WIDE) * words(depth) * 4, 64);
+        return round_up(round_up(least(columns, NC), NR) * words(depth) * 4, 64);
     }
     static size_t scratch(size_t rows, size_t columns, size_t depth) {
-        const size_t partial = depth > DEPTH ? least(rows, SUPER_ROWS) * least(columns, BLOCK_COLUMNS) * 4 : 0;
+        const size_t partial = depth > DEPTH ? least(rows, MC_SUMS) * least(columns, NC) * 4 : 0;
         return rows_size(rows, depth) + columns_size(columns, depth) + partial;
     }
 
     // Packed rows from `row` on times packed columns from `column` on.
-    static void block(const BrainProduct& p, BrainTile t, const typename Way::Word* left,
+    static void block(const BFloat16Product& p, BFloat16Tile t, const typename Way::Word* left,
                       const typename Way::Word* right, size_t row, size_t rows, size_t column, size_t columns,
                       size_t words) {
         float* const partial = t.partial;
-        for (size_t j = 0; j < columns; j += WIDE) {
-            t.columns = least(WIDE, columns - j);
-            for (size_t i = 0; i < rows; i += TILE_ROWS) {
-                t.rows = least(TILE_ROWS, rows - i);
+        for (size_t j = 0; j < columns; j += NR) {
+            t.columns = least(NR, columns - j);
+            for (size_t i = 0; i < rows; i += MR) {
+                t.rows = least(MR, rows - i);
                 const ptrdiff_t at = static_cast<ptrdiff_t>(row + i), beside = static_cast<ptrdiff_t>(column + j);
                 t.partial = partial + i * t.partial_row + j;
                 t.out = p.out + at * p.out_row + beside;
                 if (p.addend.data != nullptr) t.addend = p.addend.data + at * p.addend.row + beside * p.addend.column;
                 const auto *a = left + i * words, *b = right + j * words;
-                if (t.rows <= (TILE_ROWS + 2) / 3)
-                    tile_of<(TILE_ROWS + 2) / 3>(p, t, a, b, words);
-                else if (t.rows <= (2 * TILE_ROWS + 2) / 3)
-                    tile_of<(2 * TILE_ROWS + 2) / 3>(p, t, a, b, words);
+                if (t.rows <= (MR + 2) / 3)
+                    tile_of<(MR + 2) / 3>(p, t, a, b, words);
+                else if (t.rows <= (2 * MR + 2) / 3)
+                    tile_of<(2 * MR + 2) / 3>(p, t, a, b, words);
                 else
-                    tile_of<TILE_ROWS>(p, t, a, b, words);
+                    tile_of<MR>(p, t, a, b, words);
             }
         }
     }
 
-    static void multiply(const BrainProduct& p, void* scratch) {
+    static void multiply(const BFloat16Product& p, void* scratch) {
         auto* rows_packed = static_cast<typename Way::Word*>(scratch);
         auto* columns_packed = rows_packed + rows_size(p.rows, p.depth) / 4;
         auto* partial = reinterpret_cast<float*>(columns_packed + columns_size(p.columns, p.depth) / 4);
-        for (size_t column = 0; column < p.columns; column += BLOCK_COLUMNS) {
-            const size_t columns = least(BLOCK_COLUMNS, p.columns - column);
-            for (size_t super = 0; super < p.rows; super += SUPER_ROWS) {
-                const size_t end = least(super + SUPER_ROWS, p.rows);
+        for (size_t column = 0; column < p.columns; column += NC) {
+            const size_t columns = least(NC, p.columns - column);
+            for (size_t super = 0; super < p.rows; super += MC_SUMS) {
+                const size_t end = least(super + MC_SUMS, p.rows);
                 size_t k = 0;
                 do {
                     const size_t depth = least(DEPTH, p.depth - k);
-                    pack_lines<WIDE, Way>(columns_packed,
-                                          {p.right.data + static_cast<ptrdiff_t>(k) * p.right.row +
-                                               static_cast<ptrdiff_t>(column) * p.right.column,
-                                           p.right.column, p.right.row},
-                                          columns, depth);
-                    for (size_t row = super; row < end; row += BLOCK_ROWS) {
-                        const size_t rows = least(BLOCK_ROWS, end - row);
-                        pack_lines<TILE_ROWS, Way>(rows_packed,
-                                                   {p.left.data + static_cast<ptrdiff_t>(row) * p.left.row +
-                                                        static_cast<ptrdiff_t>(k) * p.left.column,
-                                                    p.left.row, p.left.column},
-                                                   rows, depth);
-                        const BrainTile t = {partial + (row - super) * columns,
-                                             columns,
-                                             k > 0,
-                                             k + DEPTH >= p.depth,
-                                             nullptr,
-                                             nullptr,
-                                             0,
-                                             0};
+                    pack_lines<NR, Way>(columns_packed,
+                                        {p.right.data + static_cast<ptrdiff_t>(k) * p.right.row +
+                                             static_cast<ptrdiff_t>(column) * p.right.column,
+                                         p.right.column, p.right.row},
+                                        columns, depth);
+                    for (size_t row = super; row < end; row += MC) {
+                        const size_t rows = least(MC, end - row);
+                        pack_lines<MR, Way>(rows_packed,
+                                            {p.left.data + static_cast<ptrdiff_t>(row) * p.left.row +
+                                                 static_cast<ptrdiff_t>(k) * p.left.column,
+                                             p.left.row, p.left.column},
+                                            rows, depth);
+                        const BFloat16Tile t = {partial + (row - super) * columns,
+                                                columns,
+                                                k > 0,
+                                                k + DEPTH >= p.depth,
+                                                nullptr,
+                                                nullptr,
+                                                0,
+                                                0};
                         block(p, t, rows_packed, columns_packed, row, rows, column, columns, words(depth));
                     }
                     k += DEPTH;
@@ -320,12 +317,12 @@ struct Blocks {
         }
     }
 
-    static void multiply_few(const BrainProduct& p) {
+    static void multiply_skinny(const BFloat16Product& p) {
         constexpr size_t TOGETHER = 8;
         for (size_t column = 0; column < p.columns; column += TOGETHER) {
             const size_t columns = least(TOGETHER, p.columns - column);
             for (size_t row = 0; row < p.rows; row++) {
-                float lanes[WIDE < TOGETHER ? TOGETHER : WIDE] = {};
+                float lanes[NR < TOGETHER ? TOGETHER : NR] = {};
                 const uint16_t* left = p.left.data + static_cast<ptrdiff_t>(row) * p.left.row;
                 const ptrdiff_t step = p.right.column, beside = static_cast<ptrdiff_t>(column);
                 const uint16_t* right = p.right.data + beside * step;
@@ -351,14 +348,14 @@ struct Blocks {
 
 }  // namespace
 
-#define MINDTORCH_BRAIN_LOOPS(Way) \
-    {TILE_ROWS, WIDE, Blocks<Way>::scratch, Blocks<Way>::multiply, Blocks<Way>::multiply_few}
+#define MINDTORCH_BFLOAT16_LOOPS(Way) \
+    {MR, NR, Blocks<Way>::scratch, Blocks<Way>::multiply, Blocks<Way>::multiply_skinny}
 
-extern const BrainGemmLoops MINDTORCH_LOOPS(brain_gemm_loops) = MINDTORCH_BRAIN_LOOPS(Widened);
+extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_gemm_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
 #ifdef MINDTORCH_PAIRS
-extern const BrainGemmLoops MINDTORCH_LOOPS(brain_pair_loops) = MINDTORCH_BRAIN_LOOPS(Paired);
+extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Paired);
 #else
-extern const BrainGemmLoops MINDTORCH_LOOPS(brain_pair_loops) = MINDTORCH_BRAIN_LOOPS(Widened);
+extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
 #endif
 
 }  // namespace mindtorch

@@ -68,11 +68,11 @@ bool dense(const Matrix<Real>& m, size_t rows, size_t columns) {
 
 // Turn the batch, where that helps, into one whose products have few rows; false when it has none such.
 template <typename Real>
-bool make_few(Batch<Real>& batch) {
+bool make_skinny(Batch<Real>& batch) {
     const Product<Real>& p = batch.first;
     // Of a tile some columns more would be in vain; sums down the depth need none.
-    const size_t most = p.columns < p.rows && p.left.column == 1 ? 2 * FEW : FEW;
-    if (p.rows > FEW && p.columns > most) return false;
+    const size_t most = p.columns < p.rows && p.left.column == 1 ? 2 * SKINNY : SKINNY;
+    if (p.rows > SKINNY && p.columns > most) return false;
     if (p.columns < p.rows) {
         batch.first = transposed(p);
         const ptrdiff_t left = batch.left;
@@ -84,7 +84,7 @@ bool make_few(Batch<Real>& batch) {
 
 // A product of few rows; `memory` holds its rows and its sums.
 template <typename Real>
-void run_few(Product<Real> p, Real* memory) {
+void run_skinny(Product<Real> p, Real* memory) {
     if (p.left.column != 1) {
         for (size_t i = 0; i < p.rows; i++)
             for (size_t k = 0; k < p.depth; k++)
@@ -93,7 +93,7 @@ void run_few(Product<Real> p, Real* memory) {
         p.left = {memory, static_cast<ptrdiff_t>(p.depth), 1};
         memory += p.rows * p.depth;
     }
-    loops<Real>().multiply_few(p, memory);
+    loops<Real>().multiply_skinny(p, memory);
 }
 
 // How a result is cut: `down` times `across` parts of `rows` by `columns`.
@@ -103,16 +103,16 @@ struct Cut {
 
 // At most `parts` parts, such that as little as possible is packed twice.
 template <typename Real>
-Cut cut(const Product<Real>& p, size_t parts, bool few) {
-    const size_t tile_rows = few ? p.rows : loops<Real>().tile_rows;
-    const size_t tile_columns = few ? 16 : loops<Real>().tile_columns;
+Cut cut(const Product<Real>& p, size_t parts, bool skinny) {
+    const size_t mr = skinny ? p.rows : loops<Real>().mr;
+    const size_t nr = skinny ? 16 : loops<Real>().nr;
     Cut best;
     double least_packed = -1;
     for (size_t down = 1; down <= parts; down++) {
         if (parts % down != 0) continue;
         Cut made;
-        made.rows = parts_of(parts_of(p.rows, tile_rows), down) * tile_rows;
-        made.columns = parts_of(parts_of(p.columns, tile_columns), parts / down) * tile_columns;
+        made.rows = parts_of(parts_of(p.rows, mr), down) * mr;
+        made.columns = parts_of(parts_of(p.columns, nr), parts / down) * nr;
         made.down = parts_of(p.rows, made.rows);
         made.across = parts_of(p.columns, made.columns);
         // The longest part decides, and then what every thread packs for itself.
@@ -131,8 +131,8 @@ bool run(Batch<Real> batch) {
     Product<Real>& first = batch.first;
     if (batch.count == 0 || first.rows == 0 || first.columns == 0) return true;
     if (first.depth == 0) first.left = {first.out, 0, 0}, first.right = {first.out, 0, 0};
-    const bool few = make_few(batch);
-    if (!few && first.out_column != 1) {
+    const bool skinny = make_skinny(batch);
+    if (!skinny && first.out_column != 1) {
         if (first.out_row != 1) return false;
         first = transposed(first);
         const ptrdiff_t left = batch.left;
@@ -144,11 +144,11 @@ bool run(Batch<Real> batch) {
     const double worth = work / WORTH_A_THREAD;
     const size_t threads = static_cast<size_t>(thread_count());
     const size_t used = worth < static_cast<double>(threads) ? static_cast<size_t>(worth) + (worth < 1) : threads;
-    const Cut pieces = cut<Real>(first, parts_of(used, batch.count), few);
+    const Cut pieces = cut<Real>(first, parts_of(used, batch.count), skinny);
     const size_t each = pieces.down * pieces.across, count = batch.count * each;
     const size_t rows = least(pieces.rows, first.rows), columns = least(pieces.columns, first.columns);
     const size_t size =
-        rounded(few ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
+        rounded(skinny ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
     // A whole pool's work lets go of Python's lock even where it is one thread's.
     const size_t grain = work < WORTH_A_THREAD ? count : used == threads ? 0 : parts_of(count, used);
     const size_t workers = least(grain == 0 ? count : parts_of(count, grain), threads);
@@ -162,8 +162,8 @@ bool run(Batch<Real> batch) {
                          column = at % each % pieces.across * pieces.columns;
             const Product<Real> one = part(member(batch, at / each), row, least(pieces.rows, first.rows - row), column,
                                            least(pieces.columns, first.columns - column));
-            if (few)
-                run_few(one, own);
+            if (skinny)
+                run_skinny(one, own);
             else
                 loops<Real>().multiply(one, own);
         }

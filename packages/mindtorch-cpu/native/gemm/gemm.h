@@ -27,17 +27,17 @@ struct Product {
 
 template <typename Real>
 struct GemmLoops {
-    size_t tile_rows, tile_columns;
+    size_t mr, nr;
     // How many elements of scratch memory (aligned to 64 bytes) `multiply` needs.
     size_t (*scratch)(size_t rows, size_t columns, size_t depth);
     // Any product whose out_column is 1. No element depends on how many rows or columns there are.
     void (*multiply)(const Product<Real>& product, Real* scratch);
     // A product of few rows, each dense in `left`, and a `right` with steps of 1 down its columns, or along its rows
-    // and then of at most FEW of them; `sums` holds rows * columns elements.
-    void (*multiply_few)(const Product<Real>& product, Real* sums);
+    // and then of at most SKINNY of them; `sums` holds rows * columns elements.
+    void (*multiply_skinny)(const Product<Real>& product, Real* sums);
 };
 
-constexpr size_t FEW = 8;
+constexpr size_t SKINNY = 8;
 
 MINDTORCH_DECLARE_LOOPS(GemmLoops<float>, gemm_loops)
 MINDTORCH_DECLARE_LOOPS(GemmLoops<double>, gemm_double_loops)

@@ -1,11 +1,11 @@
 // Matrix products: the blocked one and that of a few rows.
-#include "gemm/gemv.h"
+#include "gemm/skinny.h"
 
 namespace mindtorch {
 
-extern const GemmLoops<float> MINDTORCH_LOOPS(gemm_loops) = {TILE_ROWS, Simd<float>::TILE_COLUMNS, scratch_size<float>,
-                                                             multiply<float>, multiply_few<float>};
-extern const GemmLoops<double> MINDTORCH_LOOPS(gemm_double_loops) = {
-    TILE_ROWS, Simd<double>::TILE_COLUMNS, scratch_size<double>, multiply<double>, multiply_few<double>};
+extern const GemmLoops<float> MINDTORCH_LOOPS(gemm_loops) = {MR, Simd<float>::NR, scratch_size<float>, multiply<float>,
+                                                             multiply_skinny<float>};
+extern const GemmLoops<double> MINDTORCH_LOOPS(gemm_double_loops) = {MR, Simd<double>::NR, scratch_size<double>,
+                                                                     multiply<double>, multiply_skinny<double>};
 
 }  // namespace mindtorch

@@ -9,36 +9,36 @@ namespace {
 
 // What becomes of a tile's sums: out = alpha * sums + beta * addend, or added to what is there.
 template <typename Real>
-struct Finish {
+struct Epilogue {
     Real alpha, beta;
     Matrix<Real> addend;
-    bool again;
+    bool accumulate_out;
 };
 
 template <typename Real>
-MINDTORCH_INLINE typename Simd<Real>::Vector addend_part(const Finish<Real>& finish, const Real* from) {
+MINDTORCH_INLINE typename Simd<Real>::Vector addend_part(const Epilogue<Real>& epilogue, const Real* from) {
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     typename Simd<Real>::Vector value = {};
-    if (finish.addend.column == 1) return read(from) * finish.beta;
-    for (size_t i = 0; i < WIDTH; i++) value[i] = from[static_cast<ptrdiff_t>(i) * finish.addend.column];
-    return value * finish.beta;
+    if (epilogue.addend.column == 1) return read(from) * epilogue.beta;
+    for (size_t i = 0; i < WIDTH; i++) value[i] = from[static_cast<ptrdiff_t>(i) * epilogue.addend.column];
+    return value * epilogue.beta;
 }
 
 template <typename Real>
-void finish_row(Real* out, const Real* sums, size_t columns, const Finish<Real>& finish, const Real* addend) {
+void epilogue_row(Real* out, const Real* sums, size_t columns, const Epilogue<Real>& epilogue, const Real* addend) {
     for (size_t i = 0; i < columns; i++) {
-        const Real value = sums[i] * finish.alpha;
-        if (finish.again)
+        const Real value = sums[i] * epilogue.alpha;
+        if (epilogue.accumulate_out)
             out[i] += value;
-        else if (finish.addend.data != nullptr)
-            out[i] = value + finish.beta * addend[static_cast<ptrdiff_t>(i) * finish.addend.column];
+        else if (epilogue.addend.data != nullptr)
+            out[i] = value + epilogue.beta * addend[static_cast<ptrdiff_t>(i) * epilogue.addend.column];
         else
             out[i] = value;
     }
 }
 
 // Memory that will be read soon: runs of whole cache lines, of which `each` are asked for at a time.
-struct Ahead {
+struct Prefetch {
     const char* at = nullptr;  // the run at hand
     ptrdiff_t step = 0;        // to the next one
     size_t run = 0, left = 0;  // lines of a run, and of the one at hand that were not asked for
@@ -46,83 +46,84 @@ struct Ahead {
 };
 
 constexpr size_t LINE = 64;
-constexpr size_t ASKING = 16;  // how far along the depth a tile goes between one asking and the next
+constexpr size_t PREFETCH_STEP = 16;  // how far along the depth a tile goes between one asking and the next
 
-MINDTORCH_INLINE void ask(Ahead& ahead) {
-    for (size_t i = 0; i < ahead.each; i++) {
-        __builtin_prefetch(ahead.at + (ahead.run - ahead.left) * LINE, 0, 2);
-        if (--ahead.left == 0) {
-            ahead.left = ahead.run;
-            ahead.at += ahead.step;
+MINDTORCH_INLINE void prefetch_lines(Prefetch& prefetch) {
+    for (size_t i = 0; i < prefetch.each; i++) {
+        __builtin_prefetch(prefetch.at + (prefetch.run - prefetch.left) * LINE, 0, 2);
+        if (--prefetch.left == 0) {
+            prefetch.left = prefetch.run;
+            prefetch.at += prefetch.step;
         }
     }
 }
 
 // A matrix that is packed after `tiles` more tiles of `depth`; nothing where its elements are not dense either way.
 template <typename Real>
-Ahead ahead_of(const Matrix<Real>& matrix, size_t depth, size_t columns, size_t tiles) {
-    Ahead ahead;
-    if (matrix.row != 1 && matrix.column != 1) return ahead;
+Prefetch prefetch_of(const Matrix<Real>& matrix, size_t depth, size_t columns, size_t tiles) {
+    Prefetch prefetch;
+    if (matrix.row != 1 && matrix.column != 1) return prefetch;
     const bool down = matrix.row == 1;
     const size_t runs = down ? columns : depth, bytes = (down ? depth : columns) * sizeof(Real);
-    const size_t times = tiles * ((depth + ASKING - 1) / ASKING);
-    ahead.at = reinterpret_cast<const char*>(matrix.data);
-    ahead.step = (down ? matrix.column : matrix.row) * static_cast<ptrdiff_t>(sizeof(Real));
-    ahead.run = ahead.left = (bytes + LINE - 1) / LINE;
-    ahead.each = times > 0 ? (runs * ahead.run + times - 1) / times : 0;
-    return ahead;
+    const size_t times = tiles * ((depth + PREFETCH_STEP - 1) / PREFETCH_STEP);
+    prefetch.at = reinterpret_cast<const char*>(matrix.data);
+    prefetch.step = (down ? matrix.column : matrix.row) * static_cast<ptrdiff_t>(sizeof(Real));
+    prefetch.run = prefetch.left = (bytes + LINE - 1) / LINE;
+    prefetch.each = times > 0 ? (runs * prefetch.run + times - 1) / times : 0;
+    return prefetch;
 }
 
-// Add products of the depth to the chains of sums of a tile of ROWS by VECTORS.
+// Add products of the depth to the accumulators of a tile of ROWS by VECTORS.
 template <size_t ROWS, size_t VECTORS, typename Real>
-MINDTORCH_INLINE void lengthen(typename Simd<Real>::Vector (&chains)[ROWS][VECTORS], const Real* left,
-                               const Real* right, size_t depth) {
+MINDTORCH_INLINE void accumulate(typename Simd<Real>::Vector (&accumulators)[ROWS][VECTORS], const Real* left,
+                                 const Real* right, size_t depth) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
-    for (; depth > 0; depth--, left += TILE_ROWS, right += 2 * WIDTH) {
+    for (; depth > 0; depth--, left += MR, right += 2 * WIDTH) {
         const Vector first = read(right), second = VECTORS > 1 ? read(right + WIDTH) : Vector{};
 #pragma GCC unroll 16
         for (size_t i = 0; i < ROWS; i++) {
-            chains[i][0] += first * left[i];
-            if (VECTORS > 1) chains[i][VECTORS - 1] += second * left[i];
+            accumulators[i][0] += first * left[i];
+            if (VECTORS > 1) accumulators[i][VECTORS - 1] += second * left[i];
         }
     }
 }
 
 template <size_t ROWS, size_t VECTORS, typename Vector>
-MINDTORCH_INLINE void add_chains(Vector (&sums)[ROWS][VECTORS], const Vector (&chains)[ROWS][VECTORS]) {
+MINDTORCH_INLINE void add_accumulators(Vector (&sums)[ROWS][VECTORS], const Vector (&accumulators)[ROWS][VECTORS]) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < ROWS; i++)
-        for (size_t j = 0; j < VECTORS; j++) sums[i][j] += chains[i][j];
+        for (size_t j = 0; j < VECTORS; j++) sums[i][j] += accumulators[i][j];
 }
 
 // The sums of one tile.
 template <size_t ROWS, size_t VECTORS, typename Real>
 MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][VECTORS], const Real* left, const Real* right,
                                size_t depth) {
-    typename Simd<Real>::Vector chains[ROWS][VECTORS] = {};
-    lengthen<ROWS, VECTORS>(chains, left, right, depth);
-    add_chains(sums, chains);
+    typename Simd<Real>::Vector accumulators[ROWS][VECTORS] = {};
+    accumulate<ROWS, VECTORS>(accumulators, left, right, depth);
+    add_accumulators(sums, accumulators);
 }
 
 // The same, asking for what comes next meanwhile.
 template <size_t ROWS, size_t VECTORS, typename Real>
 MINDTORCH_INLINE void sum_tile(typename Simd<Real>::Vector (&sums)[ROWS][VECTORS], const Real* left, const Real* right,
-                               size_t depth, Ahead& ahead) {
-    typename Simd<Real>::Vector chains[ROWS][VECTORS] = {};
-    for (size_t k = 0; k < depth; k += ASKING) {
-        ask(ahead);
-        lengthen<ROWS, VECTORS>(chains, left + k * TILE_ROWS, right + k * Simd<Real>::TILE_COLUMNS,
-                                least(ASKING, depth - k));
+                               size_t depth, Prefetch& prefetch) {
+    typename Simd<Real>::Vector accumulators[ROWS][VECTORS] = {};
+    for (size_t k = 0; k < depth; k += PREFETCH_STEP) {
+        prefetch_lines(prefetch);
+        accumulate<ROWS, VECTORS>(accumulators, left + k * MR, right + k * Simd<Real>::NR,
+                                  least(PREFETCH_STEP, depth - k));
     }
-    add_chains(sums, chains);
+    add_accumulators(sums, accumulators);
 }
 
 // One tile of ROWS rows and VECTORS vectors, of which `rows` and `columns` are wanted; `at` is its corner in the
 // addend. A function of its own, as the compiler else keeps the sums in memory.
 template <size_t ROWS, size_t VECTORS, typename Real>
 MINDTORCH_OWN_CODE void tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows,
-                             size_t columns, size_t depth, const Finish<Real>& finish, const Real* at, Ahead& ahead) {
+                             size_t columns, size_t depth, const Epilogue<Real>& epilogue, const Real* at,
+                             Prefetch& prefetch) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
     Vector sums[ROWS][VECTORS] = {};
@@ -130,73 +131,74 @@ MINDTORCH_OWN_CODE void tile(Real* out, ptrdiff_t out_row, const Real* left, con
     for (size_t i = 0; i < rows; i++)
         for (size_t byte = 0; byte < VECTORS * VECTOR_BYTES; byte += LINE)
             __builtin_prefetch(reinterpret_cast<char*>(out + static_cast<ptrdiff_t>(i) * out_row) + byte, 1);
-    // The first chain is the sums: what is shallow has no other.
+    // The first accumulator is the sums: what is shallow has no other.
     const size_t first_depth = least(SUM_DEPTH, depth);
-    for (size_t k = 0; k < first_depth; k += ASKING) {
-        ask(ahead);
-        lengthen<ROWS, VECTORS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(ASKING, first_depth - k));
+    for (size_t k = 0; k < first_depth; k += PREFETCH_STEP) {
+        prefetch_lines(prefetch);
+        accumulate<ROWS, VECTORS>(sums, left + k * MR, right + k * 2 * WIDTH, least(PREFETCH_STEP, first_depth - k));
     }
     for (size_t k = SUM_DEPTH; k < depth; k += SUM_DEPTH)
-        sum_tile<ROWS, VECTORS>(sums, left + k * TILE_ROWS, right + k * 2 * WIDTH, least(SUM_DEPTH, depth - k), ahead);
+        sum_tile<ROWS, VECTORS>(sums, left + k * MR, right + k * 2 * WIDTH, least(SUM_DEPTH, depth - k), prefetch);
     if (rows == ROWS && columns == VECTORS * WIDTH) {
 #pragma GCC unroll 16
-        for (size_t i = 0; i < ROWS; i++, out += out_row, at += finish.addend.row)
+        for (size_t i = 0; i < ROWS; i++, out += out_row, at += epilogue.addend.row)
 #pragma GCC unroll 2
             for (size_t j = 0; j < VECTORS; j++) {
                 const size_t column = j * WIDTH;
-                Vector value = sums[i][j] * finish.alpha;
-                if (finish.again)
+                Vector value = sums[i][j] * epilogue.alpha;
+                if (epilogue.accumulate_out)
                     value += read(out + column);
-                else if (finish.addend.data != nullptr)
-                    value += addend_part(finish, at + static_cast<ptrdiff_t>(column) * finish.addend.column);
+                else if (epilogue.addend.data != nullptr)
+                    value += addend_part(epilogue, at + static_cast<ptrdiff_t>(column) * epilogue.addend.column);
                 write(out + column, value);
             }
         return;
     }
     Real lanes[ROWS][VECTORS * WIDTH];
     memcpy(lanes, sums, sizeof lanes);
-    for (size_t i = 0; i < rows; i++, out += out_row, at += finish.addend.row)
-        finish_row(out, lanes[i], columns, finish, at);
+    for (size_t i = 0; i < rows; i++, out += out_row, at += epilogue.addend.row)
+        epilogue_row(out, lanes[i], columns, epilogue, at);
 }
 
 // A tile whose rows are as many as `rows` need.
 template <size_t VECTORS, typename Real>
 MINDTORCH_INLINE void tile_of(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows,
-                              size_t columns, size_t depth, const Finish<Real>& finish, const Real* at, Ahead& ahead) {
-    constexpr size_t THIRD = (TILE_ROWS + 2) / 3, TWO_THIRDS = (2 * TILE_ROWS + 2) / 3;
+                              size_t columns, size_t depth, const Epilogue<Real>& epilogue, const Real* at,
+                              Prefetch& prefetch) {
+    constexpr size_t THIRD = (MR + 2) / 3, TWO_THIRDS = (2 * MR + 2) / 3;
     if (rows <= THIRD)
-        tile<THIRD, VECTORS>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+        tile<THIRD, VECTORS>(out, out_row, left, right, rows, columns, depth, epilogue, at, prefetch);
     else if (rows <= TWO_THIRDS)
-        tile<TWO_THIRDS, VECTORS>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+        tile<TWO_THIRDS, VECTORS>(out, out_row, left, right, rows, columns, depth, epilogue, at, prefetch);
     else
-        tile<TILE_ROWS, VECTORS>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+        tile<MR, VECTORS>(out, out_row, left, right, rows, columns, depth, epilogue, at, prefetch);
 }
 
-// A tile as large as it needs to be; `finish` is that of the corner of all tiles, the tile lies at row `row` and column
-// `column` from there.
+// A tile as large as it needs to be; `epilogue` is that of the corner of all tiles, the tile lies at row `row` and
+// column `column` from there.
 template <typename Real>
 MINDTORCH_INLINE void any_tile(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t row,
-                               size_t rows, size_t column, size_t columns, size_t depth, const Finish<Real>& finish,
-                               Ahead& ahead) {
+                               size_t rows, size_t column, size_t columns, size_t depth, const Epilogue<Real>& epilogue,
+                               Prefetch& prefetch) {
     const ptrdiff_t row_at = static_cast<ptrdiff_t>(row), column_at = static_cast<ptrdiff_t>(column);
-    const Real* at = finish.addend.data;
-    if (at != nullptr) at += row_at * finish.addend.row + column_at * finish.addend.column;
+    const Real* at = epilogue.addend.data;
+    if (at != nullptr) at += row_at * epilogue.addend.row + column_at * epilogue.addend.column;
     out += row_at * out_row + column_at;
     if (columns <= Simd<Real>::WIDTH)
-        tile_of<1>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+        tile_of<1>(out, out_row, left, right, rows, columns, depth, epilogue, at, prefetch);
     else
-        tile_of<2>(out, out_row, left, right, rows, columns, depth, finish, at, ahead);
+        tile_of<2>(out, out_row, left, right, rows, columns, depth, epilogue, at, prefetch);
 }
 
 // A block of packed rows times a block of packed columns, of whose `right_depth` the first `depth` are taken.
 template <typename Real>
 void multiply_block(Real* out, ptrdiff_t out_row, const Real* left, const Real* right, size_t rows, size_t columns,
-                    size_t depth, size_t right_depth, const Finish<Real>& finish, Ahead ahead = {}) {
-    constexpr size_t WIDE = Simd<Real>::TILE_COLUMNS;
-    for (size_t column = 0; column < columns; column += WIDE)
-        for (size_t row = 0; row < rows; row += TILE_ROWS)
-            any_tile(out, out_row, left + row * depth, right + column * right_depth, row, least(TILE_ROWS, rows - row),
-                     column, least(WIDE, columns - column), depth, finish, ahead);
+                    size_t depth, size_t right_depth, const Epilogue<Real>& epilogue, Prefetch prefetch = {}) {
+    constexpr size_t NR = Simd<Real>::NR;
+    for (size_t column = 0; column < columns; column += NR)
+        for (size_t row = 0; row < rows; row += MR)
+            any_tile(out, out_row, left + row * depth, right + column * right_depth, row, least(MR, rows - row), column,
+                     least(NR, columns - column), depth, epilogue, prefetch);
 }
 
 // `count` in as few equal steps of at most `most` as there can be, each a multiple of `unit`.
@@ -207,42 +209,42 @@ constexpr size_t even_step(size_t count, size_t most, size_t unit) {
 
 template <typename Real>
 size_t rows_together(size_t rows) {
-    return even_step(rows, PACKED_ROW_BYTES / sizeof(Real), TILE_ROWS);
+    return even_step(rows, PACKED_MC_BYTES / sizeof(Real), MR);
 }
 
-constexpr size_t depth_together(size_t depth) { return even_step(depth, PACKED_DEPTH, ASKING); }
+constexpr size_t depth_together(size_t depth) { return even_step(depth, PACKED_KC, PREFETCH_STEP); }
 
 template <typename Real>
 size_t packed_rows(size_t rows, size_t depth) {
-    return round_up(round_up(rows_together<Real>(rows), TILE_ROWS) * depth_together(depth), 16);
+    return round_up(round_up(rows_together<Real>(rows), MR) * depth_together(depth), 16);
 }
 
 template <typename Real>
 size_t scratch_size(size_t rows, size_t, size_t depth) {
-    return packed_rows<Real>(rows, depth) + Simd<Real>::TILE_COLUMNS * depth_together(depth);
+    return packed_rows<Real>(rows, depth) + Simd<Real>::NR * depth_together(depth);
 }
 
 // Packed rows times the columns of `p`, which are packed a panel at a time; the next one is asked for meanwhile.
 template <typename Real>
-void multiply_panels(const Product<Real>& p, const Real* rows_packed, Real* panel, const Finish<Real>& finish) {
-    constexpr size_t WIDE = Simd<Real>::TILE_COLUMNS;
-    const size_t tiles = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
+void multiply_panels(const Product<Real>& p, const Real* rows_packed, Real* panel, const Epilogue<Real>& epilogue) {
+    constexpr size_t NR = Simd<Real>::NR;
+    const size_t tiles = (p.rows + MR - 1) / MR;
     Matrix<Real> right = p.right;
-    Finish<Real> own = finish;
-    for (size_t column = 0; column < p.columns; column += WIDE) {
-        const size_t columns = least(WIDE, p.columns - column), rest = p.columns - column - columns;
-        pack<WIDE>(panel, right.data, right.column, right.row, columns, p.depth);
-        right.data += static_cast<ptrdiff_t>(WIDE) * right.column;
+    Epilogue<Real> own = epilogue;
+    for (size_t column = 0; column < p.columns; column += NR) {
+        const size_t columns = least(NR, p.columns - column), rest = p.columns - column - columns;
+        pack<NR>(panel, right.data, right.column, right.row, columns, p.depth);
+        right.data += static_cast<ptrdiff_t>(NR) * right.column;
         multiply_block(p.out + column, p.out_row, rows_packed, panel, p.rows, columns, p.depth, p.depth, own,
-                       rest > 0 ? ahead_of(right, p.depth, least(WIDE, rest), tiles) : Ahead());
-        if (own.addend.data != nullptr) own.addend.data += static_cast<ptrdiff_t>(WIDE) * own.addend.column;
+                       rest > 0 ? prefetch_of(right, p.depth, least(NR, rest), tiles) : Prefetch());
+        if (own.addend.data != nullptr) own.addend.data += static_cast<ptrdiff_t>(NR) * own.addend.column;
     }
 }
 
 // A column times a row.
 template <typename Real>
 void multiply_outer(const Product<Real>& p) {
-    const Finish<Real> finish = {p.alpha, p.beta, p.addend, false};
+    const Epilogue<Real> epilogue = {p.alpha, p.beta, p.addend, false};
     constexpr size_t TOGETHER = 64;
     for (size_t row = 0; row < p.rows; row++) {
         const ptrdiff_t at = static_cast<ptrdiff_t>(row);
@@ -258,7 +260,7 @@ void multiply_outer(const Product<Real>& p) {
             for (size_t i = 0; i < columns; i++) sums[i] = factor * p.right.data[j + i];
             const Real* addend = p.addend.data;
             if (addend != nullptr) addend += at * p.addend.row + static_cast<ptrdiff_t>(j) * p.addend.column;
-            finish_row(out + j, sums, columns, finish, addend);
+            epilogue_row(out + j, sums, columns, epilogue, addend);
         }
     }
 }
@@ -278,11 +280,11 @@ void multiply(const Product<Real>& p, Real* scratch) {
             part.depth = least(depth_step, p.depth - k);
             part.right.data += k_at * p.right.row;
             part.out += row_at * p.out_row;
-            Finish<Real> finish = {p.alpha, p.beta, p.addend, k > 0};
-            if (p.addend.data != nullptr) finish.addend.data += row_at * p.addend.row;
-            pack<TILE_ROWS>(scratch, p.left.data + row_at * p.left.row + k_at * p.left.column, p.left.row,
-                            p.left.column, part.rows, part.depth);
-            multiply_panels(part, scratch, panel, finish);
+            Epilogue<Real> epilogue = {p.alpha, p.beta, p.addend, k > 0};
+            if (p.addend.data != nullptr) epilogue.addend.data += row_at * p.addend.row;
+            pack<MR>(scratch, p.left.data + row_at * p.left.row + k_at * p.left.column, p.left.row, p.left.column,
+                     part.rows, part.depth);
+            multiply_panels(part, scratch, panel, epilogue);
             k += depth_step;
         } while (k < p.depth);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gemm/gemm.h"
+#include "simd/shuffle.h"
 
 #define MINDTORCH_INLINE inline __attribute__((always_inline))
 #define MINDTORCH_OWN_CODE __attribute__((noinline))
@@ -13,27 +14,28 @@ namespace mindtorch {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr size_t VECTOR_BYTES = 64, TILE_ROWS = 12;
+constexpr size_t VECTOR_BYTES = 64, MR = 12;
 #elif defined(__AVX__)
-constexpr size_t VECTOR_BYTES = 32, TILE_ROWS = 6;
+constexpr size_t VECTOR_BYTES = 32, MR = 6;
 #elif defined(__aarch64__)
-constexpr size_t VECTOR_BYTES = 16, TILE_ROWS = 8;
+constexpr size_t VECTOR_BYTES = 16, MR = 8;
 #else
-constexpr size_t VECTOR_BYTES = 16, TILE_ROWS = 4;
+constexpr size_t VECTOR_BYTES = 16, MR = 4;
 #endif
 
 // Rows packed at a time, of at most `ROW_BYTES` per element of the depth: they stay in the third cache while one panel
 // of columns after the other, which stays in the second, goes past them. The result is read and written once per
 // `DEPTH`.
-constexpr size_t PACKED_DEPTH = 768, PACKED_ROW_BYTES = 3072;
+constexpr size_t PACKED_KC = 768, PACKED_MC_BYTES = 3072;
 // Blocks of loops that pack for themselves.
-constexpr size_t BLOCK_DEPTH = 384, BLOCK_ROWS = 16 * TILE_ROWS, BLOCK_COLUMNS = 1024;
-constexpr size_t SUM_DEPTH = 192;  // what is summed up in one chain: sums of short sums are more exact than a long one
+constexpr size_t KC = 384, MC = 16 * MR, NC = 1024;
+constexpr size_t SUM_DEPTH =
+    192;  // what is summed up in one accumulator: sums of short sums are more exact than a long one
 
 template <typename Real>
 struct Simd {
     typedef Real Vector __attribute__((vector_size(VECTOR_BYTES)));
-    static constexpr size_t WIDTH = VECTOR_BYTES / sizeof(Real), TILE_COLUMNS = 2 * WIDTH;
+    static constexpr size_t WIDTH = VECTOR_BYTES / sizeof(Real), NR = 2 * WIDTH;
 };
 
 template <typename Real>
@@ -65,9 +67,7 @@ constexpr size_t round_up(size_t count, size_t step) { return (count + step - 1)
 typedef float Quad __attribute__((vector_size(16)));
 typedef int QuadIndex __attribute__((vector_size(16)));
 typedef float TwoQuads __attribute__((vector_size(32)));
-typedef int TwoQuadsIndex __attribute__((vector_size(32)));
 typedef float FourQuads __attribute__((vector_size(64)));
-typedef int FourQuadsIndex __attribute__((vector_size(64)));
 
 MINDTORCH_INLINE Quad quad(const float* from) {
     Quad value;
@@ -76,33 +76,50 @@ MINDTORCH_INLINE Quad quad(const float* from) {
 }
 
 // Transposing four by four floats in every quad of vectors: which elements of two vectors make one, twice two times.
-template <typename Index>
-struct Turns;
-template <>
-struct Turns<QuadIndex> {
-    static constexpr QuadIndex LOW = {0, 4, 1, 5}, HIGH = {2, 6, 3, 7}, FIRST = {0, 1, 4, 5}, LAST = {2, 3, 6, 7};
+struct Quads1 {
+    using Lines = Quad;
+    static MINDTORCH_INLINE Lines low(const Lines& a, const Lines& b) { return shuffle<0, 4, 1, 5>(a, b); }
+    static MINDTORCH_INLINE Lines high(const Lines& a, const Lines& b) { return shuffle<2, 6, 3, 7>(a, b); }
+    static MINDTORCH_INLINE Lines first(const Lines& a, const Lines& b) { return shuffle<0, 1, 4, 5>(a, b); }
+    static MINDTORCH_INLINE Lines last(const Lines& a, const Lines& b) { return shuffle<2, 3, 6, 7>(a, b); }
 };
-template <>
-struct Turns<TwoQuadsIndex> {
-    static constexpr TwoQuadsIndex LOW = {0, 8, 1, 9, 4, 12, 5, 13}, HIGH = {2, 10, 3, 11, 6, 14, 7, 15},
-                                   FIRST = {0, 1, 8, 9, 4, 5, 12, 13}, LAST = {2, 3, 10, 11, 6, 7, 14, 15};
+struct Quads2 {
+    using Lines = TwoQuads;
+    static MINDTORCH_INLINE Lines low(const Lines& a, const Lines& b) {
+        return shuffle<0, 8, 1, 9, 4, 12, 5, 13>(a, b);
+    }
+    static MINDTORCH_INLINE Lines high(const Lines& a, const Lines& b) {
+        return shuffle<2, 10, 3, 11, 6, 14, 7, 15>(a, b);
+    }
+    static MINDTORCH_INLINE Lines first(const Lines& a, const Lines& b) {
+        return shuffle<0, 1, 8, 9, 4, 5, 12, 13>(a, b);
+    }
+    static MINDTORCH_INLINE Lines last(const Lines& a, const Lines& b) {
+        return shuffle<2, 3, 10, 11, 6, 7, 14, 15>(a, b);
+    }
 };
-template <>
-struct Turns<FourQuadsIndex> {
-    static constexpr FourQuadsIndex LOW = {0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29},
-                                    HIGH = {2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31},
-                                    FIRST = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29},
-                                    LAST = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
+struct Quads4 {
+    using Lines = FourQuads;
+    static MINDTORCH_INLINE Lines low(const Lines& a, const Lines& b) {
+        return shuffle<0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29>(a, b);
+    }
+    static MINDTORCH_INLINE Lines high(const Lines& a, const Lines& b) {
+        return shuffle<2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31>(a, b);
+    }
+    static MINDTORCH_INLINE Lines first(const Lines& a, const Lines& b) {
+        return shuffle<0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29>(a, b);
+    }
+    static MINDTORCH_INLINE Lines last(const Lines& a, const Lines& b) {
+        return shuffle<2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31>(a, b);
+    }
 };
 
-template <typename Index, typename Lines>
+template <typename Quads, typename Lines>
 MINDTORCH_INLINE void transpose(float* to, size_t to_step, const Lines& a, const Lines& b, const Lines& c,
                                 const Lines& d) {
-    using Turn = Turns<Index>;
-    const Lines ab = __builtin_shuffle(a, b, Turn::LOW), cd = __builtin_shuffle(c, d, Turn::LOW);
-    const Lines ba = __builtin_shuffle(a, b, Turn::HIGH), dc = __builtin_shuffle(c, d, Turn::HIGH);
-    const Lines first = __builtin_shuffle(ab, cd, Turn::FIRST), second = __builtin_shuffle(ab, cd, Turn::LAST);
-    const Lines third = __builtin_shuffle(ba, dc, Turn::FIRST), fourth = __builtin_shuffle(ba, dc, Turn::LAST);
+    const Lines ab = Quads::low(a, b), cd = Quads::low(c, d), ba = Quads::high(a, b), dc = Quads::high(c, d);
+    const Lines first = Quads::first(ab, cd), second = Quads::last(ab, cd);
+    const Lines third = Quads::first(ba, dc), fourth = Quads::last(ba, dc);
     memcpy(to, &first, sizeof first);
     memcpy(to + to_step, &second, sizeof first);
     memcpy(to + 2 * to_step, &third, sizeof first);
@@ -111,11 +128,10 @@ MINDTORCH_INLINE void transpose(float* to, size_t to_step, const Lines& a, const
 
 // Four by four floats, rows of `from` to columns of `to`.
 MINDTORCH_INLINE void transpose(float* to, size_t to_step, const float* from, ptrdiff_t step) {
-    transpose<QuadIndex>(to, to_step, quad(from), quad(from + step), quad(from + 2 * step), quad(from + 3 * step));
+    transpose<Quads1>(to, to_step, quad(from), quad(from + step), quad(from + 2 * step), quad(from + 3 * step));
 }
 
 // Quads of lines that are four `step`s apart.
-#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
 MINDTORCH_INLINE TwoQuads two_quads(const float* from, ptrdiff_t step) {
     return __builtin_shufflevector(quad(from), quad(from + 4 * step), 0, 1, 2, 3, 4, 5, 6, 7);
 }
@@ -123,27 +139,15 @@ MINDTORCH_INLINE FourQuads four_quads(const float* from, ptrdiff_t step) {
     return __builtin_shufflevector(two_quads(from, step), two_quads(from + 8 * step, step), 0, 1, 2, 3, 4, 5, 6, 7, 8,
                                    9, 10, 11, 12, 13, 14, 15);
 }
-#else
-template <typename Quads>
-MINDTORCH_INLINE Quads quads_of(const float* from, ptrdiff_t step) {
-    Quads value;
-    for (size_t i = 0; i < sizeof value / sizeof(Quad); i++)
-        memcpy(reinterpret_cast<char*>(&value) + i * sizeof(Quad), from + static_cast<ptrdiff_t>(4 * i) * step,
-               sizeof(Quad));
-    return value;
-}
-MINDTORCH_INLINE TwoQuads two_quads(const float* from, ptrdiff_t step) { return quads_of<TwoQuads>(from, step); }
-MINDTORCH_INLINE FourQuads four_quads(const float* from, ptrdiff_t step) { return quads_of<FourQuads>(from, step); }
-#endif
 
 // Eight or sixteen by four.
 MINDTORCH_INLINE void transpose_eight(float* to, size_t to_step, const float* from, ptrdiff_t step) {
-    transpose<TwoQuadsIndex>(to, to_step, two_quads(from, step), two_quads(from + step, step),
-                             two_quads(from + 2 * step, step), two_quads(from + 3 * step, step));
+    transpose<Quads2>(to, to_step, two_quads(from, step), two_quads(from + step, step),
+                      two_quads(from + 2 * step, step), two_quads(from + 3 * step, step));
 }
 MINDTORCH_INLINE void transpose_sixteen(float* to, size_t to_step, const float* from, ptrdiff_t step) {
-    transpose<FourQuadsIndex>(to, to_step, four_quads(from, step), four_quads(from + step, step),
-                              four_quads(from + 2 * step, step), four_quads(from + 3 * step, step));
+    transpose<Quads4>(to, to_step, four_quads(from, step), four_quads(from + step, step),
+                      four_quads(from + 2 * step, step), four_quads(from + 3 * step, step));
 }
 
 // A panel of lines that are dense along the depth; false where there is no quick way.

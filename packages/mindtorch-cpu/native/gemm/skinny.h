@@ -33,9 +33,9 @@ MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* le
                                      const Real* right, ptrdiff_t right_column, size_t depth) {
     using Vector = typename Simd<Real>::Vector;
     constexpr size_t WIDTH = Simd<Real>::WIDTH;
-    Vector chains[ROWS][COLUMNS] = {};
+    Vector accumulators[ROWS][COLUMNS] = {};
     size_t k = 0;
-    if constexpr (ROWS * COLUMNS == 1) {  // one chain alone would wait for itself
+    if constexpr (ROWS * COLUMNS == 1) {  // one accumulator alone would wait for itself
         constexpr size_t CHAINS = 8;
         Vector parts[CHAINS] = {};
         for (; k + CHAINS * WIDTH <= depth; k += CHAINS * WIDTH)
@@ -44,7 +44,7 @@ MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* le
                 parts[part] += read(left + k + part * WIDTH) * read(right + k + part * WIDTH);
         for (size_t step = CHAINS / 2; step > 0; step /= 2)
             for (size_t part = 0; part < step; part++) parts[part] += parts[part + step];
-        chains[0][0] = parts[0];
+        accumulators[0][0] = parts[0];
     }
     for (; k + WIDTH <= depth; k += WIDTH) {
         Vector x[ROWS];
@@ -54,12 +54,12 @@ MINDTORCH_INLINE void inner_products(Real* sums, size_t sums_row, const Real* le
         for (size_t j = 0; j < COLUMNS; j++) {
             const Vector y = read(right + static_cast<ptrdiff_t>(j) * right_column + k);
 #pragma GCC unroll 8
-            for (size_t i = 0; i < ROWS; i++) chains[i][j] += x[i] * y;
+            for (size_t i = 0; i < ROWS; i++) accumulators[i][j] += x[i] * y;
         }
     }
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < COLUMNS; j++) {
-            Real sum = total<Real>(chains[i][j]);
+            Real sum = total<Real>(accumulators[i][j]);
             const Real *x = left + static_cast<ptrdiff_t>(i) * left_row,
                        *y = right + static_cast<ptrdiff_t>(j) * right_column;
             for (size_t at = k; at < depth; at++) sum += x[at] * y[at];
@@ -129,12 +129,12 @@ MINDTORCH_INLINE void add_rows_to_all(const Product<Real>& p, Real* sums, size_t
 template <typename Real>
 void along_rows(const Product<Real>& p, Real* sums) {
     constexpr size_t STRETCH = 2048 / sizeof(Real);
-    Real block[FEW * STRETCH];
+    Real block[SKINNY * STRETCH];
     memset(sums, 0, p.rows * p.columns * sizeof(Real));
     for (size_t column = 0; column < p.columns; column += STRETCH) {
         const size_t columns = least(STRETCH, p.columns - column);
-        for (size_t from = 0; from < p.depth; from += BLOCK_DEPTH) {
-            const size_t to = least(from + BLOCK_DEPTH, p.depth);
+        for (size_t from = 0; from < p.depth; from += KC) {
+            const size_t to = least(from + KC, p.depth);
             memset(block, 0, sizeof block);
             size_t k = from;
             for (; k + 8 <= to; k += 8) add_rows_to_all<8>(p, block, STRETCH, k, column, columns);
@@ -146,7 +146,7 @@ void along_rows(const Product<Real>& p, Real* sums) {
 }
 
 template <typename Real>
-void multiply_few(const Product<Real>& p, Real* sums) {
+void multiply_skinny(const Product<Real>& p, Real* sums) {
     if (p.right.row == 1 || p.depth == 1) {
         for (size_t column = 0; column < p.columns; column += 8) {
             const size_t columns = least(8, p.columns - column);

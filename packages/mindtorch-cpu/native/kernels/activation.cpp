@@ -31,23 +31,23 @@ const unsigned short* table_of(Map map, Stored format, const void*& kept) {
 }
 
 // True for an array of elements of two bytes that is large enough for a table.
-bool is_short_and_large(PyObject* value, Stored& format) {
+bool is_reduced_and_large(PyObject* value, Stored& format) {
     constexpr npy_intp MANY = 65536;
     if (!PyArray_CheckExact(value)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(value);
     const int type = PyArray_TYPE(array);
     if (type != NPY_HALF && type != configuration.bfloat16) return false;
-    format = type == NPY_HALF ? HALF_WORD : BRAIN;
+    format = type == NPY_HALF ? FLOAT16 : BFLOAT16;
     return PyArray_SIZE(array) >= MANY;
 }
 
 // A function of one operand that costs more than looking it up, of elements of two bytes: 0 where they are others.
 int run_table(Map map, PyObject* out, PyObject* value, const void** kept) {
     Stored format, other;
-    if (!is_short_and_large(out, format) || !is_short_and_large(value, other) || format != other) return 0;
-    const unsigned short* table = table_of(map, format, kept[format == BRAIN ? BRAIN_FORMAT : HALF_FORMAT]);
+    if (!is_reduced_and_large(out, format) || !is_reduced_and_large(value, other) || format != other) return 0;
+    const unsigned short* table = table_of(map, format, kept[format == BFLOAT16 ? BFLOAT16_FORMAT : FLOAT16_FORMAT]);
     Elementwise operation;
-    if (table == nullptr || !operation.output(out) || !operation.source(value, SINGLE)) return 0;
+    if (table == nullptr || !operation.output(out) || !operation.source(value, FLOAT_KIND)) return 0;
     operation.table(table);
     const Forms* loops = &function_loops().lookup;
     return operation.run({loops, {loops, loops}});
@@ -56,25 +56,25 @@ int run_table(Map map, PyObject* out, PyObject* value, const void** kept) {
 template <Function op, int arity = 1>
 int function(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arity) return 0;
-    const Forms* forms = function_loops().function[op];
+    const Forms* forms = function_loops().of(op);
     if constexpr (arity == 1) {
-        static const void* tables[SHORT_FORMATS];
-        if (run_table(forms[SINGLE].form[0], out, values[0], tables) == 1) return 1;
+        static const void* tables[REDUCED_FORMATS];
+        if (run_table(forms[FLOAT_KIND].form[0], out, values[0], tables) == 1) return 1;
     }
     return run_map({forms}, out, values, arity);
 }
 
 // Those that cost less than looking up their results.
-constexpr bool is_cheap(Activation op) { return op == HARD_SWISH || op == HARD_SIGMOID; }
+constexpr bool is_cheap(Activation op) { return op == Activation::hardswish || op == Activation::hardsigmoid; }
 
 // `arrays` operands and then `numbers` numbers.
 template <Activation op, int arrays, int numbers = 0>
 int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arrays + numbers) return 0;
-    const Forms* forms = activation_loops().activation[op];
+    const Forms* forms = activation_loops().of(op);
     if constexpr (arrays == 1 && numbers == 0 && !is_cheap(op)) {
-        static const void* tables[SHORT_FORMATS];
-        if (run_table(forms[SINGLE].form[0], out, values[0], tables) == 1) return 1;
+        static const void* tables[REDUCED_FORMATS];
+        if (run_table(forms[FLOAT_KIND].form[0], out, values[0], tables) == 1) return 1;
     }
     double given[MOST_NUMBERS] = {};
     for (int each = 0; each < numbers; each++)
@@ -87,7 +87,7 @@ int hardtanh(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double low, high;
     if (count != 3 || !exact_number(values[1], low) || !exact_number(values[2], high) || low != low || high != high)
         return 0;
-    return activation<HARD_TANGENT, 1, 2>(out, values, count);
+    return activation<Activation::hardtanh, 1, 2>(out, values, count);
 }
 
 // gelu's `approximate`: "tanh" or "none".
@@ -97,35 +97,37 @@ bool is_tanh(PyObject* approximate) {
 
 int gelu(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 2) return 0;
-    return is_tanh(values[1]) ? activation<GELU_BY_TANGENT, 1>(out, values, 1) : activation<GELU, 1>(out, values, 1);
+    return is_tanh(values[1]) ? activation<Activation::gelu_tanh, 1>(out, values, 1)
+                              : activation<Activation::gelu, 1>(out, values, 1);
 }
 
 int gelu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 3) return 0;
-    return is_tanh(values[2]) ? activation<GELU_BY_TANGENT_SLOPE, 2>(out, values, 2)
-                              : activation<GELU_SLOPE, 2>(out, values, 2);
+    return is_tanh(values[2]) ? activation<Activation::gelu_tanh_backward, 2>(out, values, 2)
+                              : activation<Activation::gelu_backward, 2>(out, values, 2);
 }
 
-int leaky_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 4 ? activation<LEAKY_SLOPE, 2, 1>(out, values, 3) : 0;  // without self_is_result
+int leaky_relu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    return count == 4 ? activation<Activation::leaky_relu_backward, 2, 1>(out, values, 3)
+                      : 0;  // without self_is_result
 }
 
 // Values are (grad, alpha, scale, input_scale, is_result, self_or_result).
 int elu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 6 || !PyBool_Check(values[4])) return 0;
     PyObject* const ordered[] = {values[0], values[5], values[1], values[2], values[3]};
-    return values[4] == Py_True ? activation<ELU_SLOPE_OF_RESULT, 2, 3>(out, ordered, 5)
-                                : activation<ELU_SLOPE, 2, 3>(out, ordered, 5);
+    return values[4] == Py_True ? activation<Activation::elu_backward_of_result, 2, 3>(out, ordered, 5)
+                                : activation<Activation::elu_backward, 2, 3>(out, ordered, 5);
 }
 
 // Outputs are the result and a buffer, which is not used.
 int log_sigmoid(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (!PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2) return 0;
-    return activation<LOG_SIGMOID, 1>(PyTuple_GET_ITEM(outs, 0), values, count);
+    return activation<Activation::log_sigmoid, 1>(PyTuple_GET_ITEM(outs, 0), values, count);
 }
 
 int log_sigmoid_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 3 ? activation<LOG_SIGMOID_SLOPE, 2>(out, values, 2) : 0;
+    return count == 3 ? activation<Activation::log_sigmoid_backward, 2>(out, values, 2) : 0;
 }
 
 // One half of an array along a dimension, as a view.
@@ -156,17 +158,17 @@ bool halved(PyObject* whole, PyObject* given, long& dim) {
 }
 
 // Values are (self, dim): the first half by its gate, the second.
-int gated(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+int glu(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     long dim;
     if (count != 2 || !halved(values[0], values[1], dim)) return 0;
     Ref value(half(values[0], dim, false)), gate(half(values[0], dim, true));
     if (!value || !gate) return -1;
     PyObject* const given[] = {value.get(), gate.get()};
-    return activation<GATED, 2>(out, given, 2);
+    return activation<Activation::glu, 2>(out, given, 2);
 }
 
 // Values are (grad, self, dim); the output's halves are the gradients of the halves.
-int gated_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+int glu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     long dim;
     if (count != 3 || !halved(values[1], values[2], dim) || !PyArray_CheckExact(out) ||
         !PyArray_SAMESHAPE(reinterpret_cast<PyArrayObject*>(out), reinterpret_cast<PyArrayObject*>(values[1])))
@@ -176,55 +178,27 @@ int gated_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (!value || !gate || !first || !second) return -1;
     PyObject* const to_value[] = {values[0], gate.get()};
     PyObject* const to_gate[] = {values[0], value.get(), gate.get()};
-    const int done = activation<GATED, 2>(first.get(), to_value, 2);
-    return done != 1 ? done : activation<GATE_SLOPE, 3>(second.get(), to_gate, 3);
+    const int done = activation<Activation::glu, 2>(first.get(), to_value, 2);
+    return done != 1 ? done : activation<Activation::glu_gate_backward, 3>(second.get(), to_gate, 3);
 }
 
 }  // namespace
 
+#define FUNCTION(name, arity, single, wide, rows) {rows, function<Function::name, arity>, REDUCED_PRECISION},
+#define ACTIVATION(name, arrays, numbers, Op, rows) \
+    {rows, activation<Activation::name, arrays, numbers>, REDUCED_PRECISION},
+
 const NamedKernel activation_kernels[] = {
-    {"exp", function<EXPONENTIAL>},
-    {"expm1", function<EXPONENTIAL_LESS_ONE>},
-    {"log", function<LOGARITHM>},
-    {"log2", function<LOGARITHM_2>},
-    {"log10", function<LOGARITHM_10>},
-    {"log1p", function<LOGARITHM_OF_ONE_PLUS>},
-    {"sin", function<SINE>},
-    {"cos", function<COSINE>},
-    {"tanh", function<TANGENT>},
-    {"erf", function<ERROR_FUNCTION>},
-    {"sigmoid", function<SIGMOID>},
-    {"silu", activation<SILU, 1>},
-    {"gelu", gelu},
-    {"leaky_relu", activation<LEAKY, 1, 1>},
-    {"elu", activation<ELU, 1, 3>},
-    {"softplus", activation<SOFTPLUS, 1, 2>},
-    {"hardswish", activation<HARD_SWISH, 1>},
-    {"hardsigmoid", activation<HARD_SIGMOID, 1>},
-    {"hardtanh", hardtanh},
-    {"mish", activation<MISH, 1>},
-    {"threshold", activation<THRESHOLD, 1, 2>},
-    {"softshrink", activation<SOFT_SHRINK, 1, 1>},
-    {"hardshrink", activation<HARD_SHRINK, 1, 1>},
+    {"gelu", gelu, REDUCED_PRECISION},
+    {"gelu_backward", gelu_backward, REDUCED_PRECISION},
+    {"hardtanh", hardtanh, REDUCED_PRECISION},
     {"log_sigmoid_forward", log_sigmoid},
-    {"silu_backward", activation<SILU_SLOPE, 2>},
-    {"gelu_backward", gelu_backward},
-    {"leaky_relu_backward", leaky_backward},
-    {"elu_backward", elu_backward},
-    {"softplus_backward", activation<SOFTPLUS_SLOPE, 2, 2>},
-    {"hardswish_backward", activation<HARD_SWISH_SLOPE, 2>},
-    {"hardsigmoid_backward", activation<HARD_SIGMOID_SLOPE, 2>},
-    {"hardtanh_backward", activation<HARD_TANGENT_SLOPE, 2, 2>},
-    {"mish_backward", activation<MISH_SLOPE, 2>},
-    {"threshold_backward", activation<THRESHOLD_SLOPE, 2, 1>},
-    {"softshrink_backward", activation<SHRINK_SLOPE, 2, 1>},
-    {"hardshrink_backward", activation<SHRINK_SLOPE, 2, 1>},
     {"log_sigmoid_backward", log_sigmoid_backward},
-    {"tanh_backward", activation<TANGENT_SLOPE, 2>},
-    {"sigmoid_backward", activation<SIGMOID_SLOPE, 2>},
-    {"glu", gated},
-    {"glu_backward", gated_backward},
-    {nullptr, nullptr},
+    {"leaky_relu_backward", leaky_relu_backward, REDUCED_PRECISION},
+    {"elu_backward", elu_backward, REDUCED_PRECISION},
+    {"glu", glu, REDUCED_PRECISION},
+    {"glu_backward", glu_backward, REDUCED_PRECISION},
+    MINDTORCH_FUNCTIONS(FUNCTION) MINDTORCH_ACTIVATIONS(ACTIVATION){nullptr, nullptr},
 };
 
 }  // namespace mindtorch

@@ -56,7 +56,7 @@ void places(const void* in, ptrdiff_t step, size_t rows, size_t width, long long
 
 }  // namespace
 
-extern const PlaceLoops MINDTORCH_LOOPS(place_loops) = {
+extern const ArgExtremeLoops MINDTORCH_LOOPS(arg_extreme_loops) = {
     {{place<Greatest, float>, place<Greatest, double>, place<Greatest, long long>, nullptr},
      {place<Least, float>, place<Least, double>, place<Least, long long>, nullptr}},
     {{places<false, float>, places<false, double>, places<false, long long>, nullptr},

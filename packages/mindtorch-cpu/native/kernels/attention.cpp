@@ -173,8 +173,8 @@ int attention_backward(PyObject* outs, PyObject* const* values, Py_ssize_t count
 }  // namespace
 
 const NamedKernel attention_kernels[] = {
-    {"attention", attention},
-    {"attention_backward", attention_backward},
+    {"_scaled_dot_product_flash_attention_for_cpu", attention},
+    {"_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
     {nullptr, nullptr},
 };
 

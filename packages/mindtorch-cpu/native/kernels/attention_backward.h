@@ -20,7 +20,7 @@ MINDTORCH_INLINE size_t tile_size() { return round_up(QUERY_ROWS, 16) * GRADIENT
 
 size_t backward_scratch_for(const Attention& a) {
     const size_t width = round_up(a.width, FILL),
-                 lines = round_up(GRADIENT_COLUMNS, TILE_ROWS * 16) * round_up(QUERY_ROWS, 16);
+                 lines = round_up(GRADIENT_COLUMNS, MR * 16) * round_up(QUERY_ROWS, 16);
     return 2 * tile_size() + lines + 4 * round_up(QUERY_ROWS, 16) * width + 3 * round_up(a.columns, FILL) * width;
 }
 
@@ -31,7 +31,7 @@ Packed divide(const Attention& a, float* memory) {
     p.scores = memory;
     p.slopes = p.scores + tile_size();
     p.lines = p.slopes + tile_size();
-    p.query = p.lines + round_up(GRADIENT_COLUMNS, TILE_ROWS * 16) * round_up(QUERY_ROWS, 16);
+    p.query = p.lines + round_up(GRADIENT_COLUMNS, MR * 16) * round_up(QUERY_ROWS, 16);
     p.grad = p.query + block;
     p.queries = p.grad + block;
     p.grads = p.queries + block;
@@ -46,7 +46,7 @@ void weigh_again(float* scores, const Place& at, const float* sums, ptrdiff_t st
     const size_t filled = round_up(at.columns, LANES);
     for (size_t row = 0; row < at.rows; row++, scores += at.step) {
         const float sum = sums[static_cast<ptrdiff_t>(row) * step], from = sum == -INFINITY ? 0.0f : sum;
-        for (size_t j = 0; j < filled; j += LANES) store(scores + j, exponential(load(scores + j) - from));
+        for (size_t j = 0; j < filled; j += LANES) store(scores + j, exp(load(scores + j) - from));
     }
 }
 
@@ -80,24 +80,24 @@ void common_parts(float* along, const float* grad, ptrdiff_t grad_row, const flo
 // The scores, made as `forward` made them: a row's sum fits no others to the last bit.
 void score_tile(const Attention& a, const Place& at, const Packed& p, const float* query, size_t key_head) {
     const ptrdiff_t step = GRADIENT_COLUMNS;
-    if (a.rows > FEW) {
+    if (a.rows > SKINNY) {
         multiply_block(p.scores, step, p.query, p.keys + at.column * a.width, at.rows, at.columns, a.width, a.width,
                        scaled(a.scale));
         return;
     }
     const float* key = head_of(a.key, at.batch, key_head) + static_cast<ptrdiff_t>(at.column) * a.key.row;
-    multiply_few<float>({at.rows,
-                         at.columns,
-                         a.width,
-                         {query, a.query.row, 1},
-                         {key, 1, a.key.row},
-                         p.scores,
-                         step,
-                         1,
-                         a.scale,
-                         0.0f,
-                         {nullptr, 0, 0}},
-                        p.lines);
+    multiply_skinny<float>({at.rows,
+                            at.columns,
+                            a.width,
+                            {query, a.query.row, 1},
+                            {key, 1, a.key.row},
+                            p.scores,
+                            step,
+                            1,
+                            a.scale,
+                            0.0f,
+                            {nullptr, 0, 0}},
+                           p.lines);
 }
 
 void backward_block(const Attention& a, const AttentionGradients& g, Place at, const Packed& p) {
@@ -110,10 +110,10 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
     float* to_query = head_of(g.query, at.batch, at.head) + row * g.query.row;
     float *to_key = head_of(g.key, at.batch, key_head), *to_value = head_of(g.value, at.batch, key_head);
     float along[QUERY_ROWS];
-    pack<TILE_ROWS>(p.query, query, a.query.row, 1, at.rows, a.width);
-    pack<TILE_ROWS>(p.grad, grad, g.grad.row, 1, at.rows, a.width);
-    pack<WIDE>(p.queries, query, 1, a.query.row, a.width, at.rows);
-    pack<WIDE>(p.grads, grad, 1, g.grad.row, a.width, at.rows);
+    pack<MR>(p.query, query, a.query.row, 1, at.rows, a.width);
+    pack<MR>(p.grad, grad, g.grad.row, 1, at.rows, a.width);
+    pack<NR>(p.queries, query, 1, a.query.row, a.width, at.rows);
+    pack<NR>(p.grads, grad, 1, g.grad.row, a.width, at.rows);
     const bool whole = a.columns <= GRADIENT_COLUMNS;
     if (!whole)
         common_parts(along, grad, g.grad.row, head_of(g.out, at.batch, at.head) + row * g.out.row, g.out.row, at.rows,
@@ -130,14 +130,14 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
         mask_scores(p.scores, a, at);
         weigh_again(p.scores, at, sums, g.sums_steps[2]);
         slope_tile(p.slopes, p.scores, at, whole ? nullptr : along, a.scale);
-        pack<TILE_ROWS>(p.lines, p.scores, 1, step, at.columns, at.rows);
+        pack<MR>(p.lines, p.scores, 1, step, at.columns, at.rows);
         multiply_block(to_value + column * g.value.row, g.value.row, p.lines, p.grads, at.columns, a.width, at.rows,
                        at.rows, ADDED);
-        pack<TILE_ROWS>(p.lines, p.slopes, 1, step, at.columns, at.rows);
+        pack<MR>(p.lines, p.slopes, 1, step, at.columns, at.rows);
         multiply_block(to_key + column * g.key.row, g.key.row, p.lines, p.queries, at.columns, a.width, at.rows,
                        at.rows, ADDED);
-        pack<TILE_ROWS>(p.lines, p.slopes, step, 1, at.rows, at.columns);
-        multiply_block(to_query, g.query.row, p.lines, p.plain_keys + at.column * round_up(a.width, WIDE), at.rows,
+        pack<MR>(p.lines, p.slopes, step, 1, at.rows, at.columns);
+        multiply_block(to_query, g.query.row, p.lines, p.plain_keys + at.column * round_up(a.width, NR), at.rows,
                        a.width, at.columns, least(GRADIENT_COLUMNS, a.columns - at.column), ADDED);
     }
 }
@@ -150,11 +150,11 @@ void backward(const Attention& a, const AttentionGradients& g, size_t index, flo
     const size_t batch = index / a.key_heads, key_head = index % a.key_heads, group = a.heads / a.key_heads;
     const Packed p = divide(a, scratch);
     const float *key = head_of(a.key, batch, key_head), *value = head_of(a.value, batch, key_head);
-    pack<WIDE>(p.keys, key, a.key.row, 1, a.columns, a.width);
-    pack<WIDE>(p.values, value, a.value.row, 1, a.columns, a.width);
+    pack<NR>(p.keys, key, a.key.row, 1, a.columns, a.width);
+    pack<NR>(p.values, value, a.value.row, 1, a.columns, a.width);
     for (size_t column = 0; column < a.columns; column += GRADIENT_COLUMNS)
-        pack<WIDE>(p.plain_keys + column * round_up(a.width, WIDE), key + static_cast<ptrdiff_t>(column) * a.key.row, 1,
-                   a.key.row, a.width, least(GRADIENT_COLUMNS, a.columns - column));
+        pack<NR>(p.plain_keys + column * round_up(a.width, NR), key + static_cast<ptrdiff_t>(column) * a.key.row, 1,
+                 a.key.row, a.width, least(GRADIENT_COLUMNS, a.columns - column));
     clear(head_of(g.key, batch, key_head), g.key.row, a.columns, a.width);
     clear(head_of(g.value, batch, key_head), g.value.row, a.columns, a.width);
     for (size_t head = key_head * group; head < (key_head + 1) * group; head++) {

@@ -16,7 +16,7 @@ struct Running {
 MINDTORCH_INLINE float weigh(float* row, size_t filled, float most) {
     Floats sum = {};
     for (size_t j = 0; j < filled; j += LANES) {
-        const Floats weight = exponential_of_negative(load(row + j) - most);
+        const Floats weight = exp_of_negative(load(row + j) - most);
         store(row + j, weight);
         sum += weight;
     }
@@ -66,41 +66,41 @@ void forward_few(const Attention& a, const AttentionResult& r, Place at, float* 
     const float* query = head_of(a.query, at.batch, at.head) + static_cast<ptrdiff_t>(at.row) * a.query.row;
     const float *key = head_of(a.key, at.batch, at.head / group), *value = head_of(a.value, at.batch, at.head / group);
     float* out = head_of(r.out, at.batch, at.head) + static_cast<ptrdiff_t>(at.row) * r.out.row;
-    multiply_few<float>({at.rows,
-                         at.columns,
-                         a.width,
-                         {query, a.query.row, 1},
-                         {key, 1, a.key.row},
-                         scores,
-                         static_cast<ptrdiff_t>(at.step),
-                         1,
-                         a.scale,
-                         0.0f,
-                         {nullptr, 0, 0}},
-                        sums);
+    multiply_skinny<float>({at.rows,
+                            at.columns,
+                            a.width,
+                            {query, a.query.row, 1},
+                            {key, 1, a.key.row},
+                            scores,
+                            static_cast<ptrdiff_t>(at.step),
+                            1,
+                            a.scale,
+                            0.0f,
+                            {nullptr, 0, 0}},
+                           sums);
     mask_scores(scores, a, at);
     weigh_tile(scores, at, running, out, r.out.row, a.width);
-    multiply_few<float>({at.rows,
-                         a.width,
-                         at.columns,
-                         {scores, static_cast<ptrdiff_t>(at.step), 1},
-                         {value, a.value.row, 1},
-                         out,
-                         r.out.row,
-                         1,
-                         1.0f,
-                         0.0f,
-                         {nullptr, 0, 0}},
-                        sums);
+    multiply_skinny<float>({at.rows,
+                            a.width,
+                            at.columns,
+                            {scores, static_cast<ptrdiff_t>(at.step), 1},
+                            {value, a.value.row, 1},
+                            out,
+                            r.out.row,
+                            1,
+                            1.0f,
+                            0.0f,
+                            {nullptr, 0, 0}},
+                           sums);
     finish_rows(a, r, at, running, out);
 }
 
 size_t scratch_for(const Attention& a) {
     const size_t columns = round_up(a.columns, FILL), width = round_up(a.width, FILL);
-    const size_t few = FEW * columns + FEW * (columns > width ? columns : width);
+    const size_t few = SKINNY * columns + SKINNY * (columns > width ? columns : width);
     const size_t tiles = 2 * round_up(QUERY_ROWS, 16) * KEY_COLUMNS + round_up(QUERY_ROWS, 16) * width;
     const size_t packed = columns * (round_up(a.width, 16) + width);
-    return round_up(a.rows <= FEW ? few : tiles + packed, 16);
+    return round_up(a.rows <= SKINNY ? few : tiles + packed, 16);
 }
 
 // One block of rows: its packed queries against all columns, of which `packed` are packed.
@@ -116,9 +116,9 @@ void forward_block(const Attention& a, const AttentionResult& r, Place at, const
                        scaled(a.scale));
         mask_scores(scores, a, at);
         weigh_tile(scores, at, running, out, r.out.row, a.width);
-        pack<TILE_ROWS>(weights, scores, KEY_COLUMNS, 1, at.rows, at.columns);
+        pack<MR>(weights, scores, KEY_COLUMNS, 1, at.rows, at.columns);
         // Values are packed a block of columns at a time, each block as panels across the width.
-        multiply_block(out, r.out.row, weights, values + at.column * round_up(a.width, WIDE), at.rows, a.width,
+        multiply_block(out, r.out.row, weights, values + at.column * round_up(a.width, NR), at.rows, a.width,
                        at.columns, least(KEY_COLUMNS, packed - at.column), at.column == 0 ? PLAIN : ADDED);
     }
     finish_rows(a, r, at, running, out);
@@ -126,7 +126,7 @@ void forward_block(const Attention& a, const AttentionResult& r, Place at, const
 
 void forward(const Attention& a, const AttentionResult& r, size_t index, size_t from, size_t to, float* scratch) {
     const size_t batch = index / a.heads, head = index % a.heads, group = a.heads / a.key_heads;
-    if (a.rows <= FEW) return forward_few(a, r, {batch, head, from, to - from, 0, seen(a, to), 0}, scratch);
+    if (a.rows <= SKINNY) return forward_few(a, r, {batch, head, from, to - from, 0, seen(a, to), 0}, scratch);
     const size_t columns = seen(a, to);
     float* scores = scratch;
     float* weights = scores + round_up(QUERY_ROWS, 16) * KEY_COLUMNS;
@@ -134,14 +134,14 @@ void forward(const Attention& a, const AttentionResult& r, size_t index, size_t 
     float* keys = query + round_up(QUERY_ROWS, 16) * round_up(a.width, FILL);
     float* values = keys + round_up(a.columns, FILL) * round_up(a.width, 16);
     const float *key = head_of(a.key, batch, head / group), *value = head_of(a.value, batch, head / group);
-    pack<WIDE>(keys, key, a.key.row, 1, columns, a.width);
+    pack<NR>(keys, key, a.key.row, 1, columns, a.width);
     for (size_t column = 0; column < columns; column += KEY_COLUMNS)
-        pack<WIDE>(values + column * round_up(a.width, WIDE), value + static_cast<ptrdiff_t>(column) * a.value.row, 1,
-                   a.value.row, a.width, least(KEY_COLUMNS, columns - column));
+        pack<NR>(values + column * round_up(a.width, NR), value + static_cast<ptrdiff_t>(column) * a.value.row, 1,
+                 a.value.row, a.width, least(KEY_COLUMNS, columns - column));
     for (size_t row = from; row < to; row += QUERY_ROWS) {
         const size_t rows = least(QUERY_ROWS, to - row);
-        pack<TILE_ROWS>(query, head_of(a.query, batch, head) + static_cast<ptrdiff_t>(row) * a.query.row, a.query.row,
-                        1, rows, a.width);
+        pack<MR>(query, head_of(a.query, batch, head) + static_cast<ptrdiff_t>(row) * a.query.row, a.query.row, 1, rows,
+                 a.width);
         forward_block(a, r, {batch, head, row, rows, 0, 0, 0}, query, keys, values, columns, scores, weights);
     }
 }

@@ -4,21 +4,21 @@
 #include <math.h>
 
 #include "kernels/attention.h"
-#include "gemm/gemv.h"
+#include "gemm/skinny.h"
 #include "simd/vector.h"
 
 namespace mindtorch {
 namespace {
 
 // A tile of scores: rows of queries, columns of keys; columns are filled up to whole vectors.
-constexpr size_t QUERY_ROWS = 5 * TILE_ROWS < 48 ? 8 * TILE_ROWS : 5 * TILE_ROWS;
-constexpr size_t WIDE = Simd<float>::TILE_COLUMNS;
+constexpr size_t QUERY_ROWS = 5 * MR < 48 ? 8 * MR : 5 * MR;
+constexpr size_t NR = Simd<float>::NR;
 constexpr size_t FILL = 32;
 
-constexpr Finish<float> PLAIN = {1.0f, 0.0f, {nullptr, 0, 0}, false};
-constexpr Finish<float> ADDED = {1.0f, 0.0f, {nullptr, 0, 0}, true};
+constexpr Epilogue<float> PLAIN = {1.0f, 0.0f, {nullptr, 0, 0}, false};
+constexpr Epilogue<float> ADDED = {1.0f, 0.0f, {nullptr, 0, 0}, true};
 
-Finish<float> scaled(float factor) { return {factor, 0.0f, {nullptr, 0, 0}, false}; }
+Epilogue<float> scaled(float factor) { return {factor, 0.0f, {nullptr, 0, 0}, false}; }
 
 template <typename Real>
 MINDTORCH_INLINE Real* head_of(const Heads<Real>& heads, size_t batch, size_t head) {

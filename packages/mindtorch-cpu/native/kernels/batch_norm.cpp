@@ -60,8 +60,8 @@ struct Batch {
 
 // Means and sums of squared distances from them, by channels.
 void find_moments(const Batch& batch, const float* in, double* means, double* squares) {
-    const auto& loops = reduction_loops();
-    const Reducer& sum = loops.reducer[SUM][SINGLE];
+    const auto& loops = reduce_loops();
+    const Reducer& sum = loops.reducer[SUM][FLOAT_KIND];
     const auto positions = static_cast<size_t>(batch.positions), rows = static_cast<size_t>(batch.count);
     const auto each = static_cast<double>(batch.each());
     if (batch.positions == 1) {
@@ -74,8 +74,8 @@ void find_moments(const Batch& batch, const float* in, double* means, double* sq
                          auto* mean = reinterpret_cast<Accumulator*>(means + first);
                          sum.columns(in + first, step, rows, n, mean);
                          for (size_t at = 0; at < n; at++) mean[at].real /= each;
-                         loops.column_spread[SINGLE](in + first, step, rows, n, mean,
-                                                     reinterpret_cast<Accumulator*>(squares + first));
+                         loops.column_spread[FLOAT_KIND](in + first, step, rows, n, mean,
+                                                         reinterpret_cast<Accumulator*>(squares + first));
                      }
                  });
         return;
@@ -86,7 +86,7 @@ void find_moments(const Batch& batch, const float* in, double* means, double* sq
             for (npy_intp item = 0; item < batch.count; item++) sum.row(in + batch.at(item, channel), positions, &mean);
             mean.real /= each;
             for (npy_intp item = 0; item < batch.count; item++)
-                loops.row_spread[SINGLE](in + batch.at(item, channel), positions, &mean, &square);
+                loops.row_spread[FLOAT_KIND](in + batch.at(item, channel), positions, &mean, &square);
             means[channel] = mean.real;
             squares[channel] = square.real;
         }
@@ -273,15 +273,15 @@ int group_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         !optional(values[1], sizes.channels, weight) || !optional(values[2], sizes.channels, bias))
         return 0;
     const double eps = PyFloat_AS_DOUBLE(values[7]);
-    const auto& loops = reduction_loops();
+    const auto& loops = reduce_loops();
     const auto each = static_cast<size_t>(sizes.each()), positions = static_cast<size_t>(sizes.positions);
     parallel(static_cast<size_t>(rows), grain_of(sizes.each()), [&](size_t from, size_t to) {
         for (size_t row = from; row < to; row++) {
             const float* start = in + row * each;
             Accumulator mean{0}, square{0};
-            loops.reducer[SUM][SINGLE].row(start, each, &mean);
+            loops.reducer[SUM][FLOAT_KIND].row(start, each, &mean);
             mean.real /= static_cast<double>(each);
-            loops.row_spread[SINGLE](start, each, &mean, &square);
+            loops.row_spread[FLOAT_KIND](start, each, &mean, &square);
             means[row] = static_cast<float>(mean.real);
             scales[row] = static_cast<float>(1.0 / sqrt(square.real / static_cast<double>(each) + eps));
             const auto group = static_cast<npy_intp>(row) % sizes.groups;
@@ -352,9 +352,11 @@ int group_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
 
 }  // namespace
 
-const NamedKernel channel_norm_kernels[] = {
-    {"batch_norm", batch_norm}, {"batch_norm_backward", batch_norm_backward},
-    {"group_norm", group_norm}, {"group_norm_backward", group_norm_backward},
+const NamedKernel batch_norm_kernels[] = {
+    {"native_batch_norm", batch_norm},
+    {"native_batch_norm_backward", batch_norm_backward},
+    {"native_group_norm", group_norm},
+    {"native_group_norm_backward", group_norm_backward},
     {nullptr, nullptr},
 };
 

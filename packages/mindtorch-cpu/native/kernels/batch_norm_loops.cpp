@@ -1,6 +1,7 @@
 // Loops of batch norm and group norm over dense float32 rows.
 #include "kernels/batch_norm.h"
 #include "simd/vector.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
@@ -13,7 +14,7 @@ void affine(float* out, const float* in, size_t count, float mean, float factor,
 void affine_columns(float* out, const float* in, size_t rows, size_t width, const float* mean, const float* factor,
                     const float* shift) {
     for (size_t row = 0; row < rows; row++, out += width, in += width) {
-#pragma GCC ivdep
+        MINDTORCH_IVDEP
         for (size_t i = 0; i < width; i++) out[i] = (in[i] - mean[i]) * factor[i] + shift[i];
     }
 }
@@ -73,7 +74,7 @@ void gradient(float* out, const float* grad, const float* in, size_t count, floa
 void gradient_of_columns(float* out, const float* grad, const float* in, size_t rows, size_t width, const float* mean,
                          const float* total, const float* along, const float* factor) {
     for (size_t row = 0; row < rows; row++, out += width, grad += width, in += width) {
-#pragma GCC ivdep
+        MINDTORCH_IVDEP
         for (size_t i = 0; i < width; i++) out[i] = (grad[i] - total[i] - (in[i] - mean[i]) * along[i]) * factor[i];
     }
 }

@@ -287,7 +287,7 @@ int constant_pad_nd(PyObject* given, PyObject* const* values, Py_ssize_t count) 
 
 }  // namespace
 
-const NamedKernel join_kernels[] = {
+const NamedKernel cat_kernels[] = {
     {"cat", cat},
     {"repeat", repeat},
     {"flip", flip},

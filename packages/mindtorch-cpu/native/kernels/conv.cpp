@@ -119,7 +119,7 @@ bool overlaps(PyObject* out, PyObject* value) {
 
 bool depthwise(const Convolution& c) {
     return c.channels == 1 && c.features == 1 && c.depth * c.out_depth * c.deep_kernel == 1 &&
-           static_cast<size_t>(c.kernel[0] * c.kernel[1]) <= conv_loops().most_taps;
+           static_cast<size_t>(c.kernel[0] * c.kernel[1]) <= conv_loops().most_elements;
 }
 
 // A result from an input, by weights as they are; false without memory.

@@ -27,9 +27,9 @@ struct ConvLoops {
     // may be null.
     void (*forward)(const Convolution& c, float* out, const float* in, const float* packed, const float* bias,
                     size_t image, size_t group, size_t from, float* scratch);
-    // Depthwise convolutions of windows of at most `most_taps` elements: whole planes from `from` to `to`, image and
-    // feature being one index; the gradient of one feature's weights.
-    size_t most_taps;
+    // Depthwise convolutions of windows of at most `most_elements` elements: whole planes from `from` to `to`, image
+    // and feature being one index; the gradient of one feature's weights.
+    size_t most_elements;
     size_t (*depthwise_scratch)(const Convolution& c);
     void (*depthwise)(const Convolution& c, float* out, const float* in, const float* weight, const float* bias,
                       size_t from, size_t to, float* scratch);

@@ -6,7 +6,7 @@
 namespace mindtorch {
 namespace {
 
-constexpr size_t MOST_TAPS = 128;
+constexpr size_t MOST_ELEMENTS = 128;
 #if defined(__AVX512F__)
 constexpr ptrdiff_t MOST_SUMS = 16;  // that stay in registers
 #else
@@ -39,13 +39,13 @@ size_t depthwise_scratch(const Convolution& c) {
     return static_cast<size_t>(frame + (grads > frame ? grads : frame)) + FRAME_SLACK;
 }
 
-struct Taps {
-    ptrdiff_t at[MOST_TAPS];
+struct KernelElements {
+    ptrdiff_t at[MOST_ELEMENTS];
     size_t count = 0;
 
-    Taps(const Convolution& c, const Frame& f) {
+    KernelElements(const Convolution& c, const Frame& f) {
         for (ptrdiff_t down = 0; down < c.kernel[0]; down++)
-            for (ptrdiff_t across = 0; across < c.kernel[1]; across++) at[count++] = f.tap(c, down, across);
+            for (ptrdiff_t across = 0; across < c.kernel[1]; across++) at[count++] = f.element(c, down, across);
     }
 };
 
@@ -53,8 +53,9 @@ bool one_below_another(const Convolution& c) { return c.stride[0] == 1 && c.dila
 
 // Add to rows whose windows begin one below the other: what is read once is part of several rows' sums.
 template <typename Factor, size_t ROWS, size_t VECTORS>
-MINDTORCH_INLINE void depthwise_rows(Simd<float>::Vector (&chains)[ROWS][VECTORS], const float* from, ptrdiff_t row,
-                                     const Taps& taps, const Factor* weight, size_t height, size_t width) {
+MINDTORCH_INLINE void depthwise_rows(Simd<float>::Vector (&accumulators)[ROWS][VECTORS], const float* from,
+                                     ptrdiff_t row, const KernelElements& elements, const Factor* weight, size_t height,
+                                     size_t width) {
     constexpr size_t WIDTH = Simd<float>::WIDTH;
 #pragma GCC unroll 6
     for (size_t down = 0; down < ROWS + height - 1; down++, from += row)
@@ -63,7 +64,7 @@ MINDTORCH_INLINE void depthwise_rows(Simd<float>::Vector (&chains)[ROWS][VECTORS
             Simd<float>::Vector values[VECTORS];
 #pragma GCC unroll 4
             for (size_t x = 0; x < VECTORS; x++) {
-                values[x] = read(from + taps.at[across] + x * WIDTH);
+                values[x] = read(from + elements.at[across] + x * WIDTH);
                 keep(values[x]);
             }
 #pragma GCC unroll 4
@@ -71,7 +72,7 @@ MINDTORCH_INLINE void depthwise_rows(Simd<float>::Vector (&chains)[ROWS][VECTORS
                 if (down < y || down - y >= height) continue;
                 const Factor factor = weight[(down - y) * width + across];
 #pragma GCC unroll 4
-                for (size_t x = 0; x < VECTORS; x++) chains[y][x] += values[x] * factor;
+                for (size_t x = 0; x < VECTORS; x++) accumulators[y][x] += values[x] * factor;
             }
         }
 }
@@ -80,35 +81,35 @@ MINDTORCH_INLINE void depthwise_rows(Simd<float>::Vector (&chains)[ROWS][VECTORS
 // the rows' windows begin one below the other: of few elements the weights' reading counts.
 template <bool SQUARE, size_t ROWS, size_t VECTORS>
 MINDTORCH_INLINE void depthwise_sums(Simd<float>::Vector (&sums)[ROWS][VECTORS], const Convolution& c,
-                                     const float* from, ptrdiff_t row, const Taps& taps, const float* weight,
-                                     const Simd<float>::Vector (&square)[9], float bias) {
+                                     const float* from, ptrdiff_t row, const KernelElements& elements,
+                                     const float* weight, const Simd<float>::Vector (&square)[9], float bias) {
     constexpr size_t WIDTH = Simd<float>::WIDTH;
     const Simd<float>::Vector start = Simd<float>::Vector{} + bias;
-    Simd<float>::Vector chains[ROWS][VECTORS];  // in registers
+    Simd<float>::Vector accumulators[ROWS][VECTORS];  // in registers
 #pragma GCC unroll 4
     for (size_t y = 0; y < ROWS; y++)
 #pragma GCC unroll 4
-        for (size_t x = 0; x < VECTORS; x++) chains[y][x] = start;
+        for (size_t x = 0; x < VECTORS; x++) accumulators[y][x] = start;
     if (SQUARE) {
-        depthwise_rows(chains, from, row, taps, square, 3, 3);
+        depthwise_rows(accumulators, from, row, elements, square, 3, 3);
     } else if (!one_below_another(c)) {
-        for (size_t k = 0; k < taps.count; k++) {
-            const float* tap = from + taps.at[k];
+        for (size_t k = 0; k < elements.count; k++) {
+            const float* element = from + elements.at[k];
             const float factor = weight[k];
 #pragma GCC unroll 4
             for (size_t y = 0; y < ROWS; y++)
 #pragma GCC unroll 4
                 for (size_t x = 0; x < VECTORS; x++)
-                    chains[y][x] += read(tap + static_cast<ptrdiff_t>(y) * row + x * WIDTH) * factor;
+                    accumulators[y][x] += read(element + static_cast<ptrdiff_t>(y) * row + x * WIDTH) * factor;
         }
     } else {
-        depthwise_rows(chains, from, row, taps, weight, static_cast<size_t>(c.kernel[0]),
+        depthwise_rows(accumulators, from, row, elements, weight, static_cast<size_t>(c.kernel[0]),
                        static_cast<size_t>(c.kernel[1]));
     }
 #pragma GCC unroll 4
     for (size_t y = 0; y < ROWS; y++)
 #pragma GCC unroll 4
-        for (size_t x = 0; x < VECTORS; x++) sums[y][x] = chains[y][x];
+        for (size_t x = 0; x < VECTORS; x++) sums[y][x] = accumulators[y][x];
 }
 
 // Write vectors of a row; what lies past `end` is left out.
@@ -124,8 +125,8 @@ MINDTORCH_INLINE void write_row(float* to, const float* end, const Simd<float>::
 }
 
 template <size_t ROWS, size_t VECTORS, bool SQUARE>
-void depthwise_plane(const Convolution& c, const Frame& f, float* out, const float* frame, const Taps& taps,
-                     const float* weight, float bias) {
+void depthwise_plane(const Convolution& c, const Frame& f, float* out, const float* frame,
+                     const KernelElements& elements, const float* weight, float bias) {
     constexpr ptrdiff_t BLOCK = VECTORS * Simd<float>::WIDTH;
     const float* end = out + c.out_height * c.out_width;
     Simd<float>::Vector square[9];
@@ -134,7 +135,7 @@ void depthwise_plane(const Convolution& c, const Frame& f, float* out, const flo
     for (ptrdiff_t y = 0; y < c.out_height; y += ROWS)
         for (ptrdiff_t x = 0; x < c.out_width; x += BLOCK) {
             Simd<float>::Vector sums[ROWS][VECTORS];
-            depthwise_sums<SQUARE>(sums, c, frame + f.below(c, y) + x, f.below(c, 1), taps, weight, square, bias);
+            depthwise_sums<SQUARE>(sums, c, frame + f.below(c, y) + x, f.below(c, 1), elements, weight, square, bias);
             for (size_t row = 0; row < ROWS && y + static_cast<ptrdiff_t>(row) < c.out_height; row++) {
                 float* to = out + (y + static_cast<ptrdiff_t>(row)) * c.out_width;
                 // Where a block is as long as a row, what is written past the row is written again with the next.
@@ -145,12 +146,12 @@ void depthwise_plane(const Convolution& c, const Frame& f, float* out, const flo
 
 template <bool SQUARE>
 void depthwise_any(const Convolution& c, const Frame& f, ptrdiff_t vectors, float* out, const float* frame,
-                   const Taps& taps, const float* weight, float bias) {
-    if (vectors == 1) return depthwise_plane<4, 1, SQUARE>(c, f, out, frame, taps, weight, bias);
-    if (vectors == 2) return depthwise_plane<4, 2, SQUARE>(c, f, out, frame, taps, weight, bias);
+                   const KernelElements& elements, const float* weight, float bias) {
+    if (vectors == 1) return depthwise_plane<4, 1, SQUARE>(c, f, out, frame, elements, weight, bias);
+    if (vectors == 2) return depthwise_plane<4, 2, SQUARE>(c, f, out, frame, elements, weight, bias);
     constexpr size_t THIRD = MOST_SUMS / 3 < 4 ? MOST_SUMS / 3 : 4;
-    if (vectors == 3) return depthwise_plane<THIRD, 3, SQUARE>(c, f, out, frame, taps, weight, bias);
-    depthwise_plane<MOST_SUMS / 4, 4, SQUARE>(c, f, out, frame, taps, weight, bias);
+    if (vectors == 3) return depthwise_plane<THIRD, 3, SQUARE>(c, f, out, frame, elements, weight, bias);
+    depthwise_plane<MOST_SUMS / 4, 4, SQUARE>(c, f, out, frame, elements, weight, bias);
 }
 
 // Planes from `from` to `to`, image and feature being one index.
@@ -158,7 +159,7 @@ void depthwise(const Convolution& c, float* out, const float* in, const float* w
                size_t to, float* scratch) {
     const Together together(c);
     const Frame f = together.frame(c);
-    const Taps taps(c, f);
+    const KernelElements elements(c, f);
     // Vectors of what was written just before, in parts, are slow to read: of small planes the next one is copied
     // first.
     constexpr ptrdiff_t SMALL = 2048;
@@ -176,41 +177,42 @@ void depthwise(const Convolution& c, float* out, const float* in, const float* w
         else if (plane + 1 < to)
             copy_plane(c, f, odd ? scratch : other, in + (plane + 1) * area);
         float* own = out + plane * static_cast<size_t>(c.out_height * c.out_width);
-        const float* factors = weight + feature * taps.count;
+        const float* factors = weight + feature * elements.count;
         const float shift = bias == nullptr ? 0.0f : bias[feature];
         if (square)
-            depthwise_any<true>(c, f, together.vectors, own, frame, taps, factors, shift);
+            depthwise_any<true>(c, f, together.vectors, own, frame, elements, factors, shift);
         else
-            depthwise_any<false>(c, f, together.vectors, own, frame, taps, factors, shift);
+            depthwise_any<false>(c, f, together.vectors, own, frame, elements, factors, shift);
     }
 }
 
-// The products of a gradient's plane, in rows of `columns`, and what TAPS elements of the window see, summed up.
-template <size_t TAPS>
+// The products of a gradient's plane, in rows of `columns`, and what ELEMENTS elements of the window see, summed up.
+template <size_t ELEMENTS>
 void depthwise_products(const Convolution& c, const Frame& f, double* sums, const float* grad, ptrdiff_t columns,
-                        const float* frame, const ptrdiff_t* taps) {
+                        const float* frame, const ptrdiff_t* elements) {
     using Vector = Simd<float>::Vector;
     constexpr ptrdiff_t WIDTH = Simd<float>::WIDTH;
     typedef int Order __attribute__((vector_size(VECTOR_BYTES)));
     Order order;
     for (int lane = 0; lane < static_cast<int>(WIDTH); lane++) order[lane] = lane;
-    Vector chains[TAPS] = {};
+    Vector accumulators[ELEMENTS] = {};
     for (ptrdiff_t y = 0; y < c.out_height; y++, grad += columns) {
         const float* row = frame + f.below(c, y);
         ptrdiff_t x = 0;
         for (; x + WIDTH <= c.out_width; x += WIDTH) {
             const Vector slope = read(grad + x);
 #pragma GCC unroll 4
-            for (size_t k = 0; k < TAPS; k++) chains[k] += read(row + taps[k] + x) * slope;
+            for (size_t k = 0; k < ELEMENTS; k++) accumulators[k] += read(row + elements[k] + x) * slope;
         }
         if (x == c.out_width) continue;
         const Vector slope = read(grad + x);
         const auto seen = order < static_cast<int>(c.out_width - x);  // what lies past the row may be infinite
 #pragma GCC unroll 4
-        for (size_t k = 0; k < TAPS; k++) chains[k] += (seen ? read(row + taps[k] + x) : Vector{}) * slope;
+        for (size_t k = 0; k < ELEMENTS; k++)
+            accumulators[k] += (seen ? read(row + elements[k] + x) : Vector{}) * slope;
     }
-    for (size_t k = 0; k < TAPS; k++)
-        for (ptrdiff_t lane = 0; lane < WIDTH; lane++) sums[k] += static_cast<double>(chains[k][lane]);
+    for (size_t k = 0; k < ELEMENTS; k++)
+        for (ptrdiff_t lane = 0; lane < WIDTH; lane++) sums[k] += static_cast<double>(accumulators[k][lane]);
 }
 
 // The weights' gradient of one feature.
@@ -218,12 +220,12 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
                       float* scratch) {
     const Together together(c);
     const Frame f = together.frame(c);
-    const Taps taps(c, f);
+    const KernelElements elements(c, f);
     const ptrdiff_t columns = together.columns_of(c);
     float* slopes = scratch + f.size;
     memset(slopes, 0, (static_cast<size_t>(columns * c.out_height) + FRAME_SLACK) * sizeof(float));
     clear_frame(f, scratch);
-    double sums[MOST_TAPS] = {};
+    double sums[MOST_ELEMENTS] = {};
     for (size_t image = 0; image < c.batch; image++) {
         const size_t plane = image * c.groups + feature;
         const float* own = grad + plane * static_cast<size_t>(c.out_height * c.out_width);
@@ -231,11 +233,12 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
         for (ptrdiff_t y = 0; y < c.out_height; y++)
             memcpy(slopes + y * columns, own + y * c.out_width, static_cast<size_t>(c.out_width) * sizeof(float));
         size_t k = 0;
-        for (; k + 4 <= taps.count; k += 4)
-            depthwise_products<4>(c, f, sums + k, slopes, columns, scratch, taps.at + k);
-        for (; k < taps.count; k++) depthwise_products<1>(c, f, sums + k, slopes, columns, scratch, taps.at + k);
+        for (; k + 4 <= elements.count; k += 4)
+            depthwise_products<4>(c, f, sums + k, slopes, columns, scratch, elements.at + k);
+        for (; k < elements.count; k++)
+            depthwise_products<1>(c, f, sums + k, slopes, columns, scratch, elements.at + k);
     }
-    for (size_t k = 0; k < taps.count; k++) to[feature * taps.count + k] = static_cast<float>(sums[k]);
+    for (size_t k = 0; k < elements.count; k++) to[feature * elements.count + k] = static_cast<float>(sums[k]);
 }
 
 }  // namespace

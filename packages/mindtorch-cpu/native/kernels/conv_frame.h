@@ -8,7 +8,7 @@
 namespace mindtorch {
 namespace {
 
-constexpr size_t FRAME_SLACK = 8 * Simd<float>::TILE_COLUMNS;  // vectors may be read past a frame's end
+constexpr size_t FRAME_SLACK = 8 * Simd<float>::NR;  // vectors may be read past a frame's end
 
 // The rows of a plane that some rows of the result see; sizes in elements.
 struct Frame {
@@ -24,7 +24,7 @@ struct Frame {
           size(row * rows) {}
 
     // Where an element of the window reads for the frame's first position.
-    ptrdiff_t tap(const Convolution& c, ptrdiff_t down, ptrdiff_t across) const {
+    ptrdiff_t element(const Convolution& c, ptrdiff_t down, ptrdiff_t across) const {
         const ptrdiff_t column = across * c.dilation[1];
         if (c.stride[1] == 1) return down * c.dilation[0] * row + column;  // division is slow
         return down * c.dilation[0] * row + column % c.stride[1] * line + column / c.stride[1];
@@ -134,7 +134,7 @@ void places_of(const Convolution& c, const Frame& f, ptrdiff_t* to, size_t k, si
     const ptrdiff_t at = static_cast<ptrdiff_t>(k) % (c.kernel[0] * c.kernel[1]);
     ptrdiff_t down = at / c.kernel[1], across = at % c.kernel[1], plane = 0;
     for (size_t done = 0; done < depth; done++) {
-        to[done] = plane + f.tap(c, down, across);
+        to[done] = plane + f.element(c, down, across);
         if (++across < c.kernel[1]) continue;
         across = 0;
         if (++down == c.kernel[0]) down = 0, plane += f.size;
@@ -144,7 +144,7 @@ void places_of(const Convolution& c, const Frame& f, ptrdiff_t* to, size_t k, si
 // Pack what the window's elements at `places` have at up to a panel's width of positions from `from` on.
 void pack_frame(const Convolution& c, const Frame& f, float* to, const float* planes, ptrdiff_t from, size_t positions,
                 const ptrdiff_t* places, size_t depth) {
-    constexpr size_t PANEL = Simd<float>::TILE_COLUMNS;
+    constexpr size_t PANEL = Simd<float>::NR;
     Stretch stretches[PANEL] = {};
     const size_t count = stretches_of(c, f, stretches, from, positions);
     // Most panels lie in one row or two: what is known of those stays in registers.

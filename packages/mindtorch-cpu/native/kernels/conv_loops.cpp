@@ -9,7 +9,7 @@ namespace mindtorch {
 
 namespace {
 
-constexpr size_t WIDE = Simd<float>::TILE_COLUMNS;
+constexpr size_t NR = Simd<float>::NR;
 constexpr size_t PART = 512;  // positions
 
 size_t places(const Convolution& c) { return static_cast<size_t>(c.out_height * c.out_width); }
@@ -18,7 +18,7 @@ size_t window(const Convolution& c) { return static_cast<size_t>(c.kernel[0] * c
 size_t layers(const Convolution& c) { return static_cast<size_t>(c.deep_kernel); }
 size_t depth_of(const Convolution& c) { return c.channels * layers(c) * window(c); }
 // How much of the depth is multiplied at a time.
-size_t depth_step(const Convolution& c) { return even_step(depth_of(c), PACKED_DEPTH, ASKING); }
+size_t depth_step(const Convolution& c) { return even_step(depth_of(c), PACKED_KC, PREFETCH_STEP); }
 size_t all_places(const Convolution& c) { return static_cast<size_t>(c.out_depth) * places(c); }
 size_t volume(const Convolution& c) { return static_cast<size_t>(c.depth) * area(c); }
 
@@ -140,7 +140,7 @@ public:
     // Pack the panel of `positions` positions, `at` after the first.
     void pack_panel(float* to, size_t at, size_t positions) const {
         if (pointwise(c_))
-            pack<WIDE>(to, plane_ + from_ + at, 1, static_cast<ptrdiff_t>(volume(c_)), positions, depth_);
+            pack<NR>(to, plane_ + from_ + at, 1, static_cast<ptrdiff_t>(volume(c_)), positions, depth_);
         else
             pack_frame(c_, frame_, to, frames_, static_cast<ptrdiff_t>(from_ + at), positions, reads_, depth_);
     }
@@ -150,31 +150,31 @@ private:
     size_t from_, depth_ = 0;
     Frame frame_;
     const float *plane_ = nullptr, *frames_ = nullptr;
-    ptrdiff_t reads_[PACKED_DEPTH];
+    ptrdiff_t reads_[PACKED_KC];
 };
 
-size_t positions_of(const Convolution& c) { return even_step(round_up(places(c), WIDE), PART, WIDE); }
-size_t panel_for(const Convolution& c) { return WIDE * depth_step(c) + WIDE; }
+size_t positions_of(const Convolution& c) { return even_step(round_up(places(c), NR), PART, NR); }
+size_t panel_for(const Convolution& c) { return NR * depth_step(c) + NR; }
 size_t scratch_for(const Convolution& c) {
     if (pointwise(c)) return panel_for(c);
     const Frame f(c, 0, part_rows(c), c.out_width);
     return panel_for(c) + block_channels(c) * static_cast<size_t>(f.size) + FRAME_SLACK;
 }
-size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, TILE_ROWS) * depth_of(c); }
+size_t packed_for(const Convolution& c) { return c.groups * round_up(c.features, MR) * depth_of(c); }
 
 void pack_weights(const Convolution& c, float* to, const float* weight) {
-    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), step = depth_step(c);
+    const size_t all = depth_of(c), lines = round_up(c.features, MR), step = depth_step(c);
     for (size_t group = 0; group < c.groups; group++, weight += c.features * all)
         for (size_t k = 0; k < all; k += step) {
             const size_t depth = least(step, all - k);
-            pack<TILE_ROWS>(to, weight + k, static_cast<ptrdiff_t>(all), 1, c.features, depth);
+            pack<MR>(to, weight + k, static_cast<ptrdiff_t>(all), 1, c.features, depth);
             to += lines * depth;
         }
 }
 
 void forward(const Convolution& c, float* out, const float* in, const float* packed, const float* bias, size_t image,
              size_t group, size_t from, float* scratch) {
-    const size_t all = depth_of(c), lines = round_up(c.features, TILE_ROWS), step = depth_step(c);
+    const size_t all = depth_of(c), lines = round_up(c.features, MR), step = depth_step(c);
     const size_t positions = least(positions_of(c), places(c) - from);
     const size_t index = image / static_cast<size_t>(c.out_depth) * c.groups + group;
     const size_t z = image % static_cast<size_t>(c.out_depth);
@@ -185,13 +185,13 @@ void forward(const Convolution& c, float* out, const float* in, const float* pac
     Windows windows(c, from, positions);
     for (size_t k = 0; k < all; k += step) {
         const size_t depth = least(step, all - k);
-        const Finish<float> finish = {1.0f, 1.0f, addend, k > 0};
+        const Epilogue<float> epilogue = {1.0f, 1.0f, addend, k > 0};
         windows.take(in, z, scratch + panel_for(c), k, depth);
-        for (size_t at = 0; at < positions; at += WIDE) {
-            const size_t columns = least(WIDE, positions - at);
+        for (size_t at = 0; at < positions; at += NR) {
+            const size_t columns = least(NR, positions - at);
             windows.pack_panel(scratch, at, columns);
             multiply_block(out + at, static_cast<ptrdiff_t>(all_places(c)), packed + k * lines, scratch, c.features,
-                           columns, depth, depth, finish);
+                           columns, depth, depth, epilogue);
         }
     }
 }
@@ -282,10 +282,10 @@ void spread(const Convolution& c, float* in_grad, const float* grad, const float
     }
 }
 
-constexpr size_t TOGETHER = BLOCK_DEPTH;  // positions summed up at a time
+constexpr size_t TOGETHER = KC;  // positions summed up at a time
 
 size_t weight_scratch(const Convolution& c) {
-    return round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16) + (round_up(depth_of(c), WIDE) + WIDE) * TOGETHER;
+    return round_up(round_up(c.features, MR) * TOGETHER, 16) + (round_up(depth_of(c), NR) + NR) * TOGETHER;
 }
 
 // Pack the window's elements as columns, positions being the depth; `rows` holds a panel's elements first.
@@ -295,33 +295,34 @@ void pack_elements(const Convolution& c, float* to, float* rows, const float* im
     const ptrdiff_t row = static_cast<ptrdiff_t>(from) / c.out_width,
                     column = static_cast<ptrdiff_t>(from) % c.out_width;
     Element e = {0, layer_of(c, image, z, 0), 0, 0};
-    for (size_t first = 0; first < all; first += WIDE, to += WIDE * positions) {
-        const size_t elements = least(WIDE, all - first);
+    for (size_t first = 0; first < all; first += NR, to += NR * positions) {
+        const size_t elements = least(NR, all - first);
         for (size_t i = 0; i < elements; i++, advance(c, image, z, e))
             read_element(c, rows + i * TOGETHER, e, row, column, positions);
-        pack<WIDE>(to, rows, TOGETHER, 1, elements, positions);
+        pack<NR>(to, rows, TOGETHER, 1, elements, positions);
     }
 }
 
 void weight_gradient(const Convolution& c, float* weight_grad, const float* grad, const float* in, size_t group,
                      size_t from, size_t to, float* scratch) {
     const size_t count = places(c), all = depth_of(c);
-    float *lines = scratch, *columns = scratch + round_up(round_up(c.features, TILE_ROWS) * TOGETHER, 16);
-    bool again = false;
+    float *lines = scratch, *columns = scratch + round_up(round_up(c.features, MR) * TOGETHER, 16);
+    bool accumulate_out = false;
     for (size_t image = 0; image < c.batch * static_cast<size_t>(c.out_depth); image++) {
         const size_t index = image / static_cast<size_t>(c.out_depth) * c.groups + group;
         const size_t z = image % static_cast<size_t>(c.out_depth);
         const float* own = grad + (index * c.features + from) * all_places(c) + z * count;
         const float* picture = in + index * c.channels * volume(c);
-        for (size_t at = 0; at < count; at += TOGETHER, again = true) {
+        for (size_t at = 0; at < count; at += TOGETHER, accumulate_out = true) {
             const size_t positions = least(TOGETHER, count - at);
-            pack<TILE_ROWS>(lines, own + at, static_cast<ptrdiff_t>(all_places(c)), 1, to - from, positions);
+            pack<MR>(lines, own + at, static_cast<ptrdiff_t>(all_places(c)), 1, to - from, positions);
             if (pointwise(c))
-                pack<WIDE>(columns, picture + z * area(c) + at, static_cast<ptrdiff_t>(volume(c)), 1, all, positions);
+                pack<NR>(columns, picture + z * area(c) + at, static_cast<ptrdiff_t>(volume(c)), 1, all, positions);
             else
-                pack_elements(c, columns, columns + round_up(all, WIDE) * TOGETHER, picture, z, at, positions);
+                pack_elements(c, columns, columns + round_up(all, NR) * TOGETHER, picture, z, at, positions);
             multiply_block(weight_grad + (group * c.features + from) * all, static_cast<ptrdiff_t>(all), lines, columns,
-                           to - from, all, positions, positions, Finish<float>{1.0f, 0.0f, {nullptr, 0, 0}, again});
+                           to - from, all, positions, positions,
+                           Epilogue<float>{1.0f, 0.0f, {nullptr, 0, 0}, accumulate_out});
         }
     }
 }
@@ -332,10 +333,10 @@ void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, si
         double sum = 0;
         for (size_t image = 0; image < c.batch; image++) {
             const float* own = grad + (image * features + feature) * count;
-            typename Simd<float>::Vector chains = {};
+            typename Simd<float>::Vector accumulators = {};
             size_t i = 0;
-            for (; i + Simd<float>::WIDTH <= count; i += Simd<float>::WIDTH) chains += read(own + i);
-            for (size_t lane = 0; lane < Simd<float>::WIDTH; lane++) sum += static_cast<double>(chains[lane]);
+            for (; i + Simd<float>::WIDTH <= count; i += Simd<float>::WIDTH) accumulators += read(own + i);
+            for (size_t lane = 0; lane < Simd<float>::WIDTH; lane++) sum += static_cast<double>(accumulators[lane]);
             for (; i < count; i++) sum += static_cast<double>(own[i]);
         }
         bias_grad[feature] = static_cast<float>(sum);
@@ -345,7 +346,7 @@ void bias_gradient(const Convolution& c, float* bias_grad, const float* grad, si
 }  // namespace
 
 extern const ConvLoops MINDTORCH_LOOPS(conv_loops) = {
-    positions_of,      scratch_for,     packed_for,       pack_weights, forward,        MOST_TAPS,
+    positions_of,      scratch_for,     packed_for,       pack_weights, forward,        MOST_ELEMENTS,
     depthwise_scratch, depthwise,       depthwise_weight, turn,         spread_scratch, spread,
     weight_scratch,    weight_gradient, bias_gradient};
 

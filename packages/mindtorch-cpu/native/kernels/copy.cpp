@@ -104,9 +104,16 @@ int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel copy_kernels[] = {
-    {"clone", clone},           {"copy_", copy_},      {"zeros", zeros}, {"ones", ones},
-    {"full", fill<1>},          {"new_full", fill<2>}, {"fill_", fill_}, {"arange", arange},
-    {"scalar_tensor", fill<0>}, {nullptr, nullptr},
+    {"clone _to_copy", clone},
+    {"copy_", copy_},
+    {"zeros zeros_like new_zeros zero_", zeros},
+    {"ones ones_like new_ones", ones},
+    {"full full_like", fill<1>},
+    {"new_full", fill<2>},
+    {"fill_.Scalar fill_.Tensor", fill_},
+    {"arange arange.start arange.start_step", arange},
+    {"scalar_tensor", fill<0>},
+    {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

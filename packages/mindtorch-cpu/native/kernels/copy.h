@@ -17,8 +17,8 @@ struct Plane {
 
 using PlaneLoop = void (*)(const Plane& plane);
 
-// What elements convert from and to; BRAIN is bfloat16.
-enum Kind { BOOL, UINT8, INT32, INT64, HALF, BRAIN, FLOAT32, FLOAT64, KIND_COUNT };
+// What elements convert from and to; BFLOAT16 is bfloat16.
+enum Kind { BOOL, UINT8, INT32, INT64, HALF, BFLOAT16, FLOAT32, FLOAT64, KIND_COUNT };
 
 constexpr int SIZE_COUNT = 5;  // elements of 1 << n bytes
 

@@ -1,6 +1,7 @@
 // Moving and converting the elements of a plane. Conversions are those of C; floats round to nearest even.
 #include "kernels/copy.h"
 #include "simd/half.h"
+#include "simd/shuffle.h"
 
 #include <string.h>
 
@@ -44,23 +45,59 @@ void move(const Plane& plane) {
                         plane.from_column);
 }
 
+// The lower halves, or the upper ones, of two vectors, element by element.
+template <int SIDE>
+struct Interleaved;
+template <>
+struct Interleaved<2> {
+    template <typename Row>
+    static INLINE Row low(const Row& a, const Row& b) {
+        return shuffle<0, 2>(a, b);
+    }
+    template <typename Row>
+    static INLINE Row high(const Row& a, const Row& b) {
+        return shuffle<1, 3>(a, b);
+    }
+};
+template <>
+struct Interleaved<4> {
+    template <typename Row>
+    static INLINE Row low(const Row& a, const Row& b) {
+        return shuffle<0, 4, 1, 5>(a, b);
+    }
+    template <typename Row>
+    static INLINE Row high(const Row& a, const Row& b) {
+        return shuffle<2, 6, 3, 7>(a, b);
+    }
+};
+template <>
+struct Interleaved<8> {
+    template <typename Row>
+    static INLINE Row low(const Row& a, const Row& b) {
+        return shuffle<0, 8, 1, 9, 2, 10, 3, 11>(a, b);
+    }
+    template <typename Row>
+    static INLINE Row high(const Row& a, const Row& b) {
+        return shuffle<4, 12, 5, 13, 6, 14, 7, 15>(a, b);
+    }
+};
+template <>
+struct Interleaved<16> {
+    template <typename Row>
+    static INLINE Row low(const Row& a, const Row& b) {
+        return shuffle<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(a, b);
+    }
+    template <typename Row>
+    static INLINE Row high(const Row& a, const Row& b) {
+        return shuffle<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(a, b);
+    }
+};
+
 // A square of elements that fills vectors of 16 bytes: interleaved again and again, rows become columns.
 template <typename Item>
 struct Square {
     static constexpr int SIDE = 16 / sizeof(Item);
     typedef Item Row __attribute__((vector_size(16)));
-
-    static INLINE Row low_halves(const Row& a, const Row& b) {
-        Row mask;
-        for (int i = 0; i < SIDE; i++) mask[i] = static_cast<Item>(i / 2 + (i % 2) * SIDE);
-        return __builtin_shuffle(a, b, mask);
-    }
-
-    static INLINE Row high_halves(const Row& a, const Row& b) {
-        Row mask;
-        for (int i = 0; i < SIDE; i++) mask[i] = static_cast<Item>(SIDE / 2 + i / 2 + (i % 2) * SIDE);
-        return __builtin_shuffle(a, b, mask);
-    }
 
     static INLINE void turn(char* to, ptrdiff_t to_step, const char* from, ptrdiff_t from_step) {
         Row rows[SIDE], next[SIDE];
@@ -70,8 +107,8 @@ struct Square {
         for (int stage = 1; stage < SIDE; stage *= 2) {
 #pragma GCC unroll 8
             for (int i = 0; i < SIDE / 2; i++) {
-                next[2 * i] = low_halves(rows[i], rows[i + SIDE / 2]);
-                next[2 * i + 1] = high_halves(rows[i], rows[i + SIDE / 2]);
+                next[2 * i] = Interleaved<SIDE>::low(rows[i], rows[i + SIDE / 2]);
+                next[2 * i + 1] = Interleaved<SIDE>::high(rows[i], rows[i + SIDE / 2]);
             }
 #pragma GCC unroll 16
             for (int i = 0; i < SIDE; i++) rows[i] = next[i];
@@ -118,18 +155,18 @@ void transpose(const Plane& plane) {
 struct Bool {
     uint8_t value;
 };
-struct Brain {
+struct BFloat16 {
     uint16_t bits;
 };
 
-INLINE float widened(Brain brain) { return from_bits(static_cast<uint32_t>(brain.bits) << 16); }
+INLINE float widened(BFloat16 bfloat16) { return from_bits(static_cast<uint32_t>(bfloat16.bits) << 16); }
 INLINE uint8_t widened(Bool flag) { return flag.value; }
 template <typename Number>
 INLINE Number widened(Number number) {
     return number;
 }
 
-INLINE Brain brain_of(float value) {
+INLINE BFloat16 bfloat16_from(float value) {
     const uint32_t bits = to_bits(value), rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     return {static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? ((bits >> 16) & 0x8000) | 0x7fc0 : rounded)};
 }
@@ -168,10 +205,10 @@ struct Converted<Half> {
     }
 };
 template <>
-struct Converted<Brain> {
+struct Converted<BFloat16> {
     template <typename From>
-    static INLINE Brain of(From from) {
-        return brain_of(static_cast<float>(from));
+    static INLINE BFloat16 of(From from) {
+        return bfloat16_from(static_cast<float>(from));
     }
 };
 
@@ -206,13 +243,13 @@ void convert(const Plane& plane) {
     }
 }
 
-#define MINDTORCH_FROM_ALL(To)                                                            \
-    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, \
-     convert<To, Half>, convert<To, Brain>,   convert<To, float>,   convert<To, double>}
+#define MINDTORCH_FROM_ALL(To)                                                             \
+    {convert<To, Bool>, convert<To, uint8_t>,  convert<To, int32_t>, convert<To, int64_t>, \
+     convert<To, Half>, convert<To, BFloat16>, convert<To, float>,   convert<To, double>}
 // numpy rounds float64 to float16 at once, and these would do it twice.
-#define MINDTORCH_FROM_FEW(To)                                                            \
-    {convert<To, Bool>, convert<To, uint8_t>, convert<To, int32_t>, convert<To, int64_t>, \
-     convert<To, Half>, convert<To, Brain>,   convert<To, float>,   nullptr}
+#define MINDTORCH_FROM_FEW(To)                                                             \
+    {convert<To, Bool>, convert<To, uint8_t>,  convert<To, int32_t>, convert<To, int64_t>, \
+     convert<To, Half>, convert<To, BFloat16>, convert<To, float>,   nullptr}
 
 }  // namespace
 
@@ -220,7 +257,7 @@ extern const CopyLoops MINDTORCH_LOOPS(copy_loops) = {
     {move<uint8_t>, move<uint16_t>, move<uint32_t>, move<uint64_t>, move<Pair>},
     {transpose<uint8_t>, transpose<uint16_t>, transpose<uint32_t>, transpose<uint64_t>, move<Pair>},
     {MINDTORCH_FROM_ALL(Bool), MINDTORCH_FROM_ALL(uint8_t), MINDTORCH_FROM_ALL(int32_t), MINDTORCH_FROM_ALL(int64_t),
-     MINDTORCH_FROM_FEW(Half), MINDTORCH_FROM_FEW(Brain), MINDTORCH_FROM_ALL(float), MINDTORCH_FROM_ALL(double)},
+     MINDTORCH_FROM_FEW(Half), MINDTORCH_FROM_FEW(BFloat16), MINDTORCH_FROM_ALL(float), MINDTORCH_FROM_ALL(double)},
 };
 
 }  // namespace mindtorch

@@ -14,7 +14,7 @@ PyArrayObject* dense_output(PyObject* given) {
 }
 
 // A dense array as [outer, extent, inner], of which the middle one is gone along.
-struct Course {
+struct ScanLines {
     PyArrayObject *out, *array;
     Kind kind;
     size_t outer = 1, extent, inner = 1, item;
@@ -60,45 +60,42 @@ struct Course {
 // Values are (self, axis).
 template <bool product>
 int running(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    Course course;
-    if (count != 2 || !course.take(given, values[0], values[1])) return 0;
-    const auto& loops = product ? running_loops().product : running_loops().sum;
-    const auto rows = loops.rows[course.kind];
-    const auto columns = loops.columns[course.kind];
+    ScanLines scan;
+    if (count != 2 || !scan.take(given, values[0], values[1])) return 0;
+    const auto& loops = product ? cumulative_loops().product : cumulative_loops().sum;
+    const auto rows = loops.rows[scan.kind];
+    const auto columns = loops.columns[scan.kind];
     if (rows == nullptr) return 0;
-    course.run(
-        [&](size_t at, size_t many) { rows(course.to(at), course.from(at), course.extent, many); },
-        [&](size_t at, size_t width) { columns(course.to(at), course.from(at), course.extent, course.inner, width); });
+    scan.run([&](size_t at, size_t many) { rows(scan.to(at), scan.from(at), scan.extent, many); },
+             [&](size_t at, size_t width) { columns(scan.to(at), scan.from(at), scan.extent, scan.inner, width); });
     return 1;
 }
 
 // Outputs are (values, indices); values (self, axis).
 template <bool least>
-int running_extreme(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+int cumulative_extreme(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (count != 2 || !PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) != 2) return 0;
     PyArrayObject* found = dense_output(PyTuple_GET_ITEM(given, 1));
-    Course course;
+    ScanLines scan;
     if (found == nullptr || PyArray_TYPE(found) != NPY_INT64 ||
-        !course.take(PyTuple_GET_ITEM(given, 0), values[0], values[1]) || !PyArray_SAMESHAPE(found, course.array) ||
-        course.to(0) == course.from(0) || !apart(found, PyArray_DATA(course.array), PyArray_NBYTES(course.array)))
+        !scan.take(PyTuple_GET_ITEM(given, 0), values[0], values[1]) || !PyArray_SAMESHAPE(found, scan.array) ||
+        scan.to(0) == scan.from(0) || !apart(found, PyArray_DATA(scan.array), PyArray_NBYTES(scan.array)))
         return 0;
-    const auto& loops = running_loops().extreme[least];
+    const auto& loops = cumulative_loops().extreme[least];
     auto* places = static_cast<long long*>(PyArray_DATA(found));
-    course.run(
-        [&](size_t at, size_t many) {
-            loops.rows[course.kind](course.to(at), places + at, course.from(at), course.extent, many);
-        },
-        [&](size_t at, size_t width) {
-            loops.columns[course.kind](course.to(at), places + at, course.from(at), course.extent, course.inner, width);
-        });
+    scan.run([&](size_t at,
+                 size_t many) { loops.rows[scan.kind](scan.to(at), places + at, scan.from(at), scan.extent, many); },
+             [&](size_t at, size_t width) {
+                 loops.columns[scan.kind](scan.to(at), places + at, scan.from(at), scan.extent, scan.inner, width);
+             });
     return 1;
 }
 
 }  // namespace
 
-const NamedKernel running_kernels[] = {
-    {"cumsum", running<false>},        {"cumprod", running<true>}, {"cummax", running_extreme<false>},
-    {"cummin", running_extreme<true>}, {nullptr, nullptr},
+const NamedKernel cumulative_kernels[] = {
+    {"cumsum", running<false>},           {"cumprod", running<true>}, {"cummax", cumulative_extreme<false>},
+    {"cummin", cumulative_extreme<true>}, {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

@@ -1,5 +1,6 @@
 // Sums and products of all elements up to each, in double precision; extremes of them, and where they are.
 #include "kernels/reduce_vector.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
@@ -37,7 +38,7 @@ void running(void* given, const void* from, size_t count, size_t step, size_t wi
     W totals[COLUMNS];
     for (size_t j = 0; j < width; j++) totals[j] = Op::template identity<W>();
     for (size_t row = 0; row < count; row++, out += step, in += step) {
-#pragma GCC ivdep
+        MINDTORCH_IVDEP
         for (size_t j = 0; j < width; j++) {
             totals[j] = Op::combine(totals[j], (W)in[j]);
             out[j] = (T)totals[j];
@@ -105,7 +106,7 @@ void extremes(void* given, long long* places, const void* from, size_t count, si
         at[j] = 0;
     }
     for (size_t row = 0; row < count; row++, out += step, in += step, places += step) {
-#pragma GCC ivdep
+        MINDTORCH_IVDEP
         for (size_t j = 0; j < width; j++) {
             const bool reached = is_reached<least>(best[j], in[j]);
             best[j] = reached ? in[j] : best[j];
@@ -127,7 +128,7 @@ void extremes(void* given, long long* places, const void* from, size_t count, si
 #define EXTREMES(loop, least) \
     {loop<least, float>, loop<least, double>, loop<least, long long>, loop<least, unsigned char>}
 
-extern const RunningLoops MINDTORCH_LOOPS(running_loops) = {
+extern const CumulativeLoops MINDTORCH_LOOPS(cumulative_loops) = {
     RUNNING(Sum),
     RUNNING(Product),
     {{EXTREMES(extreme_rows, false), EXTREMES(extremes, false)},

@@ -13,16 +13,16 @@ constexpr size_t FEW = 1024;
 
 Kind kind_of_elements(PyArrayObject* array) {
     switch (PyArray_TYPE(array)) {
-        case NPY_FLOAT: return SINGLE;
-        case NPY_DOUBLE: return WIDE;
-        case NPY_INT64: return WHOLE;
-        case NPY_BOOL: return TRUTH;
-        default: return PyArray_TYPE(array) == configuration.bfloat16 ? SINGLE : KINDS;
+        case NPY_FLOAT: return FLOAT_KIND;
+        case NPY_DOUBLE: return DOUBLE_KIND;
+        case NPY_INT64: return LONG_KIND;
+        case NPY_BOOL: return BOOL_KIND;
+        default: return PyArray_TYPE(array) == configuration.bfloat16 ? FLOAT_KIND : KINDS;
     }
 }
 
 Kind kind_of_operand(PyArrayObject* array) {
-    return PyArray_TYPE(array) == NPY_HALF ? SINGLE : kind_of_elements(array);
+    return PyArray_TYPE(array) == NPY_HALF ? FLOAT_KIND : kind_of_elements(array);
 }
 
 bool exact_number(PyObject* value, double& number) {
@@ -52,8 +52,8 @@ bool Elementwise::take(PyArrayObject* array, Operand& operand) {
     operand.kind = kind_of_operand(array);
     if (operand.kind == KINDS || !PyArray_ISBEHAVED_RO(array)) return false;
     static const Stored stored[] = {WORD, LONG_WORD, LONG_WORD, BYTE};
-    const bool is_short = PyArray_ITEMSIZE(array) == 2;
-    operand.stored = !is_short ? stored[operand.kind] : PyArray_TYPE(array) == NPY_HALF ? HALF_WORD : BRAIN;
+    const bool is_reduced = PyArray_ITEMSIZE(array) == 2;
+    operand.stored = !is_reduced ? stored[operand.kind] : PyArray_TYPE(array) == NPY_HALF ? FLOAT16 : BFLOAT16;
     operand.array = array;
     operand.data = PyArray_BYTES(array);
     return true;
@@ -77,9 +77,9 @@ bool Elementwise::number(PyObject* value, Operand& operand) {
     double exact;
     if (!exact_number(value, exact)) return false;
     switch (operand.kind) {
-        case SINGLE: operand.number.single = static_cast<float>(exact); break;
-        case WIDE: operand.number.wide = exact; break;
-        case WHOLE:
+        case FLOAT_KIND: operand.number.single = static_cast<float>(exact); break;
+        case DOUBLE_KIND: operand.number.wide = exact; break;
+        case LONG_KIND:
             if (PyFloat_CheckExact(value)) return false;
             operand.number.whole = static_cast<long long>(exact);
             break;
@@ -249,21 +249,21 @@ void Elementwise::arrange() {
 }
 
 // Find out how an operand lies; elements of two bytes are dense only for loops that take them.
-void Elementwise::describe(Operand& operand, bool shorts) const {
+void Elementwise::describe(Operand& operand, bool reduced) const {
     const int inner = ndim_ - 1;
     operand.repeated = operand.flat = true;
     for (int dim = 0; dim < inner; dim++) {
         operand.repeated &= operand.steps[dim] == 0;
         operand.flat &= operand.steps[dim] == operand.steps[dim + 1] * static_cast<ptrdiff_t>(extents_[dim + 1]);
     }
-    operand.dense = (is_plain(operand.stored) || shorts) &&
+    operand.dense = (is_plain(operand.stored) || reduced) &&
                     (operand.steps[inner] == stored_size(operand.stored) || extents_[inner] == 1);
     operand.flat &= operand.dense;
 }
 
 // A few elements that are dense, of one kind and one shape in all operands, of which the second may be a number: what
 // most calls on tiny tensors are. False when the driver has to look closer; nothing is done then.
-static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
+static bool run_skinny(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
     if (!PyArray_CheckExact(out)) return false;
     auto* to = reinterpret_cast<PyArrayObject*>(out);
     const Kind kind = kind_of_elements(to);
@@ -282,11 +282,11 @@ static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, in
     double wide;
     float single;
     for (int each = 0; each < count; each++) {
-        if (each == 1 && PyFloat_CheckExact(values[1]) && kind <= WIDE && count == 2 &&
+        if (each == 1 && PyFloat_CheckExact(values[1]) && kind <= DOUBLE_KIND && count == 2 &&
             maps.by_kind[kind].form[2] != nullptr) {
             wide = PyFloat_AS_DOUBLE(values[1]);
             single = static_cast<float>(wide);
-            in[1] = kind == SINGLE ? static_cast<const void*>(&single) : &wide;
+            in[1] = kind == FLOAT_KIND ? static_cast<const void*>(&single) : &wide;
             map = maps.by_kind[kind].form[2];
             continue;
         }
@@ -306,7 +306,7 @@ static bool run_few(const Maps& maps, PyObject* out, PyObject* const* values, in
 }
 
 int run_map(const Maps& maps, PyObject* out, PyObject* const* values, int count, const double* numbers) {
-    if (run_few(maps, out, values, count, numbers)) return 1;
+    if (run_skinny(maps, out, values, count, numbers)) return 1;
     Elementwise operation;
     if (!operation.output(out)) return 0;
     for (int each = 0; each < count; each++)

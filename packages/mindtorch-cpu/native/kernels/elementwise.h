@@ -11,23 +11,23 @@ namespace mindtorch {
 // The kind a loop computes `array`'s elements with; KINDS when none does.
 Kind kind_of_elements(PyArrayObject* array);
 
-constexpr size_t item_size(Kind kind) { return kind == SINGLE ? 4 : kind == TRUTH ? 1 : 8; }
-constexpr ptrdiff_t stored_size(Stored stored) { return stored == HALF_WORD ? 2 : ptrdiff_t{1} << stored; }
+constexpr size_t item_size(Kind kind) { return kind == FLOAT_KIND ? 4 : kind == BOOL_KIND ? 1 : 8; }
+constexpr ptrdiff_t stored_size(Stored stored) { return stored == FLOAT16 ? 2 : ptrdiff_t{1} << stored; }
 // True for what is computed with as it is stored.
-constexpr bool is_plain(Stored stored) { return stored != BRAIN && stored != HALF_WORD; }
+constexpr bool is_plain(Stored stored) { return stored != BFLOAT16 && stored != FLOAT16; }
 
 // The loops of an operation on elements of one kind, and those that read and write elements of two bytes.
 struct MapOf {
     const Forms* plain;
-    const Forms* shorts[SHORT_FORMATS] = {};
+    const Forms* reduced[REDUCED_FORMATS] = {};
 };
 
 // The same by kinds.
 struct Maps {
     const Forms* by_kind;
-    const Forms* shorts[SHORT_FORMATS] = {};
+    const Forms* reduced[REDUCED_FORMATS] = {};
 
-    MapOf of(Kind kind) const { return {&by_kind[kind], {shorts[0], shorts[1]}}; }
+    MapOf of(Kind kind) const { return {&by_kind[kind], {reduced[0], reduced[1]}}; }
 };
 
 // Copy elements of `size` bytes that lie together along columns, which are `step` bytes apart, to dense rows.
@@ -50,7 +50,7 @@ public:
     void table(const void* values);
     Kind kind() const { return to_.kind; }
     // True for an output of two bytes, which is computed with as float.
-    bool is_short() const { return !is_plain(to_.stored); }
+    bool is_reduced() const { return !is_plain(to_.stored); }
     // Run the loop that fits how the operands lie; 1 when done, 0 when the operands' memory overlaps
     // in a way that no loop takes.
     int run(const MapOf& maps, const double* numbers = nullptr);
@@ -80,7 +80,7 @@ private:
     bool same_order() const;
     void arrange();
     Map short_loop(const MapOf& maps, int& form) const;
-    void describe(Operand& operand, bool shorts) const;
+    void describe(Operand& operand, bool reduced) const;
     Map fitting_loop(const Forms& forms, int& form) const;
     void sort();
     void collapse();

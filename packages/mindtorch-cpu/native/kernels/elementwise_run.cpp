@@ -20,7 +20,7 @@ Map Elementwise::short_loop(const MapOf& maps, int& form) const {
         return operand.stored == to_.stored && operand.steps[inner] == 2;
     };
     if (is_plain(to_.stored) || !fits(to_) || extents_[inner] < (ndim_ == 1 ? 2 : SHORT)) return nullptr;
-    const Forms* forms = maps.shorts[to_.stored == BRAIN ? BRAIN_FORMAT : HALF_FORMAT];
+    const Forms* forms = maps.reduced[to_.stored == BFLOAT16 ? BFLOAT16_FORMAT : FLOAT16_FORMAT];
     if (forms == nullptr) return nullptr;
     form = 0;
     for (int each = 0; each < sources_; each++) {
@@ -264,7 +264,7 @@ void Elementwise::work(const MapOf& maps, Map short_map, int form, const double*
 
 int Elementwise::run(const MapOf& maps, const double* numbers) {
     const Map general = maps.plain->form[0];
-    if (general == nullptr && maps.shorts[0] == nullptr) return 0;
+    if (general == nullptr && maps.reduced[0] == nullptr) return 0;
     if (total_ == 0) return 1;
     if (!apart()) return 0;
     arrange();

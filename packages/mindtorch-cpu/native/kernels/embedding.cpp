@@ -192,8 +192,8 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 
 const NamedKernel embedding_kernels[] = {
     {"embedding", embedding},
-    {"embedding_backward", embedding_backward},
-    {"embedding_bag", embedding_bag},
+    {"embedding_dense_backward", embedding_backward},
+    {"_embedding_bag _embedding_bag_forward_only", embedding_bag},
     {nullptr, nullptr},
 };
 

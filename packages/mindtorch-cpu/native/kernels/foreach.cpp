@@ -12,12 +12,13 @@ namespace mindtorch {
 
 namespace {
 
-// As `Operation` in foreach.h.
-const char* const operation_names[OPERATION_COUNT] = {
-    "neg",        "sqrt",       "abs",  "reciprocal",    "mul",        "div",        "maximum",
-    "add_scaled", "sub_scaled", "lerp", "add_number",    "sub_number", "mul_number", "div_number",
-    "addcmul",    "addcdiv",    "adam", "adam_stepwise", "adagrad",
-};
+#define MINDTORCH_NAME(name, numbers) #name,
+const char* const operation_names[OPERATION_COUNT] = {MINDTORCH_CHAIN_OPERATIONS(MINDTORCH_NAME)};
+#undef MINDTORCH_NAME
+
+#define MINDTORCH_NUMBERS(name, numbers) numbers,
+constexpr size_t operation_numbers[OPERATION_COUNT] = {MINDTORCH_CHAIN_OPERATIONS(MINDTORCH_NUMBERS)};
+#undef MINDTORCH_NUMBERS
 
 struct Item {
     void* slots[CHAIN_SLOTS];
@@ -41,14 +42,7 @@ struct ChainCall {
     int kind;
 };
 
-size_t numbers_of(unsigned char operation) {
-    switch (operation) {
-        case CHAIN_ADAM: return ADAM_NUMBERS;
-        case CHAIN_ADAM_STEPWISE: return STEPWISE_NUMBERS;
-        case CHAIN_ADAGRAD: return ADAGRAD_NUMBERS;
-        default: return 1;
-    }
-}
+size_t numbers_of(unsigned char operation) { return operation < OPERATION_COUNT ? operation_numbers[operation] : 1; }
 
 // -1 with an error set when a step names what is not there: that is a mistake of the caller's.
 int check_steps(ChainCall& call) {
@@ -63,8 +57,8 @@ int check_steps(ChainCall& call) {
             return -1;
         }
         call.written[step.out] = true;
-        if (step.operation == CHAIN_ADAGRAD) call.written[step.b] = true;
-        if (step.operation == CHAIN_ADAM || step.operation == CHAIN_ADAM_STEPWISE)
+        if (step.operation == CHAIN_adagrad) call.written[step.b] = true;
+        if (step.operation == CHAIN_adam || step.operation == CHAIN_adam_stepwise)
             call.written[step.b] = call.written[step.c] = call.written[step.d] = true;
     }
     return 0;

@@ -6,31 +6,33 @@
 
 namespace mindtorch {
 
-// As `operation_names` in foreach.cpp.
-enum Operation : unsigned char {
-    CHAIN_NEGATIVE,
-    CHAIN_ROOT,
-    CHAIN_ABSOLUTE,
-    CHAIN_RECIPROCAL,  // out = f(a)
-    CHAIN_MULTIPLY,
-    CHAIN_DIVIDE,
-    CHAIN_MAXIMUM,  // out = a op b
-    CHAIN_ADD_SCALED,
-    CHAIN_SUBTRACT_SCALED,
-    CHAIN_LERP,  // out = f(a, b, number)
-    CHAIN_ADD_NUMBER,
-    CHAIN_SUBTRACT_NUMBER,
-    CHAIN_MULTIPLY_NUMBER,
-    CHAIN_DIVIDE_NUMBER,  // out = a op number
-    CHAIN_ADD_PRODUCT,
-    CHAIN_ADD_QUOTIENT,   // out = a + number * b op c
-    CHAIN_ADAM,           // out, b, c (and d, unless it is out): one step of Adam along a; ADAM_NUMBERS numbers
-    CHAIN_ADAM_STEPWISE,  // the same, rounding after every step of the composed optimizer; STEPWISE_NUMBERS numbers
-    CHAIN_ADAGRAD,        // out, b: one step of Adagrad along a; ADAGRAD_NUMBERS numbers
-    OPERATION_COUNT
-};
+// The steps' operations: what they make of their operands a, b and c and of a number, or how many numbers they take.
+#define MINDTORCH_CHAIN_OPERATIONS(X)                                                                     \
+    X(neg, 1) /* out = f(a) */                                                                            \
+    X(sqrt, 1)                                                                                            \
+    X(abs, 1)                                                                                             \
+    X(reciprocal, 1)                                                                                      \
+    X(mul, 1) /* out = a op b */                                                                          \
+    X(div, 1)                                                                                             \
+    X(maximum, 1)                                                                                         \
+    X(add_scaled, 1) /* out = f(a, b, number) */                                                          \
+    X(sub_scaled, 1)                                                                                      \
+    X(lerp, 1)                                                                                            \
+    X(add_number, 1) /* out = a op number */                                                              \
+    X(sub_number, 1)                                                                                      \
+    X(mul_number, 1)                                                                                      \
+    X(div_number, 1)                                                                                      \
+    X(addcmul, 1) /* out = a + number * b op c */                                                         \
+    X(addcdiv, 1)                                                                                         \
+    X(adam, ADAM_NUMBERS)              /* out, b, c (and d, unless it is out): one step along a */        \
+    X(adam_stepwise, STEPWISE_NUMBERS) /* the same, rounded after every step of the composed optimizer */ \
+    X(adagrad, ADAGRAD_NUMBERS)        /* out, b: one step along a */
 
-// Of CHAIN_ADAM, in this order, from `number` on.
+#define MINDTORCH_NAME(name, numbers) CHAIN_##name,
+enum Operation : unsigned char { MINDTORCH_CHAIN_OPERATIONS(MINDTORCH_NAME) OPERATION_COUNT };
+#undef MINDTORCH_NAME
+
+// Of CHAIN_adam, in this order, from `number` on.
 enum AdamNumber {
     ADAM_SIGN,
     ADAM_DECAY,
@@ -44,7 +46,7 @@ enum AdamNumber {
     ADAM_NUMBERS
 };
 
-// Of CHAIN_ADAM_STEPWISE.
+// Of CHAIN_adam_stepwise.
 enum StepwiseNumber {
     STEPWISE_MEAN_WEIGHT,
     STEPWISE_SQUARE_KEPT,
@@ -55,7 +57,7 @@ enum StepwiseNumber {
     STEPWISE_NUMBERS
 };
 
-// Of CHAIN_ADAGRAD.
+// Of CHAIN_adagrad.
 enum AdagradNumber { ADAGRAD_SIGN, ADAGRAD_DECAY, ADAGRAD_STEP_SIZE, ADAGRAD_EPS, ADAGRAD_NUMBERS };
 
 // Slots and the place of the (first) number.

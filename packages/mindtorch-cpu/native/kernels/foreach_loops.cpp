@@ -1,12 +1,13 @@
 // The steps of chains, over one block each. An operand is the output itself or apart from it: `ivdep` tells the
 // compiler.
 #include "kernels/foreach.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
 namespace {
 
-#define EACH _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++)
+#define EACH MINDTORCH_IVDEP for (size_t i = 0; i < count; i++)
 
 inline float root(float x) { return __builtin_sqrtf(x); }
 inline double root(double x) { return __builtin_sqrt(x); }
@@ -14,13 +15,13 @@ inline double root(double x) { return __builtin_sqrt(x); }
 template <typename T>
 void one_operand(const ChainStep& step, T* out, const T* a, T number, size_t count) {
     switch (step.operation) {
-        case CHAIN_NEGATIVE: EACH out[i] = -a[i]; break;
-        case CHAIN_ROOT: EACH out[i] = root(a[i]); break;
-        case CHAIN_ABSOLUTE: EACH out[i] = a[i] < 0 ? -a[i] : a[i] + T(0); break;
-        case CHAIN_RECIPROCAL: EACH out[i] = T(1) / a[i]; break;
-        case CHAIN_ADD_NUMBER: EACH out[i] = a[i] + number; break;
-        case CHAIN_SUBTRACT_NUMBER: EACH out[i] = a[i] - number; break;
-        case CHAIN_MULTIPLY_NUMBER: EACH out[i] = a[i] * number; break;
+        case CHAIN_neg: EACH out[i] = -a[i]; break;
+        case CHAIN_sqrt: EACH out[i] = root(a[i]); break;
+        case CHAIN_abs: EACH out[i] = a[i] < 0 ? -a[i] : a[i] + T(0); break;
+        case CHAIN_reciprocal: EACH out[i] = T(1) / a[i]; break;
+        case CHAIN_add_number: EACH out[i] = a[i] + number; break;
+        case CHAIN_sub_number: EACH out[i] = a[i] - number; break;
+        case CHAIN_mul_number: EACH out[i] = a[i] * number; break;
         default: EACH out[i] = a[i] / number; break;
     }
 }
@@ -38,12 +39,12 @@ void lerp(T* out, const T* a, const T* b, double weight, size_t count) {
 template <typename T>
 void several_operands(const ChainStep& step, T* out, const T* a, const T* b, const T* c, T number, size_t count) {
     switch (step.operation) {
-        case CHAIN_MULTIPLY: EACH out[i] = a[i] * b[i]; break;
-        case CHAIN_DIVIDE: EACH out[i] = a[i] / b[i]; break;
-        case CHAIN_MAXIMUM: EACH out[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i]; break;
-        case CHAIN_ADD_SCALED: EACH out[i] = a[i] + b[i] * number; break;
-        case CHAIN_SUBTRACT_SCALED: EACH out[i] = a[i] - b[i] * number; break;
-        case CHAIN_ADD_PRODUCT: EACH out[i] = a[i] + b[i] * number * c[i]; break;
+        case CHAIN_mul: EACH out[i] = a[i] * b[i]; break;
+        case CHAIN_div: EACH out[i] = a[i] / b[i]; break;
+        case CHAIN_maximum: EACH out[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i]; break;
+        case CHAIN_add_scaled: EACH out[i] = a[i] + b[i] * number; break;
+        case CHAIN_sub_scaled: EACH out[i] = a[i] - b[i] * number; break;
+        case CHAIN_addcmul: EACH out[i] = a[i] + b[i] * number * c[i]; break;
         default: EACH out[i] = a[i] + b[i] * number / c[i]; break;
     }
 }
@@ -127,17 +128,17 @@ template <typename T>
 void run_step(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
     T* const out = slots[step.out];
     const T *a = slots[step.a], *b = slots[step.b], *c = slots[step.c];
-    if (step.operation == CHAIN_ADAM) {
+    if (step.operation == CHAIN_adam) {
         const double* own = numbers + step.number;
         if (step.d == step.out) return adam<T, false>(out, a, slots[step.b], slots[step.c], nullptr, own, count);
         return adam<T, true>(out, a, slots[step.b], slots[step.c], slots[step.d], own, count);
     }
-    if (step.operation == CHAIN_ADAM_STEPWISE) return run_stepwise(step, slots, numbers + step.number, count);
-    if (step.operation == CHAIN_ADAGRAD) return adagrad(out, a, slots[step.b], numbers + step.number, count);
+    if (step.operation == CHAIN_adam_stepwise) return run_stepwise(step, slots, numbers + step.number, count);
+    if (step.operation == CHAIN_adagrad) return adagrad(out, a, slots[step.b], numbers + step.number, count);
     const double number = numbers[step.number];
-    if (step.operation == CHAIN_LERP) return lerp(out, a, b, number, count);
-    const bool one = step.operation <= CHAIN_RECIPROCAL ||
-                     (step.operation >= CHAIN_ADD_NUMBER && step.operation <= CHAIN_DIVIDE_NUMBER);
+    if (step.operation == CHAIN_lerp) return lerp(out, a, b, number, count);
+    const bool one = step.operation <= CHAIN_reciprocal ||
+                     (step.operation >= CHAIN_add_number && step.operation <= CHAIN_div_number);
     if (one) return one_operand(step, out, a, static_cast<T>(number), count);
     several_operands(step, out, a, b, c, static_cast<T>(number), count);
 }

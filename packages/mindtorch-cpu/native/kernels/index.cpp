@@ -341,8 +341,12 @@ int take(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel index_kernels[] = {
-    {"index_select", index_select}, {"index", index}, {"index_put", index_put},
-    {"index_add", index_add},       {"take", take},   {nullptr, nullptr},
+    {"index_select", index_select},
+    {"_index_integer", index},
+    {"index_put", index_put},
+    {"index_add", index_add},
+    {"take", take},
+    {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

@@ -11,7 +11,7 @@ namespace mindtorch {
 // Place `i` of `count` is made of the elements index[begins[i]] up to index[begins[i + 1]] of a line of `extent`;
 // without weights each counts once.
 template <typename Real>
-struct Taps {
+struct WeightTable {
     const int64_t *begins, *index;
     const Real* weights;
     ptrdiff_t count, extent;
@@ -19,12 +19,12 @@ struct Taps {
 
 // Arrays are (outer, extent or count, inner), dense; the loops do the lines from `from` to `to` of the outer ones.
 template <typename Real>
-struct TapLoops {
-    void (*gather)(const Taps<Real>& taps, Real* out, const Real* in, ptrdiff_t inner, size_t from, size_t to);
+struct InterpolateLoops {
+    void (*gather)(const WeightTable<Real>& table, Real* out, const Real* in, ptrdiff_t inner, size_t from, size_t to);
     // For an inner extent of 1, the transpose: every place's value is added to what it is made of.
-    void (*spread)(const Taps<Real>& taps, Real* out, const Real* in, size_t from, size_t to);
+    void (*scatter)(const WeightTable<Real>& table, Real* out, const Real* in, size_t from, size_t to);
     // For an inner extent of 1, sums over all outer lines of a place's value times each element it is made of.
-    void (*products)(const Taps<Real>& taps, Real* out, const Real* places, const Real* in, size_t outer);
+    void (*weight_grads)(const WeightTable<Real>& table, Real* out, const Real* places, const Real* in, size_t outer);
 };
 
 // Points in planes of `height` by `width`, which a grid of (x, y) in [-1, 1] names.
@@ -35,17 +35,17 @@ struct Points {
     bool nearest, border, align;
 };
 
-// What points are made of, at most four elements each: as in Taps, the weights, and the slopes of the weights down and
-// across, where these are not null.
-struct PointTaps {
+// What points are made of, at most four elements each: as in WeightTable, the weights, and the slopes of the weights
+// down and across, where these are not null.
+struct PointWeights {
     int64_t *begins, *index;
     float *weights, *down, *across;
 };
 
-MINDTORCH_DECLARE_LOOPS(TapLoops<float>, tap_loops)
-MINDTORCH_DECLARE_LOOPS(TapLoops<double>, tap_double_loops)
+MINDTORCH_DECLARE_LOOPS(InterpolateLoops<float>, interpolate_loops)
+MINDTORCH_DECLARE_LOOPS(InterpolateLoops<double>, interpolate_double_loops)
 
-using PointLoop = void (*)(const Points& points, const PointTaps& taps);
+using PointLoop = void (*)(const Points& points, const PointWeights& table);
 MINDTORCH_DECLARE_LOOPS(PointLoop, point_loop)
 
 }  // namespace mindtorch

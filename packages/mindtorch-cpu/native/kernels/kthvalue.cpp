@@ -150,12 +150,12 @@ int median(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 
 }  // namespace
 
-const NamedKernel rank_kernels[] = {
+const NamedKernel kthvalue_kernels[] = {
     {"kthvalue", kthvalue},
     {"median", median<false>},
     {"nanmedian", median<true>},
-    {"median_dim", median_dim<false>},
-    {"nanmedian_dim", median_dim<true>},
+    {"median.dim", median_dim<false>},
+    {"nanmedian.dim", median_dim<true>},
     {nullptr, nullptr},
 };
 

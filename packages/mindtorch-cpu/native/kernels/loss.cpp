@@ -32,7 +32,7 @@ int sum_of(Map map, const float* input, const float* target, size_t count, const
     const size_t blocks = (count + SHARE - 1) / SHARE;
     auto* parts = static_cast<Accumulator*>(calloc(blocks + 1, sizeof(Accumulator)));
     if (parts == nullptr) return PyErr_NoMemory(), -1;
-    const Reducer& sum = reduction_loops().reducer[SUM][SINGLE];
+    const Reducer& sum = reduce_loops().reducer[SUM][FLOAT_KIND];
     parallel(blocks, 1, [&](size_t from, size_t to) {
         float buffer[BLOCK];
         for (size_t block = from; block < to; block++) {
@@ -51,9 +51,8 @@ int sum_of(Map map, const float* input, const float* target, size_t count, const
     return 1;
 }
 
-int run_loss(Loss op, PyObject* given, PyObject* self, PyObject* target, PyObject* reduction, double bound) {
+int run_loss(Map map, PyObject* given, PyObject* self, PyObject* target, PyObject* reduction, double bound) {
     const double numbers[MOST_NUMBERS] = {1, bound};
-    const Map map = loss_loops().loss[op];
     Reduced reduced;
     if (!reduction_of(reduction, reduced)) return 0;
     if (reduced == NONE) {
@@ -74,35 +73,35 @@ int run_loss(Loss op, PyObject* given, PyObject* self, PyObject* target, PyObjec
     return 1;
 }
 
-int run_slope(LossSlope op, PyObject* given, PyObject* const* values, PyObject* reduction, double bound) {
+int run_backward(Map map, PyObject* given, PyObject* const* values, PyObject* reduction, double bound) {
     Reduced reduced;
     if (!reduction_of(reduction, reduced) || !PyArray_CheckExact(given)) return 0;
     const npy_intp count = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
     const double numbers[MOST_NUMBERS] = {reduced == MEAN && count > 0 ? 1.0 / static_cast<double>(count) : 1.0, bound};
-    const Forms by_kind[KINDS] = {{{loss_loops().slope[op]}}};
+    const Forms by_kind[KINDS] = {{{map}}};
     return run_map({by_kind}, given, values, 3, numbers);
 }
 
 // Values are (self, target, reduction), and beta or delta.
-template <Loss op, bool bounded>
+template <Map LossLoops::* op, bool bounded>
 int loss(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double bound = 0;
     if (count != (bounded ? 4 : 3) || (bounded && !exact_number(values[3], bound))) return 0;
-    return run_loss(op, out, values[0], values[1], values[2], bound);
+    return run_loss(loss_loops().*op, out, values[0], values[1], values[2], bound);
 }
 
 // Values are (grad_output, self, target, reduction), and beta or delta.
-template <LossSlope op, bool bounded>
+template <Map LossLoops::* op, bool bounded>
 int loss_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double bound = 0;
     if (count != (bounded ? 5 : 4) || (bounded && !exact_number(values[4], bound))) return 0;
-    return run_slope(op, out, values, values[3], bound);
+    return run_backward(loss_loops().*op, out, values, values[3], bound);
 }
 
 // Values are (self, target, weight, pos_weight, reduction).
 int cross_entropy_of_logits(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 5 || values[2] != Py_None || values[3] != Py_None) return 0;
-    return run_loss(CROSS_ENTROPY_OF_LOGITS, out, values[0], values[1], values[4], 0);
+    return run_loss(loss_loops().binary_cross_entropy_with_logits, out, values[0], values[1], values[4], 0);
 }
 
 // Values are (self, target, weight, reduction); numpy's kernel refuses what is no probability.
@@ -111,17 +110,19 @@ int cross_entropy(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     const npy_intp size = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[0]));
     const float* in = floats(values[0], size, nullptr);
     if (in == nullptr) return 0;
-    for (const Reduction op : {GREATEST, LEAST}) {
-        const Reducer& extreme = reduction_loops().reducer[op][SINGLE];
+    for (const Reduction op : {AMAX, AMIN}) {
+        const Reducer& extreme = reduce_loops().reducer[op][FLOAT_KIND];
         Accumulator found = extreme.identity;
         extreme.row(in, static_cast<size_t>(size), &found);
         if (size > 0 && !(found.real >= 0 && found.real <= 1)) return 0;
     }
-    return run_loss(CROSS_ENTROPY, out, values[0], values[1], values[3], 0);
+    return run_loss(loss_loops().binary_cross_entropy, out, values[0], values[1], values[3], 0);
 }
 
 int cross_entropy_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    return count == 5 && values[3] == Py_None ? run_slope(CROSS_ENTROPY_SLOPE, out, values, values[4], 0) : 0;
+    return count == 5 && values[3] == Py_None
+               ? run_backward(loss_loops().binary_cross_entropy_backward, out, values, values[4], 0)
+               : 0;
 }
 
 // Targets that are all classes or ignored, of scores (rows, classes), and the classes' weights.
@@ -200,14 +201,14 @@ int nll_loss_backward(PyObject* given, PyObject* const* values, Py_ssize_t count
 }  // namespace
 
 const NamedKernel loss_kernels[] = {
-    {"mse_loss", loss<SQUARED, false>},
-    {"smooth_l1_loss", loss<SMOOTH, true>},
-    {"huber_loss", loss<HUBER, true>},
+    {"mse_loss", loss<&LossLoops::mse_loss, false>},
+    {"smooth_l1_loss", loss<&LossLoops::smooth_l1_loss, true>},
+    {"huber_loss", loss<&LossLoops::huber_loss, true>},
     {"binary_cross_entropy", cross_entropy},
     {"binary_cross_entropy_with_logits", cross_entropy_of_logits},
-    {"mse_loss_backward", loss_backward<SQUARED_SLOPE, false>},
-    {"smooth_l1_loss_backward", loss_backward<SMOOTH_SLOPE, true>},
-    {"huber_loss_backward", loss_backward<HUBER_SLOPE, true>},
+    {"mse_loss_backward", loss_backward<&LossLoops::mse_loss_backward, false>},
+    {"smooth_l1_loss_backward", loss_backward<&LossLoops::smooth_l1_loss_backward, true>},
+    {"huber_loss_backward", loss_backward<&LossLoops::huber_loss_backward, true>},
     {"binary_cross_entropy_backward", cross_entropy_backward},
     {"nll_loss_forward", nll_loss},
     {"nll_loss_backward", nll_loss_backward},

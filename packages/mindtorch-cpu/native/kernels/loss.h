@@ -1,17 +1,30 @@
-// Losses of float32 elements, and gradients times their slopes.
+// Losses of float32 elements, and gradients times their derivatives.
 #pragma once
 
 #include "kernels/map.h"
 
 namespace mindtorch {
 
-// Of input and target; the slopes of a gradient, input and target, times the first of the numbers.
-enum Loss { SQUARED, SMOOTH, HUBER, CROSS_ENTROPY, CROSS_ENTROPY_OF_LOGITS, LOSS_COUNT };
-enum LossSlope { SQUARED_SLOPE, SMOOTH_SLOPE, HUBER_SLOPE, CROSS_ENTROPY_SLOPE, LOSS_SLOPE_COUNT };
+// Of input and target.
+#define MINDTORCH_LOSSES(X)                     \
+    X(mse_loss, MseLoss)                        \
+    X(smooth_l1_loss, SmoothL1Loss)             \
+    X(huber_loss, HuberLoss)                    \
+    X(binary_cross_entropy, BinaryCrossEntropy) \
+    X(binary_cross_entropy_with_logits, BinaryCrossEntropyWithLogits)
+
+// Of a gradient, input and target, times the first of the numbers.
+#define MINDTORCH_LOSS_BACKWARDS(X)                  \
+    X(mse_loss_backward, MseLossBackward)            \
+    X(smooth_l1_loss_backward, SmoothL1LossBackward) \
+    X(huber_loss_backward, HuberLossBackward)        \
+    X(binary_cross_entropy_backward, BinaryCrossEntropyBackward)
 
 struct LossLoops {
-    Map loss[LOSS_COUNT];
-    Map slope[LOSS_SLOPE_COUNT];
+#define MINDTORCH_LOSS(name, Op) Map name;
+    MINDTORCH_LOSSES(MINDTORCH_LOSS)
+    MINDTORCH_LOSS_BACKWARDS(MINDTORCH_LOSS)
+#undef MINDTORCH_LOSS
 };
 
 MINDTORCH_DECLARE_LOOPS(LossLoops, loss_loops)

@@ -1,4 +1,4 @@
-// Losses of dense float32 elements, and gradients times their slopes.
+// Losses of dense float32 elements, and gradients times their derivatives.
 #include "kernels/loss.h"
 #include "simd/vector_map.h"
 #include "simd/vector_double.h"
@@ -19,7 +19,7 @@ struct Numbered {
         using Numbered::Numbered;                                                               \
         INLINE Floats operator()(const Floats& x, const Floats& target) const { return value; } \
     };
-#define SLOPE(Name, value)                                                                                          \
+#define BACKWARD(Name, value)                                                                                       \
     struct Name : Numbered {                                                                                        \
         using Numbered::Numbered;                                                                                   \
         INLINE Floats operator()(const Floats& grad, const Floats& x, const Floats& target) const { return value; } \
@@ -32,34 +32,32 @@ INLINE Floats between(const Floats& x, float low, float high) {
 }
 INLINE Floats sign(const Floats& x) { return x > 0.0f ? all(1.0f) : x < 0.0f ? all(-1.0f) : x; }
 
-INLINE Floats smooth(const Floats& size, float beta, float half) {
+INLINE Floats smooth_l1(const Floats& size, float beta, float half) {
     return size < beta ? size * size * half : size - 0.5f * beta;
 }
 INLINE Floats huber(const Floats& size, float delta) {
     return size <= delta ? size * size * 0.5f : (size - 0.5f * delta) * delta;
 }
-INLINE Floats smooth_slope(const Floats& apart, float beta) {
+INLINE Floats smooth_l1_derivative(const Floats& apart, float beta) {
     return absolute(apart) < beta ? apart / (beta == 0.0f ? 1.0f : beta) : sign(apart);
 }
 
-LOSS(Squared, (x - target) * (x - target))
-LOSS(Smooth, smooth(absolute(x - target), bound, half))
-LOSS(Huber, huber(absolute(x - target), bound))
-LOSS(CrossEntropy,
-     (target - 1.0f) * at_least(logarithm_of_one_plus(-x), -100.0f) - target * at_least(logarithm(x), -100.0f))
-LOSS(CrossEntropyOfLogits, (1.0f - target) * x + soft(-x))
-SLOPE(SquaredSlope, (x - target) * (2.0f * share) * grad)
-SLOPE(SmoothSlope, smooth_slope(x - target, bound) * share * grad)
-SLOPE(HuberSlope, between(x - target, -bound, bound) * share * grad)
-SLOPE(CrossEntropySlope, grad*(x - target) / at_least((1.0f - x) * x, 1e-12f) * share)
+LOSS(MseLoss, (x - target) * (x - target))
+LOSS(SmoothL1Loss, smooth_l1(absolute(x - target), bound, half))
+LOSS(HuberLoss, huber(absolute(x - target), bound))
+LOSS(BinaryCrossEntropy, (target - 1.0f) * at_least(log1p(-x), -100.0f) - target * at_least(log(x), -100.0f))
+LOSS(BinaryCrossEntropyWithLogits, (1.0f - target) * x + softplus1(-x))
+BACKWARD(MseLossBackward, (x - target) * (2.0f * share) * grad)
+BACKWARD(SmoothL1LossBackward, smooth_l1_derivative(x - target, bound) * share * grad)
+BACKWARD(HuberLossBackward, between(x - target, -bound, bound) * share * grad)
+BACKWARD(BinaryCrossEntropyBackward, grad*(x - target) / at_least((1.0f - x) * x, 1e-12f) * share)
 
 }  // namespace
 
-extern const LossLoops MINDTORCH_LOOPS(loss_loops) = {
-    {vector_map<Squared, 2>, vector_map<Smooth, 2>, vector_map<Huber, 2>, vector_map<CrossEntropy, 2>,
-     vector_map<CrossEntropyOfLogits, 2>},
-    {vector_map<SquaredSlope, 3>, vector_map<SmoothSlope, 3>, vector_map<HuberSlope, 3>,
-     vector_map<CrossEntropySlope, 3>},
-};
+#define LOSS_LOOP(name, Op) vector_map<Op, 2>,
+#define BACKWARD_LOOP(name, Op) vector_map<Op, 3>,
+
+extern const LossLoops MINDTORCH_LOOPS(loss_loops) = {MINDTORCH_LOSSES(LOSS_LOOP)
+                                                          MINDTORCH_LOSS_BACKWARDS(BACKWARD_LOOP)};
 
 }  // namespace mindtorch

@@ -6,7 +6,7 @@
 namespace mindtorch {
 
 // What a loop computes with: float, double, int64_t, a byte of 0 or 1.
-enum Kind { SINGLE, WIDE, WHOLE, TRUTH, KINDS };
+enum Kind { FLOAT_KIND, DOUBLE_KIND, LONG_KIND, BOOL_KIND, KINDS };
 
 constexpr int MOST_SOURCES = 4;
 constexpr int MOST_NUMBERS = 4;
@@ -22,6 +22,6 @@ struct Forms {
 
 // Elements of two bytes that loops may read and write in place of float: bfloat16 and float16. What is one element for
 // all is a float all the same.
-enum ShortFormat { BRAIN_FORMAT, HALF_FORMAT, SHORT_FORMATS };
+enum ReducedFormat { BFLOAT16_FORMAT, FLOAT16_FORMAT, REDUCED_FORMATS };
 
 }  // namespace mindtorch

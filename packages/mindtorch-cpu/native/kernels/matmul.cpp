@@ -136,12 +136,12 @@ int multiply(const Operands& o) {
     return multiply_all(batch) ? 1 : 0;
 }
 
-int multiply_brains(const Operands& o) {
+int gemm_bfloat16(const Operands& o) {
     const auto matrix = [](const View& v) {
         return Matrix<uint16_t>{reinterpret_cast<uint16_t*>(v.data), v.row, v.column};
     };
     const Matrix<uint16_t> addend = o.beta != 0 ? matrix(o.addend) : Matrix<uint16_t>{nullptr, 0, 0};
-    const BrainBatch batch = {
+    const BFloat16Batch batch = {
         {static_cast<size_t>(o.out.rows), static_cast<size_t>(o.out.columns), static_cast<size_t>(o.left.columns),
          matrix(o.left), matrix(o.right), reinterpret_cast<uint16_t*>(o.out.data), o.out.row,
          static_cast<float>(o.alpha), static_cast<float>(o.beta), addend},
@@ -158,8 +158,8 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
     if (!PyArray_CheckExact(out)) return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
     const int type = PyArray_TYPE(array);
-    const bool brains = type == configuration.bfloat16;
-    if ((type != NPY_FLOAT && type != NPY_DOUBLE && !brains) || !PyArray_ISWRITEABLE(array)) return 0;
+    const bool bfloat16 = type == configuration.bfloat16;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE && !bfloat16) || !PyArray_ISWRITEABLE(array)) return 0;
     View &to = operands.out, &a = operands.left, &b = operands.right;
     const bool inner = PyArray_NDIM(array) == 0;
     if (!look(out, type, false, to) || !look(left, type, inner, a) || !look(right, type, false, b)) return 0;
@@ -167,18 +167,18 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
         b.count != to.count)
         return 0;
     if (operands.alpha == 0 || !separate(out, left) || !separate(out, right)) return 0;
-    if (brains) return multiply_brains(operands);
+    if (bfloat16) return gemm_bfloat16(operands);
     return type == NPY_FLOAT ? multiply<float>(operands) : multiply<double>(operands);
 }
 
 // Values are the factors: of matrices, batches of matrices, a matrix and a vector, or two vectors.
-int matrix_product(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+int mm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     Operands operands;
     return count == 2 ? product(out, values[0], values[1], operands) : 0;
 }
 
 // Values are (addend, left, right, beta, alpha); the addend is not looked at for beta 0.
-int scaled_product(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+int addmm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     Operands operands;
     if (count != 5 || !PyArray_CheckExact(out) || !number(values[3], operands.beta) ||
         !number(values[4], operands.alpha))
@@ -197,8 +197,8 @@ int scaled_product(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel matmul_kernels[] = {
-    {"matrix_product", matrix_product},
-    {"scaled_product", scaled_product},
+    {"mm bmm mv dot steps.matmul", mm, REDUCED_PRECISION},
+    {"addmm baddbmm addmv", addmm, REDUCED_PRECISION},
     {nullptr, nullptr},
 };
 

@@ -66,10 +66,10 @@ bool describe(PyObject* large, PyObject* small, PyObject* index, int dims, Pooli
 
 size_t grain(ptrdiff_t volume) { return GRAIN / static_cast<size_t>(volume) + 1; }
 
-using Largest = void (*)(const Pooling&, float*, int64_t*, const float*);
+using MaxPool = void (*)(const Pooling&, float*, int64_t*, const float*);
 
 // Outputs are (out, indices).
-int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff_t window, Largest loop) {
+int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff_t window, MaxPool loop) {
     PyObject *out = PyTuple_GET_ITEM(outs, 0), *index = PyTuple_GET_ITEM(outs, 1);
     if (!PyArray_ISWRITEABLE(array_of(out)) || !PyArray_ISWRITEABLE(array_of(index)) ||
         !apart(array_of(out), PyArray_DATA(array_of(input)), 0))
@@ -88,7 +88,7 @@ int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff
 bool two(PyObject* outs) { return PyTuple_CheckExact(outs) && PyTuple_GET_SIZE(outs) == 2; }
 
 // Values are (input, kernel, stride, padding, dilation, ceil_mode).
-int largest(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
+int max_pool(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
     Pooling p;
     size_t count;
     if (given != 6 || !two(outs)) return 0;
@@ -98,11 +98,11 @@ int largest(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
         !numbers(values[1], dims, 1, p.kernel) || !numbers(values[2], dims, 1, p.stride) ||
         !numbers(values[3], dims, 0, p.padding) || !numbers(values[4], dims, 1, p.dilation))
         return 0;
-    return run(outs, values[0], p, count, p.kernel[0] * p.kernel[1] * p.kernel[2], pool_loops().largest);
+    return run(outs, values[0], p, count, p.kernel[0] * p.kernel[1] * p.kernel[2], max_pool_loops().max_pool);
 }
 
 // Values are (input, output_size).
-int largest_of_cells(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
+int adaptive_max_pool(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
     Pooling p;
     size_t count;
     if (given != 2 || !two(outs)) return 0;
@@ -116,12 +116,12 @@ int largest_of_cells(PyObject* outs, PyObject* const* values, Py_ssize_t given) 
         p.kernel[at] = p.stride[at] = p.extent[at] / p.out[at];
     }
     return run(outs, values[0], p, count, p.area() / p.places() + 1,
-               even ? pool_loops().largest : pool_loops().largest_of_cells);
+               even ? max_pool_loops().max_pool : max_pool_loops().adaptive_max_pool);
 }
 
 // Values begin with (grad, input) and end with the indices.
 template <int DIMS>
-int to_indices(PyObject* out, PyObject* const* values, Py_ssize_t given) {
+int max_pool_backward(PyObject* out, PyObject* const* values, Py_ssize_t given) {
     Pooling p;
     size_t count;
     if (given < 3 || !describe(out, values[0], values[given - 1], DIMS, p, count) ||
@@ -137,18 +137,20 @@ int to_indices(PyObject* out, PyObject* const* values, Py_ssize_t given) {
     if (!inside) return 0;
     parallel(count, grain(p.places()), [&](size_t from, size_t end) {
         for (size_t at = from; at < end; at++)
-            pool_loops().to_indices(to + at * large, large, grad + at * small, places + at * small, small);
+            max_pool_loops().max_pool_backward(to + at * large, large, grad + at * small, places + at * small, small);
     });
     return 1;
 }
 
 }  // namespace
 
-const NamedKernel pool_kernels[] = {
-    {"largest_of_windows", largest},
-    {"largest_of_cells", largest_of_cells},
-    {"to_indices_of_planes", to_indices<2>},
-    {"to_indices_of_volumes", to_indices<3>},
+const NamedKernel max_pool_kernels[] = {
+    {"max_pool2d_with_indices max_pool3d_with_indices", max_pool},
+    {"adaptive_max_pool2d adaptive_max_pool3d", adaptive_max_pool},
+    {"max_pool2d_with_indices_backward adaptive_max_pool2d_backward fractional_max_pool2d_backward",
+     max_pool_backward<2>},
+    {"max_pool3d_with_indices_backward adaptive_max_pool3d_backward fractional_max_pool3d_backward",
+     max_pool_backward<3>},
     {nullptr, nullptr},
 };
 

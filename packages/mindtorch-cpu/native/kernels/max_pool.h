@@ -17,15 +17,15 @@ struct Pooling {
     ptrdiff_t places() const { return out[0] * out[1] * out[2]; }
 };
 
-struct PoolLoops {
-    // One volume: the first largest value of each window, or its last nan, and where it was.
-    void (*largest)(const Pooling& p, float* out, int64_t* index, const float* in);
+struct MaxPoolLoops {
+    // One volume: the largest value of each window, the first of equals, or its last nan, and where it was.
+    void (*max_pool)(const Pooling& p, float* out, int64_t* index, const float* in);
     // The same of cells that share out the volume as evenly as they can; they may overlap.
-    void (*largest_of_cells)(const Pooling& p, float* out, int64_t* index, const float* in);
+    void (*adaptive_max_pool)(const Pooling& p, float* out, int64_t* index, const float* in);
     // One volume of gradients goes to where its values came from.
-    void (*to_indices)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
+    void (*max_pool_backward)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
 };
 
-MINDTORCH_DECLARE_LOOPS(PoolLoops, pool_loops)
+MINDTORCH_DECLARE_LOOPS(MaxPoolLoops, max_pool_loops)
 
 }  // namespace mindtorch

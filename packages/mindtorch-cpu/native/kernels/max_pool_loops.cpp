@@ -8,8 +8,8 @@ namespace mindtorch {
 
 namespace {
 
-constexpr ptrdiff_t CHUNK = 256;     // windows
-constexpr ptrdiff_t MOST_TAPS = 32;  // elements of a window's row whose reach is worked out once
+constexpr ptrdiff_t CHUNK = 256;       // windows
+constexpr ptrdiff_t MOST_KERNEL = 32;  // elements of a window's row whose reach is worked out once
 
 struct Span {
     ptrdiff_t from, to;
@@ -53,7 +53,7 @@ inline void compare(Row& row, const float* line, int32_t at, Span s, ptrdiff_t g
 class Windows {
 public:
     Windows(const Pooling& p, ptrdiff_t first, ptrdiff_t count) : p_(p), first_(first), count_(count) {
-        for (ptrdiff_t k = 0; k < p.kernel[2] && k < MOST_TAPS; k++)
+        for (ptrdiff_t k = 0; k < p.kernel[2] && k < MOST_KERNEL; k++)
             spans_[k] = seen(p, first, count, k * p.dilation[2]);
         for (ptrdiff_t x = 0; x < count; x++)
             begins_[x] = static_cast<int32_t>(
@@ -79,7 +79,7 @@ private:
         const ptrdiff_t begin = line + first_ * p_.stride[2] - p_.padding[2];
         for (ptrdiff_t k = 0; k < p_.kernel[2]; k++) {
             const ptrdiff_t offset = k * p_.dilation[2], at = begin + offset;
-            const Span s = k < MOST_TAPS ? spans_[k] : seen(p_, first_, count_, offset);
+            const Span s = k < MOST_KERNEL ? spans_[k] : seen(p_, first_, count_, offset);
             if (p_.stride[2] == 1)
                 compare<1>(row_, in + at, static_cast<int32_t>(at), s, 1);
             else if (p_.stride[2] == 2)
@@ -91,12 +91,12 @@ private:
 
     const Pooling& p_;
     ptrdiff_t first_, count_;
-    Span spans_[MOST_TAPS];
+    Span spans_[MOST_KERNEL];
     int32_t begins_[CHUNK];
     Row row_;
 };
 
-void largest(const Pooling& p, float* out, int64_t* index, const float* in) {
+void max_pool(const Pooling& p, float* out, int64_t* index, const float* in) {
     for (ptrdiff_t first = 0; first < p.out[2]; first += CHUNK) {
         Windows windows(p, first, p.out[2] - first < CHUNK ? p.out[2] - first : CHUNK);
         ptrdiff_t at = first;
@@ -114,7 +114,7 @@ inline Span cell(ptrdiff_t at, ptrdiff_t extent, ptrdiff_t count) {
     return {at * extent / count, ((at + 1) * extent + count - 1) / count};
 }
 
-void largest_of_cells(const Pooling& p, float* out, int64_t* index, const float* in) {
+void adaptive_max_pool(const Pooling& p, float* out, int64_t* index, const float* in) {
     for (ptrdiff_t z = 0; z < p.out[0]; z++) {
         const Span layers = cell(z, p.extent[0], p.out[0]);
         for (ptrdiff_t y = 0; y < p.out[1]; y++) {
@@ -141,13 +141,13 @@ void largest_of_cells(const Pooling& p, float* out, int64_t* index, const float*
     }
 }
 
-void to_indices(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places) {
+void max_pool_backward(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places) {
     memset(in_grad, 0, area * sizeof(float));
     for (size_t i = 0; i < places; i++) in_grad[index[i]] += grad[i];
 }
 
 }  // namespace
 
-extern const PoolLoops MINDTORCH_LOOPS(pool_loops) = {largest, largest_of_cells, to_indices};
+extern const MaxPoolLoops MINDTORCH_LOOPS(max_pool_loops) = {max_pool, adaptive_max_pool, max_pool_backward};
 
 }  // namespace mindtorch

@@ -150,10 +150,10 @@ int topk(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 
 }  // namespace
 
-const NamedKernel selection_kernels[] = {
-    {"nonzero", nullptr, nonzero},
-    {"masked_select", nullptr, masked_select},
-    {"index_masked", nullptr, index_masked},
+const NamedKernel nonzero_kernels[] = {
+    {"nonzero", nullptr, FULL_PRECISION, nonzero},
+    {"masked_select", nullptr, FULL_PRECISION, masked_select},
+    {"_index_masked", nullptr, FULL_PRECISION, index_masked},
     {"topk", topk},
     {nullptr, nullptr},
 };

@@ -5,27 +5,33 @@
 
 namespace mindtorch {
 
-extern const NamedKernel pointwise_kernels[];
-extern const NamedKernel activation_kernels[];
-extern const NamedKernel normalization_kernels[];
-extern const NamedKernel reduction_kernels[];
-extern const NamedKernel running_kernels[];
-extern const NamedKernel loss_kernels[];
-extern const NamedKernel channel_norm_kernels[];
-extern const NamedKernel matmul_kernels[];
-extern const NamedKernel attention_kernels[];
-extern const NamedKernel conv_kernels[];
-extern const NamedKernel pool_kernels[];
-extern const NamedKernel tap_kernels[];
-extern const NamedKernel random_kernels[];
-extern const NamedKernel copy_kernels[];
-extern const NamedKernel join_kernels[];
-extern const NamedKernel index_kernels[];
-extern const NamedKernel scatter_kernels[];
-extern const NamedKernel embedding_kernels[];
-extern const NamedKernel selection_kernels[];
-extern const NamedKernel sort_kernels[];
-extern const NamedKernel rank_kernels[];
+// The files of kernels: each has its table, of rows and what fills their outputs.
+#define MINDTORCH_KERNEL_FAMILIES(X) \
+    X(pointwise)                     \
+    X(activation)                    \
+    X(softmax_layer_norm)            \
+    X(matmul)                        \
+    X(attention)                     \
+    X(conv)                          \
+    X(max_pool)                      \
+    X(interpolate)                   \
+    X(reduce)                        \
+    X(cumulative)                    \
+    X(loss)                          \
+    X(batch_norm)                    \
+    X(random)                        \
+    X(copy)                          \
+    X(cat)                           \
+    X(index)                         \
+    X(scatter)                       \
+    X(embedding)                     \
+    X(nonzero)                       \
+    X(sort)                          \
+    X(kthvalue)
+
+#define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
+MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)
+#undef MINDTORCH_DECLARE_KERNELS
 
 // 0 for float32, 1 for float64, -1 for an array no loop takes.
 inline int kind_of(PyArrayObject* array) {

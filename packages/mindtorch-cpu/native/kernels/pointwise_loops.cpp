@@ -1,6 +1,7 @@
 // Plain loops that the compiler vectorises; built once per instruction set.
 #include "simd/functors.h"
 #include "kernels/pointwise.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
@@ -18,7 +19,7 @@ void loop(void* out, const void* const* in, size_t count, const double* numbers)
     const auto* c = static_cast<const T*>(in[arity > 2 ? 2 : 0]);
     const T x = *a, y = *b, z = *c;
     const Op op(numbers);
-#pragma GCC ivdep
+    MINDTORCH_IVDEP
     for (size_t i = 0; i < count; i++) {
         if constexpr (arity == 1) {
             to[i] = (R)op(a[i]);
@@ -65,7 +66,7 @@ void select(void* out, const void* const* in, size_t count, const double*) {
     const auto* a = static_cast<const T*>(in[1]);
     const auto* b = static_cast<const T*>(in[2]);
     const T x = *a, y = *b;
-#pragma GCC ivdep
+    MINDTORCH_IVDEP
     for (size_t i = 0; i < count; i++) to[i] = chosen[i] ? (form & 2 ? x : a[i]) : (form & 4 ? y : b[i]);
 }
 template <typename T>
@@ -89,62 +90,21 @@ constexpr Forms forms() {
 #define NUMBERS(Op, arity) FLOATS(Op, arity), forms<Op, arity, int64_t>()
 // Integers wrap, as unsigned ones do.
 #define WRAPPED(Op, arity) FLOATS(Op, arity), forms<Op, arity, uint64_t>()
-#define WHOLE_NUMBERS(Op, arity) {}, {}, forms<Op, arity, int64_t>()
-#define TRUTHS(Op, arity)                                                                                 \
-    forms<Op, arity, float, Byte>(), forms<Op, arity, double, Byte>(), forms<Op, arity, int64_t, Byte>(), \
-        forms<Op, arity, Byte>()
+#define INTEGERS(Op, arity) {}, {}, forms<Op, arity, int64_t>()
+#define WITH_BOOL(loops, Op, arity) loops, forms<Op, arity, Byte>()
+#define WHERE select_forms<float>, select_forms<double>, select_forms<int64_t>, select_forms<Byte>
+#define REMAINDERS(floored)     \
+    {                           \
+        {                       \
+            remainders<floored> \
+        }                       \
+    }
+#define POINTWISE(name, arity, loops, reduced, rows) {loops},
+#define COMPARISON(name, arity, Op, rows)                                                                  \
+    {forms<Op, arity, float, Byte>(), forms<Op, arity, double, Byte>(), forms<Op, arity, int64_t, Byte>(), \
+     forms<Op, arity, Byte>()},
 
-extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {
-    {
-        {WRAPPED(AddScaled, 2)},
-        {WRAPPED(Multiply, 2), forms<And, 2, Byte>()},
-        {FLOATS(Divide, 2)},
-        {NUMBERS(Maximum, 2), forms<Or, 2, Byte>()},
-        {NUMBERS(Minimum, 2), forms<And, 2, Byte>()},
-        {WHOLE_NUMBERS(And, 2), forms<And, 2, Byte>()},
-        {WHOLE_NUMBERS(Or, 2), forms<Or, 2, Byte>()},
-        {WHOLE_NUMBERS(Xor, 2), forms<Xor, 2, Byte>()},
-        {WRAPPED(Negative, 1)},
-        {NUMBERS(Absolute, 1)},
-        {FLOATS(SquareRoot, 1)},
-        {FLOATS(ReciprocalRoot, 1)},
-        {FLOATS(Reciprocal, 1)},
-        {NUMBERS(Rectify, 1)},
-        {FLOATS(Floor, 1)},
-        {FLOATS(Ceil, 1)},
-        {FLOATS(Round, 1)},
-        {FLOATS(Trunc, 1)},
-        {NUMBERS(Sign, 1)},
-        {WHOLE_NUMBERS(Not, 1), forms<LogicalNot, 1, Byte>()},
-        {WRAPPED(Square, 1)},
-        {WRAPPED(Cube, 1)},
-        {FLOATS(ReciprocalSquare, 1)},
-        {NUMBERS(Bounded, 3)},
-        {select_forms<float>, select_forms<double>, select_forms<int64_t>, select_forms<Byte>},
-        {FLOATS(AddProduct, 3)},
-        {FLOATS(AddQuotient, 3)},
-        {FLOATS(Interpolate, 3)},
-        {{{remainders<true>}}},
-        {{{remainders<false>}}},
-        {WHOLE_NUMBERS(LeftShift, 2)},
-        {WHOLE_NUMBERS(RightShift, 2)},
-        {FLOATS(FiniteNumber, 1)},
-    },
-    {
-        {TRUTHS(Equal, 2)},
-        {TRUTHS(NotEqual, 2)},
-        {TRUTHS(Less, 2)},
-        {TRUTHS(LessEqual, 2)},
-        {TRUTHS(Greater, 2)},
-        {TRUTHS(GreaterEqual, 2)},
-        {TRUTHS(LogicalAnd, 2)},
-        {TRUTHS(LogicalOr, 2)},
-        {TRUTHS(LogicalXor, 2)},
-        {TRUTHS(LogicalNot, 1)},
-        {TRUTHS(IsNan, 1)},
-        {TRUTHS(IsInfinite, 1)},
-        {TRUTHS(IsFinite, 1)},
-    },
-};
+extern const PointwiseLoops MINDTORCH_LOOPS(pointwise_loops) = {{MINDTORCH_POINTWISE(POINTWISE)},
+                                                                {MINDTORCH_COMPARISONS(COMPARISON)}};
 
 }  // namespace mindtorch

@@ -2,16 +2,17 @@
 #include "simd/functors.h"
 #include "kernels/pointwise.h"
 #include "simd/reduced_float.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
 namespace {
 
-struct BrainFormat {
+struct BFloat16Format {
     static constexpr bool VECTORISED = false;
     static constexpr uint16_t INFINITE = 0x7f80;
 };
-struct HalfFormat {
+struct Float16Format {
     static constexpr bool VECTORISED = true;
     static constexpr uint16_t INFINITE = 0x7c00;
 };
@@ -22,16 +23,16 @@ INLINE float element(const void* in, size_t i) {
     if constexpr ((form >> place & 1) != 0) {
         return *static_cast<const float*>(in);
     } else {
-        return brain_widened(static_cast<const uint16_t*>(in)[i]);
+        return float_of_bfloat16(static_cast<const uint16_t*>(in)[i]);
     }
 }
 
 template <typename Op, int arity, int form>
-void brain_loop(void* out, const void* const* in, size_t count, const double* numbers) {
+void bfloat16_loop(void* out, const void* const* in, size_t count, const double* numbers) {
     auto* to = static_cast<uint16_t*>(out);
     const void *a = in[0], *b = in[arity > 1 ? 1 : 0], *c = in[arity > 2 ? 2 : 0];
     const Op op(numbers);
-#pragma GCC ivdep
+    MINDTORCH_IVDEP
     for (size_t i = 0; i < count; i++) {
         float result;
         if constexpr (arity == 1) {
@@ -41,13 +42,13 @@ void brain_loop(void* out, const void* const* in, size_t count, const double* nu
         } else {
             result = op(element<form, 0>(a, i), element<form, 1>(b, i), element<form, 2>(c, i));
         }
-        to[i] = brain_rounded(to_bits(result));
+        to[i] = bfloat16_of(to_bits(result));
     }
 }
 
 // The compiler does not vectorise conversions of float16: they are done for as many elements as fill a vector.
 template <typename Op, int arity, int form>
-void half_loop(void* out, const void* const* in, size_t count, const double* numbers) {
+void float16_loop(void* out, const void* const* in, size_t count, const double* numbers) {
     constexpr size_t PART = 16;
     auto* to = static_cast<char*>(out);
     const Op op(numbers);
@@ -80,9 +81,9 @@ void half_loop(void* out, const void* const* in, size_t count, const double* num
 template <typename Op, int arity, int form, typename Format>
 constexpr Map loop() {
     if constexpr (Format::VECTORISED) {
-        return half_loop<Op, arity, form>;
+        return float16_loop<Op, arity, form>;
     } else {
-        return brain_loop<Op, arity, form>;
+        return bfloat16_loop<Op, arity, form>;
     }
 }
 
@@ -103,59 +104,38 @@ template <typename Op>
 void bits(void* out, const void* const* in, size_t count, const double*) {
     auto* to = static_cast<uint16_t*>(out);
     const auto* from = static_cast<const uint16_t*>(in[0]);
-#pragma GCC ivdep
+    MINDTORCH_IVDEP
     for (size_t i = 0; i < count; i++) to[i] = Op::of(from[i]);
 }
-struct FlippedSign {
+struct NegBits {
     static uint16_t of(uint16_t x) { return (uint16_t)(x ^ 0x8000); }
 };
-struct NoSign {
+struct AbsBits {
     static uint16_t of(uint16_t x) { return x & 0x7fff; }
 };
 template <typename Format>
-struct NotBelowZero {
+struct ReluBits {
     static uint16_t of(uint16_t x) { return (int16_t)x > 0 || (x & 0x7fff) > Format::INFINITE ? x : 0; }
 };
 
+#define REDUCED(Op, arity) forms<Op, arity, Format>()
+#define BITS(Op)     \
+    {                \
+        {            \
+            bits<Op> \
+        }            \
+    }
+#define NONE \
+    {        \
+    }
+#define POINTWISE(name, arity, loops, reduced, rows) reduced,
+
 template <typename Format>
-constexpr ShortForms short_forms = {{
-    forms<AddScaled, 2, Format>(),
-    forms<Multiply, 2, Format>(),
-    forms<Divide, 2, Format>(),
-    forms<Maximum, 2, Format>(),
-    forms<Minimum, 2, Format>(),
-    {},
-    {},
-    {},
-    {{bits<FlippedSign>}},
-    {{bits<NoSign>}},
-    forms<SquareRoot, 1, Format>(),
-    forms<ReciprocalRoot, 1, Format>(),
-    forms<Reciprocal, 1, Format>(),
-    {{bits<NotBelowZero<Format>>}},
-    forms<Floor, 1, Format>(),
-    forms<Ceil, 1, Format>(),
-    forms<Round, 1, Format>(),
-    forms<Trunc, 1, Format>(),
-    forms<Sign, 1, Format>(),
-    {},
-    forms<Square, 1, Format>(),
-    forms<Cube, 1, Format>(),
-    forms<ReciprocalSquare, 1, Format>(),
-    forms<Bounded, 3, Format>(),
-    {},
-    forms<AddProduct, 3, Format>(),
-    forms<AddQuotient, 3, Format>(),
-    forms<Interpolate, 3, Format>(),
-    {},
-    {},
-    {},
-    {},
-    forms<FiniteNumber, 1, Format>(),
-}};
+constexpr ReducedForms reduced_forms = {{MINDTORCH_POINTWISE(POINTWISE)}};
 
 }  // namespace
 
-extern const ShortLoops MINDTORCH_LOOPS(short_loops) = {{short_forms<BrainFormat>, short_forms<HalfFormat>}};
+extern const ReducedLoops MINDTORCH_LOOPS(reduced_loops) = {
+    {reduced_forms<BFloat16Format>, reduced_forms<Float16Format>}};
 
 }  // namespace mindtorch

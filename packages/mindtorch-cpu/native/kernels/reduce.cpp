@@ -21,18 +21,18 @@ constexpr size_t BLOCK = 32768;   // elements of a long row that are reduced at 
 struct Finish {
     double divisor = 1;
     bool root = false;
-    Kind kind = SINGLE;
-    bool brain = false;
+    Kind kind = FLOAT_KIND;
+    bool bfloat16 = false;
 
     void operator()(char* to, ptrdiff_t step, const Accumulator* from, size_t count) const {
-        if (brain) {
-            reduction_loops().finish_brain(to, step, from, count, divisor, root);
-        } else if (kind == WHOLE) {
+        if (bfloat16) {
+            reduce_loops().finish_bfloat16(to, step, from, count, divisor, root);
+        } else if (kind == LONG_KIND) {
             for (size_t i = 0; i < count; i++, to += step) *reinterpret_cast<long long*>(to) = from[i].whole;
-        } else if (kind == TRUTH) {
+        } else if (kind == BOOL_KIND) {
             for (size_t i = 0; i < count; i++, to += step) *to = from[i].whole != 0;
         } else {
-            reduction_loops().finish[kind](to, step, from, count, divisor, root);
+            reduce_loops().finish[kind](to, step, from, count, divisor, root);
         }
     }
     void operator()(char* to, const Accumulator& from) const { (*this)(to, 0, &from, 1); }
@@ -97,12 +97,12 @@ void reduce_narrow(const Reducer& reducer, const Geometry& geometry, char* out, 
 int reduce(Reduction op, PyArrayObject* out, PyObject* array, PyObject* axes, Finish finish, bool mean = false) {
     Geometry geometry;
     if (!geometry.take(array, axes, out, true) || kind_of_elements(out) != geometry.kind ||
-        (PyArray_ITEMSIZE(out) == 2) != geometry.brain)
+        (PyArray_ITEMSIZE(out) == 2) != geometry.bfloat16)
         return 0;
-    const Reducer& reducer = reduction_loops().reducer[op][geometry.brain ? BRAIN_KIND : geometry.kind];
+    const Reducer& reducer = reduce_loops().reducer[op][geometry.bfloat16 ? BFLOAT16_KIND : geometry.kind];
     if (reducer.row == nullptr) return 0;
     finish.kind = geometry.kind;
-    finish.brain = geometry.brain;
+    finish.bfloat16 = geometry.bfloat16;
     if (mean) finish.divisor = static_cast<double>(geometry.terms);
     const Dimension inner = geometry.reduced[geometry.reduced_count - 1];
     char* to = PyArray_BYTES(out);
@@ -156,22 +156,23 @@ int vector_norm(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     double order;
     if (out == nullptr || count != 4 || !exact_number(values[1], order)) return 0;
     const Kind kind = kind_of_elements(out);
-    if ((kind != SINGLE && kind != WIDE) || (order != 1 && order != 2)) return 0;
+    if ((kind != FLOAT_KIND && kind != DOUBLE_KIND) || (order != 1 && order != 2)) return 0;
     Finish finish;
     finish.root = order == 2;
-    return reduce(order == 2 ? SQUARE_SUM : ABSOLUTE_SUM, out, values[0], values[2], finish);
+    return reduce(order == 2 ? NORM2 : NORM1, out, values[0], values[2], finish);
 }
 
 // Variance, or its root, and the mean where `means` is not null.
 int spread(PyArrayObject* out, PyArrayObject* means, PyObject* array, PyObject* axes, double correction, bool root) {
     Geometry geometry, same;
-    if (!geometry.take(array, axes, out) || geometry.kind > WIDE || kind_of_elements(out) != geometry.kind) return 0;
+    if (!geometry.take(array, axes, out) || geometry.kind > DOUBLE_KIND || kind_of_elements(out) != geometry.kind)
+        return 0;
     if (means != nullptr && (!same.take(array, axes, means) || kind_of_elements(means) != geometry.kind ||
                              !PyArray_IS_C_CONTIGUOUS(means) || !PyArray_IS_C_CONTIGUOUS(out)))
         return 0;
     const auto terms = static_cast<double>(geometry.terms);
     if (terms - correction <= 0) return 0;  // numpy's kernel warns
-    const auto& loops = reduction_loops();
+    const auto& loops = reduce_loops();
     const Reducer& sum = loops.reducer[SUM][geometry.kind];
     const Finish finish{terms - correction, root, geometry.kind}, plain{1, false, geometry.kind};
     const Dimension inner = geometry.reduced[geometry.reduced_count - 1];
@@ -224,7 +225,7 @@ int find(bool least, PyArrayObject* places, PyArrayObject* extremes, PyObject* a
     if (PyArray_TYPE(places) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(places) || !geometry.take(array, axes, places) ||
         geometry.reduced_count != 1)
         return 0;
-    const auto& loops = place_loops();
+    const auto& loops = arg_extreme_loops();
     if (loops.row[least][geometry.kind] == nullptr) return 0;
     auto* source = reinterpret_cast<PyArrayObject*>(array);
     const ptrdiff_t item = PyArray_ITEMSIZE(source);
@@ -281,22 +282,22 @@ int place(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 
 }  // namespace
 
-const NamedKernel reduction_kernels[] = {
-    {"sum", reduction<SUM, false>},
-    {"mean", reduction<SUM, true>},
-    {"prod", reduction<PRODUCT, false>},
-    {"amax", reduction<GREATEST, false>},
-    {"amin", reduction<LEAST, false>},
-    {"nansum", reduction<NUMBER_SUM, false>},
-    {"any", reduction<GREATEST, false>},
-    {"all", reduction<LEAST, false>},
-    {"vector_norm", vector_norm},
-    {"var", statistics<false, false>},
-    {"std", statistics<true, false>},
-    {"var_mean", statistics<false, true>},
-    {"std_mean", statistics<true, true>},
-    {"max_dim", extreme<false>},
-    {"min_dim", extreme<true>},
+const NamedKernel reduce_kernels[] = {
+    {"sum sum.dim_IntList", reduction<SUM, false>, REDUCED_PRECISION},
+    {"mean mean.dim", reduction<SUM, true>, REDUCED_PRECISION},
+    {"prod prod.dim_int", reduction<PROD, false>, REDUCED_PRECISION},
+    {"amax max", reduction<AMAX, false>, REDUCED_PRECISION},
+    {"amin min", reduction<AMIN, false>, REDUCED_PRECISION},
+    {"nansum", reduction<NANSUM, false>, REDUCED_PRECISION},
+    {"any any.dims any.dim", reduction<AMAX, false>},
+    {"all all.dims all.dim", reduction<AMIN, false>},
+    {"linalg_vector_norm", vector_norm, REDUCED_PRECISION},
+    {"var.correction", statistics<false, false>},
+    {"std.correction", statistics<true, false>},
+    {"var_mean.correction", statistics<false, true>},
+    {"std_mean.correction", statistics<true, true>},
+    {"max.dim", extreme<false>},
+    {"min.dim", extreme<true>},
     {"argmax", place<false>},
     {"argmin", place<true>},
     {nullptr, nullptr},

@@ -24,14 +24,15 @@ void Geometry::arrange(Dimension* dims, int& count) {
     count = made;
 }
 
-bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out, bool brains) {
+bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out, bool takes_bfloat16) {
     if (!PyArray_CheckExact(given)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(given);
     kind = kind_of_elements(array);
     item = PyArray_ITEMSIZE(array);
     const int ndim = PyArray_NDIM(array);
-    brain = item == 2;
-    if (kind == KINDS || (brain && !brains) || !PyArray_ISBEHAVED_RO(array) || PyArray_SIZE(array) == 0) return false;
+    bfloat16 = item == 2;
+    if (kind == KINDS || (bfloat16 && !takes_bfloat16) || !PyArray_ISBEHAVED_RO(array) || PyArray_SIZE(array) == 0)
+        return false;
     bool chosen[MOST_DIMENSIONS] = {};
     if (axes == Py_None) {
         for (int dim = 0; dim < ndim; dim++) chosen[dim] = true;

@@ -19,11 +19,11 @@ struct Geometry {
     int kept_count = 0, reduced_count = 0;
     const char* in = nullptr;
     Kind kind = KINDS;
-    bool brain = false;             // elements are bfloat16, where that is allowed
+    bool bfloat16 = false;          // elements are bfloat16, where that is allowed
     size_t results = 1, terms = 1;  // how many results, of how many elements each
 
     // False where no loop fits. `axes` is a tuple of dimensions, None for all of them; `out` may be null.
-    bool take(PyObject* array, PyObject* axes, PyArrayObject* out, bool brains = false);
+    bool take(PyObject* array, PyObject* axes, PyArrayObject* out, bool takes_bfloat16 = false);
     bool by_rows() const { return reduced[reduced_count - 1].in == item; }
     bool by_columns() const { return kept_count > 0 && kept[kept_count - 1].in == item; }
     // The bytes from the start of an operand to its part `index`, counted along the dimensions.

@@ -161,7 +161,7 @@ INLINE void finish_as(char* to, ptrdiff_t step, const Accumulator* from, size_t 
 }
 
 // As bfloat16, of sums that are rounded to float before.
-void finish_brain(void* given, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root) {
+void finish_bfloat16(void* given, ptrdiff_t step, const Accumulator* from, size_t count, double divisor, bool root) {
     auto* to = static_cast<char*>(given);
     for (size_t i = 0; i < count; i++, to += step) {
         const double value = from[i].real / divisor;
@@ -223,9 +223,9 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
 
 #define FLOATS(row, rows, Op, T, start) {{.real = start}, row<Op, T>, rows<Op, T>, columns<Op, T>, combine<Op, T>}
 #define REAL(Op, start) FLOATS(row, rows, Op, float, start), FLOATS(row, rows, Op, double, start)
-#define BRAIN(Op, start) FLOATS(row, rows, Op, Brain, start)
+#define BFLOAT16(Op, start) FLOATS(row, rows, Op, BFloat16, start)
 #define EXTREMES(Op, start) FLOATS(extreme, extremes, Op, float, start), FLOATS(extreme, extremes, Op, double, start)
-#define BRAIN_EXTREMES(Op, start) FLOATS(extreme, extremes, Op, Brain, start)
+#define BFLOAT16_EXTREMES(Op, start) FLOATS(extreme, extremes, Op, BFloat16, start)
 #define WHOLE_NUMBERS(Op, start) \
     {{.whole = start}, row<Op, long long>, rows<Op, long long>, columns<Op, long long>, combine<Op, long long>}
 #define TRUTHS(Op, start)        \
@@ -236,22 +236,22 @@ void column_spread(const void* in, ptrdiff_t step, size_t rows, size_t width, co
      combine<Op, unsigned char>}
 #define NONE {{.whole = 0}, nullptr, nullptr, nullptr, nullptr}
 
-extern const ReductionLoops MINDTORCH_LOOPS(reduction_loops) = {
+extern const ReduceLoops MINDTORCH_LOOPS(reduce_loops) = {
     {
-        {REAL(Sum, 0), WHOLE_NUMBERS(Sum, 0), NONE, BRAIN(Sum, 0)},
-        {REAL(Product, 1), WHOLE_NUMBERS(Product, 1), NONE, BRAIN(Product, 1)},
+        {REAL(Sum, 0), WHOLE_NUMBERS(Sum, 0), NONE, BFLOAT16(Sum, 0)},
+        {REAL(Product, 1), WHOLE_NUMBERS(Product, 1), NONE, BFLOAT16(Product, 1)},
         {EXTREMES(Greatest, -INFINITY), WHOLE_NUMBERS(Greatest, LOWEST<long long>), TRUTHS(Greatest, 0),
-         BRAIN_EXTREMES(Greatest, -INFINITY)},
+         BFLOAT16_EXTREMES(Greatest, -INFINITY)},
         {EXTREMES(Least, INFINITY), WHOLE_NUMBERS(Least, HIGHEST<long long>), TRUTHS(Least, 1),
-         BRAIN_EXTREMES(Least, INFINITY)},
-        {REAL(AbsoluteSum, 0), NONE, NONE, BRAIN(AbsoluteSum, 0)},
-        {REAL(SquareSum, 0), NONE, NONE, BRAIN(SquareSum, 0)},
-        {REAL(NumberSum, 0), NONE, NONE, BRAIN(NumberSum, 0)},
+         BFLOAT16_EXTREMES(Least, INFINITY)},
+        {REAL(AbsoluteSum, 0), NONE, NONE, BFLOAT16(AbsoluteSum, 0)},
+        {REAL(SquareSum, 0), NONE, NONE, BFLOAT16(SquareSum, 0)},
+        {REAL(NumberSum, 0), NONE, NONE, BFLOAT16(NumberSum, 0)},
     },
     {row_spread<float>, row_spread<double>},
     {column_spread<float>, column_spread<double>},
     {finish<float>, finish<double>},
-    finish_brain,
+    finish_bfloat16,
 };
 
 }  // namespace mindtorch

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/reduce.h"
+#include "simd/shuffle.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,19 +40,19 @@ struct Vectors<unsigned char> {
 };
 
 // An element of bfloat16, which is computed with as float.
-struct Brain {
+struct BFloat16 {
     unsigned short bits;
     INLINE operator float() const { return __builtin_bit_cast(float, (unsigned)bits << 16); }
 };
 template <>
-struct Vectors<Brain> : Vectors<float> {};
+struct Vectors<BFloat16> : Vectors<float> {};
 
 template <typename T>
 struct Numbers {
     using Of = T;
 };
 template <>
-struct Numbers<Brain> {
+struct Numbers<BFloat16> {
     using Of = float;
 };
 // What elements are computed with.
@@ -69,7 +70,7 @@ INLINE V load(const T* from) {
     return value;
 }
 template <>
-INLINE Vector<float> load<Vector<float>, Brain>(const Brain* from) {
+INLINE Vector<float> load<Vector<float>, BFloat16>(const BFloat16* from) {
     typedef unsigned short Narrow __attribute__((vector_size(32)));
     typedef unsigned Bits __attribute__((vector_size(64)));
     Narrow narrow;
@@ -210,7 +211,7 @@ struct Wide<float> {
     using Of = double;
 };
 template <>
-struct Wide<Brain> {
+struct Wide<BFloat16> {
     using Of = double;
 };
 template <>
@@ -234,7 +235,6 @@ INLINE const T* at(const void* in, ptrdiff_t step, size_t row) {
 template <typename T>
 struct Quarters {
     typedef T Of __attribute__((vector_size(16)));
-    typedef typename Vectors<T>::Whole Index __attribute__((vector_size(16)));
 };
 
 // Sixteen bytes that are what the four parts of a vector come to.
@@ -266,21 +266,16 @@ constexpr size_t TOGETHER = sizeof(T) == 4   ? 4
 template <typename Op, typename T>
 INLINE void across_together(T* to, const Vector<T>* parts) {
     using Quarter = typename Quarters<T>::Of;
-    using Index = typename Quarters<T>::Index;
     if constexpr (TOGETHER<T> == 4) {
         Quarter q[4];
         for (size_t i = 0; i < 4; i++) q[i] = quarter_of<Op, T>(parts[i]);
-        const Quarter first = Op::combine(__builtin_shuffle(q[0], q[1], Index{0, 1, 4, 5}),
-                                          __builtin_shuffle(q[0], q[1], Index{2, 3, 6, 7}));
-        const Quarter second = Op::combine(__builtin_shuffle(q[2], q[3], Index{0, 1, 4, 5}),
-                                           __builtin_shuffle(q[2], q[3], Index{2, 3, 6, 7}));
-        const Quarter all = Op::combine(__builtin_shuffle(first, second, Index{0, 2, 4, 6}),
-                                        __builtin_shuffle(first, second, Index{1, 3, 5, 7}));
+        const Quarter first = Op::combine(shuffle<0, 1, 4, 5>(q[0], q[1]), shuffle<2, 3, 6, 7>(q[0], q[1]));
+        const Quarter second = Op::combine(shuffle<0, 1, 4, 5>(q[2], q[3]), shuffle<2, 3, 6, 7>(q[2], q[3]));
+        const Quarter all = Op::combine(shuffle<0, 2, 4, 6>(first, second), shuffle<1, 3, 5, 7>(first, second));
         memcpy(to, &all, sizeof all);
     } else if constexpr (TOGETHER<T> == 2) {
         const Quarter first = quarter_of<Op, T>(parts[0]), second = quarter_of<Op, T>(parts[1]);
-        const Quarter both =
-            Op::combine(__builtin_shuffle(first, second, Index{0, 2}), __builtin_shuffle(first, second, Index{1, 3}));
+        const Quarter both = Op::combine(shuffle<0, 2>(first, second), shuffle<1, 3>(first, second));
         memcpy(to, &both, sizeof both);
     } else {
         to[0] = across<Op, T>(parts[0]);

@@ -142,7 +142,7 @@ bool may_overlap(PyArrayObject* a, PyArrayObject* b) {
 }
 
 int kind_of_element(PyArrayObject* array) {
-    static int brain = -1;
+    static int bfloat16 = -1;
     switch (PyArray_TYPE(array)) {
         case NPY_BOOL: return BOOL;
         case NPY_UINT8: return UINT8;
@@ -154,12 +154,12 @@ int kind_of_element(PyArrayObject* array) {
     }
     const int type = PyArray_TYPE(array);
     if (!PyTypeNum_ISUSERDEF(type)) return -1;
-    if (brain < 0) {
+    if (bfloat16 < 0) {
         const char* name = PyArray_DESCR(array)->typeobj->tp_name;
         const char* dot = strrchr(name, '.');
-        if (strcmp(dot == nullptr ? name : dot + 1, "bfloat16") == 0) brain = type;
+        if (strcmp(dot == nullptr ? name : dot + 1, "bfloat16") == 0) bfloat16 = type;
     }
-    return type == brain ? BRAIN : -1;
+    return type == bfloat16 ? BFLOAT16 : -1;
 }
 
 bool region_of(Region& region, PyArrayObject* out, PyArrayObject* from) {
@@ -258,7 +258,7 @@ bool element_from(PyArrayObject* array, PyObject* number, void* element) {
         case FLOAT64: memcpy(element, &value, sizeof value); return true;
         case BOOL: *static_cast<char*>(element) = value != 0; return true;
         case HALF:
-        case BRAIN: {
+        case BFLOAT16: {
             if (value != single) return false;
             Plane plane = {static_cast<char*>(element), reinterpret_cast<const char*>(&single), 1, 1, 0, 0, 0, 0};
             copy_loops().convert[kind][FLOAT32](plane);

@@ -266,7 +266,8 @@ int scatter_reduce(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel scatter_kernels[] = {
-    {"gather", gather}, {"scatter", scatter}, {"scatter_add", scatter_add}, {"scatter_reduce", scatter_reduce},
+    {"gather", gather},           {"scatter.src scatter.value", scatter},
+    {"scatter_add", scatter_add}, {"scatter_reduce.two", scatter_reduce},
     {nullptr, nullptr},
 };
 

@@ -51,15 +51,15 @@ void each_part(const Shape& shape, const Rows& rows, const Columns& columns) {
 // Dense elements, float or bfloat16.
 struct Stretch {
     char* data = nullptr;
-    bool brains = false;
+    bool bfloat16 = false;
 
     // False for what is neither, or not `count` elements apart from `out`.
     bool take(PyObject* value, npy_intp count, PyArrayObject* out) {
         if (!PyArray_CheckExact(value)) return false;
         auto* array = reinterpret_cast<PyArrayObject*>(value);
-        brains = PyArray_TYPE(array) == configuration.bfloat16;
+        bfloat16 = PyArray_TYPE(array) == configuration.bfloat16;
         data = PyArray_BYTES(array);
-        return (brains || PyArray_TYPE(array) == NPY_FLOAT) && PyArray_ISCARRAY_RO(array) &&
+        return (bfloat16 || PyArray_TYPE(array) == NPY_FLOAT) && PyArray_ISCARRAY_RO(array) &&
                PyArray_SIZE(array) == count && (out == nullptr || apart(out, data, PyArray_NBYTES(array)));
     }
     bool take_output(PyObject* value, npy_intp count) {
@@ -67,13 +67,13 @@ struct Stretch {
     }
     // `count` elements from `from` on: in `buffer` where they are not floats.
     const float* load(float* buffer, size_t from, size_t count) const {
-        if (!brains) return reinterpret_cast<const float*>(data) + from;
-        transfer_loops().load[BRAIN](buffer, data + 2 * from, 2, count);
+        if (!bfloat16) return reinterpret_cast<const float*>(data) + from;
+        transfer_loops().load[BFLOAT16](buffer, data + 2 * from, 2, count);
         return buffer;
     }
-    float* place(float* buffer, size_t from) const { return brains ? buffer : reinterpret_cast<float*>(data) + from; }
+    float* place(float* buffer, size_t from) const { return bfloat16 ? buffer : reinterpret_cast<float*>(data) + from; }
     void store(const float* buffer, size_t from, size_t count) const {
-        if (brains) transfer_loops().store[BRAIN](data + 2 * from, buffer, 2, count);
+        if (bfloat16) transfer_loops().store[BFLOAT16](data + 2 * from, buffer, 2, count);
     }
 };
 
@@ -97,8 +97,8 @@ bool by_blocks(size_t rows, size_t width, size_t each, const Body& body) {
 }
 
 // Of rows that are not all floats.
-template <Share op>
-int share_brains(PyObject* given, PyObject* value, const Shape& shape) {
+template <SoftmaxForm op>
+int softmax_bfloat16(PyObject* given, PyObject* value, const Shape& shape) {
     Stretch to, in;
     const npy_intp size = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
     if (shape.inner != 1 || !to.take_output(given, size) ||
@@ -108,13 +108,13 @@ int share_brains(PyObject* given, PyObject* value, const Shape& shape) {
     return by_blocks(shape.outer, width, 2 * width, [&](size_t from, size_t rows, float* memory) {
         const float* input = in.load(memory, from * width, rows * width);
         float* out = to.place(memory + rows * width, from * width);
-        normalization_loops().share[op](out, input, rows, width);
+        normalization_loops().softmax[op](out, input, rows, width);
         to.store(out, from * width, rows * width);
     });
 }
 
-template <Share op>
-int share_brains_backward(PyObject* given, PyObject* slope, PyObject* value, const Shape& shape) {
+template <SoftmaxForm op>
+int softmax_backward_bfloat16(PyObject* given, PyObject* slope, PyObject* value, const Shape& shape) {
     Stretch to, grad, result;
     auto* out = reinterpret_cast<PyArrayObject*>(given);
     const npy_intp size = PyArray_SIZE(out);
@@ -126,22 +126,22 @@ int share_brains_backward(PyObject* given, PyObject* slope, PyObject* value, con
         const size_t start = from * width, count = rows * width;
         const float *g = grad.load(memory, start, count), *y = result.load(memory + count, start, count);
         float* made = to.place(memory + 2 * count, start);
-        normalization_loops().share_backward[op](made, g, y, rows, width);
+        normalization_loops().softmax_backward[op](made, g, y, rows, width);
         to.store(made, start, count);
     });
 }
 
-bool is_brains(PyObject* value) {
+bool is_bfloat16(PyObject* value) {
     return PyArray_CheckExact(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == configuration.bfloat16;
 }
 
 // Values are (self, dim, half_to_float).
-template <Share op>
-int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+template <SoftmaxForm op>
+int softmax(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Shape shape;
-    if (count == 3 && is_brains(values[0]))
+    if (count == 3 && is_bfloat16(values[0]))
         return PyArray_CheckExact(given) && shape.take(reinterpret_cast<PyArrayObject*>(given), values[1])
-                   ? share_brains<op>(given, values[0], shape)
+                   ? softmax_bfloat16<op>(given, values[0], shape)
                    : 0;
     PyArrayObject* out = output(given);
     if (count != 3 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[1])) return 0;
@@ -152,7 +152,7 @@ int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     each_part(
         shape,
         [&](size_t from, size_t end) {
-            loops.share[op](to + from * shape.count, in + from * shape.count, end - from, shape.count);
+            loops.softmax[op](to + from * shape.count, in + from * shape.count, end - from, shape.count);
         },
         [&](size_t start, size_t width) {
             loops.share_columns[op](to + start, in + start, shape.count, shape.inner, width);
@@ -161,12 +161,12 @@ int share(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }
 
 // Values are (grad_output, output, dim, input_dtype).
-template <Share op>
-int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+template <SoftmaxForm op>
+int softmax_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Shape shape;
-    if (count == 4 && is_brains(given))
+    if (count == 4 && is_bfloat16(given))
         return shape.take(reinterpret_cast<PyArrayObject*>(given), values[2])
-                   ? share_brains_backward<op>(given, values[0], values[1], shape)
+                   ? softmax_backward_bfloat16<op>(given, values[0], values[1], shape)
                    : 0;
     PyArrayObject* out = output(given);
     if (count != 4 || out == nullptr || kind_of(out) != 0 || !shape.take(out, values[2])) return 0;
@@ -179,7 +179,7 @@ int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         shape,
         [&](size_t from, size_t end) {
             const size_t start = from * shape.count;
-            loops.share_backward[op](to + start, grad + start, result + start, end - from, shape.count);
+            loops.softmax_backward[op](to + start, grad + start, result + start, end - from, shape.count);
         },
         [&](size_t start, size_t width) {
             loops.share_columns_backward[op](to + start, grad + start, result + start, shape.count, shape.inner, width);
@@ -188,7 +188,7 @@ int share_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }
 
 // Values are (self, dims, keepdim): over the last dimensions.
-int logarithm_of_sum(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+int logsumexp(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (count != 3 || !PyArray_CheckExact(values[0]) || !PyTuple_CheckExact(values[1])) return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(values[0]);
     const Py_ssize_t dims = PyTuple_GET_SIZE(values[1]);
@@ -205,7 +205,7 @@ int logarithm_of_sum(PyObject* given, PyObject* const* values, Py_ssize_t count)
     if (in == nullptr || out == nullptr) return 0;
     const auto extent = static_cast<size_t>(width);
     parallel(static_cast<size_t>(size / width), grain_of(extent), [&](size_t from, size_t to) {
-        normalization_loops().logarithm_of_sum(out + from, in + from * extent, to - from, extent);
+        normalization_loops().logsumexp(out + from, in + from * extent, to - from, extent);
     });
     return 1;
 }
@@ -238,7 +238,7 @@ bool optional_output(PyObject* given, npy_intp count, float*& data) {
 }
 
 // Of bfloat16, with weights and statistics of either kind.
-int layer_norm_of_brains(PyObject* outs, PyObject* const* values, npy_intp rows, npy_intp width) {
+int layer_norm_bfloat16(PyObject* outs, PyObject* const* values, npy_intp rows, npy_intp width) {
     Stretch to, middle, size, in, weight, bias;
     if (!to.take_output(PyTuple_GET_ITEM(outs, 0), rows * width) ||
         !middle.take_output(PyTuple_GET_ITEM(outs, 1), rows) || !size.take_output(PyTuple_GET_ITEM(outs, 2), rows) ||
@@ -274,7 +274,7 @@ int layer_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 5 || !is_triple(outs) || !PyFloat_CheckExact(values[4]) ||
         !row_sizes(PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), rows, width))
         return 0;
-    if (is_brains(values[0])) return layer_norm_of_brains(outs, values, rows, width);
+    if (is_bfloat16(values[0])) return layer_norm_bfloat16(outs, values, rows, width);
     LayerNorm to;
     to.out = output_floats(PyTuple_GET_ITEM(outs, 0), rows * width);
     to.mean = output_floats(PyTuple_GET_ITEM(outs, 1), rows);
@@ -337,14 +337,14 @@ int layer_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
 
 }  // namespace
 
-const NamedKernel normalization_kernels[] = {
-    {"softmax", share<SOFTMAX>},
-    {"log_softmax", share<LOG_SOFTMAX>},
-    {"softmax_backward", share_backward<SOFTMAX>},
-    {"log_softmax_backward", share_backward<LOG_SOFTMAX>},
-    {"logsumexp", logarithm_of_sum},
-    {"layer_norm", layer_norm},
-    {"layer_norm_backward", layer_norm_backward},
+const NamedKernel softmax_layer_norm_kernels[] = {
+    {"_softmax", softmax<SOFTMAX>, REDUCED_PRECISION},
+    {"_log_softmax", softmax<LOG_SOFTMAX>, REDUCED_PRECISION},
+    {"_softmax_backward_data", softmax_backward<SOFTMAX>, REDUCED_PRECISION},
+    {"_log_softmax_backward_data", softmax_backward<LOG_SOFTMAX>, REDUCED_PRECISION},
+    {"logsumexp", logsumexp},
+    {"native_layer_norm", layer_norm, REDUCED_PRECISION},
+    {"native_layer_norm_backward", layer_norm_backward},
     {nullptr, nullptr},
 };
 

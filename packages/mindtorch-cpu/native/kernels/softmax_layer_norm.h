@@ -5,7 +5,7 @@
 
 namespace mindtorch {
 
-enum Share { SOFTMAX, LOG_SOFTMAX, SHARE_COUNT };
+enum SoftmaxForm { SOFTMAX, LOG_SOFTMAX, SHARE_COUNT };
 
 struct LayerNorm {
     float *out, *mean, *scale;
@@ -17,14 +17,15 @@ struct LayerNormGradients {
 };
 
 struct NormalizationLoops {
-    void (*share[SHARE_COUNT])(float* out, const float* in, size_t rows, size_t width);
-    void (*share_backward[SHARE_COUNT])(float* out, const float* grad, const float* result, size_t rows, size_t width);
+    void (*softmax[SHARE_COUNT])(float* out, const float* in, size_t rows, size_t width);
+    void (*softmax_backward[SHARE_COUNT])(float* out, const float* grad, const float* result, size_t rows,
+                                          size_t width);
     // The same of columns: `count` rows of `width`, one `step` of elements apart.
     void (*share_columns[SHARE_COUNT])(float* out, const float* in, size_t count, size_t step, size_t width);
     void (*share_columns_backward[SHARE_COUNT])(float* out, const float* grad, const float* result, size_t count,
                                                 size_t step, size_t width);
     // The logarithm of the sum of exponentials of each row.
-    void (*logarithm_of_sum)(float* out, const float* in, size_t rows, size_t width);
+    void (*logsumexp)(float* out, const float* in, size_t rows, size_t width);
     void (*layer_norm)(const LayerNorm& to, const float* in, const float* weight, const float* bias, size_t rows,
                        size_t width, double eps);
     void (*layer_norm_backward)(const LayerNormGradients& to, const float* grad, const float* in, const float* mean,

@@ -35,7 +35,7 @@ INLINE Floats part(const float* from, size_t count, float rest = 0) {
 // Write e**(x - most) where `out` is not null; return the sum.
 INLINE float exponentials(float* out, const float* in, size_t width, float most) {
     return sum_row(width, [=](size_t i, size_t n) {
-        const Floats value = exponential_of_negative(part(in + i, n, -INFINITY) - most);
+        const Floats value = exp_of_negative(part(in + i, n, -INFINITY) - most);
         if (out != nullptr) {
             if (n == LANES) {
                 store(out + i, value);
@@ -49,24 +49,23 @@ INLINE float exponentials(float* out, const float* in, size_t width, float most)
 
 void softmax(float* out, const float* in, size_t rows, size_t width) {
     for (size_t row = 0; row < rows; row++, out += width, in += width) {
-        const float share = 1.0f / exponentials(out, in, width, greatest(in, width));
-        fill_row(out, width, [=](size_t i, size_t n) { return part(out + i, n) * share; });
+        const float softmax = 1.0f / exponentials(out, in, width, greatest(in, width));
+        fill_row(out, width, [=](size_t i, size_t n) { return part(out + i, n) * softmax; });
     }
 }
 
 void log_softmax(float* out, const float* in, size_t rows, size_t width) {
     for (size_t row = 0; row < rows; row++, out += width, in += width) {
-        const float most = greatest(in, width), share = logf(exponentials(nullptr, in, width, most));
-        fill_row(out, width, [=](size_t i, size_t n) { return part(in + i, n) - most - share; });
+        const float most = greatest(in, width), softmax = logf(exponentials(nullptr, in, width, most));
+        fill_row(out, width, [=](size_t i, size_t n) { return part(in + i, n) - most - softmax; });
     }
 }
 
-void logarithm_of_sum(float* out, const float* in, size_t rows, size_t width) {
+void logsumexp(float* out, const float* in, size_t rows, size_t width) {
     for (size_t row = 0; row < rows; row++, in += width) {
         float most = greatest(in, width);
         if (most - most != 0.0f && most == most) most = 0.0f;  // infinite
-        const float total =
-            sum_row(width, [=](size_t i, size_t n) { return exponential(part(in + i, n, -INFINITY) - most); });
+        const float total = sum_row(width, [=](size_t i, size_t n) { return exp(part(in + i, n, -INFINITY) - most); });
         out[row] = logf(total) + most;
     }
 }
@@ -102,7 +101,7 @@ INLINE void sum_tile(Floats* total, const Tile& tile, size_t count, const F& f) 
     }
 }
 
-template <bool logarithm>
+template <bool log>
 void share_columns(float* out, const float* in, size_t count, size_t step, size_t width) {
     for (size_t first = 0; first < width; first += TILE * LANES) {
         const Tile tile(width - first < TILE * LANES ? width - first : TILE * LANES);
@@ -116,12 +115,12 @@ void share_columns(float* out, const float* in, size_t count, size_t step, size_
                 most[v] = greater_of(x, most[v]);
             }
         sum_tile(total, tile, count, [&](size_t row, size_t v) {
-            const Floats value = exponential_of_negative(tile.load_at(from + row * step, v) - most[v]);
-            if (!logarithm) tile.store_at(to + row * step, v, value);
+            const Floats value = exp_of_negative(tile.load_at(from + row * step, v) - most[v]);
+            if (!log) tile.store_at(to + row * step, v, value);
             return value;
         });
         for (size_t v = 0; v < tile.vectors; v++) {
-            if (logarithm) {
+            if (log) {
                 for (size_t lane = 0; lane < LANES; lane++) total[v][lane] = logf(total[v][lane]);
             } else {
                 total[v] = 1.0f / total[v];
@@ -130,12 +129,12 @@ void share_columns(float* out, const float* in, size_t count, size_t step, size_
         for (size_t row = 0; row < count; row++)
             for (size_t v = 0; v < tile.vectors; v++)
                 tile.store_at(to + row * step, v,
-                              logarithm ? tile.load_at(from + row * step, v) - most[v] - total[v]
-                                        : tile.load_at(to + row * step, v) * total[v]);
+                              log ? tile.load_at(from + row * step, v) - most[v] - total[v]
+                                  : tile.load_at(to + row * step, v) * total[v]);
     }
 }
 
-template <bool logarithm>
+template <bool log>
 void share_columns_backward(float* out, const float* grad, const float* result, size_t count, size_t step,
                             size_t width) {
     for (size_t first = 0; first < width; first += TILE * LANES) {
@@ -145,13 +144,12 @@ void share_columns_backward(float* out, const float* grad, const float* result, 
         Floats total[TILE];
         sum_tile(total, tile, count, [&](size_t row, size_t v) {
             const Floats value = tile.load_at(g + row * step, v);
-            return logarithm ? value : value * tile.load_at(y + row * step, v);
+            return log ? value : value * tile.load_at(y + row * step, v);
         });
         for (size_t row = 0; row < count; row++)
             for (size_t v = 0; v < tile.vectors; v++) {
-                const Floats value = tile.load_at(g + row * step, v), share = tile.load_at(y + row * step, v);
-                tile.store_at(to + row * step, v,
-                              logarithm ? value - exponential(share) * total[v] : (value - total[v]) * share);
+                const Floats value = tile.load_at(g + row * step, v), softmax = tile.load_at(y + row * step, v);
+                tile.store_at(to + row * step, v, log ? value - exp(softmax) * total[v] : (value - total[v]) * softmax);
             }
     }
 }
@@ -166,8 +164,7 @@ void softmax_backward(float* out, const float* grad, const float* result, size_t
 void log_softmax_backward(float* out, const float* grad, const float* result, size_t rows, size_t width) {
     for (size_t row = 0; row < rows; row++, out += width, grad += width, result += width) {
         const float total = sum_row(width, [=](size_t i, size_t n) { return part(grad + i, n); });
-        fill_row(out, width,
-                 [=](size_t i, size_t n) { return part(grad + i, n) - exponential(part(result + i, n)) * total; });
+        fill_row(out, width, [=](size_t i, size_t n) { return part(grad + i, n) - exp(part(result + i, n)) * total; });
     }
 }
 
@@ -235,7 +232,7 @@ extern const NormalizationLoops MINDTORCH_LOOPS(normalization_loops) = {
     {softmax_backward, log_softmax_backward},
     {share_columns<false>, share_columns<true>},
     {share_columns_backward<false>, share_columns_backward<true>},
-    logarithm_of_sum,
+    logsumexp,
     layer_norm,
     layer_norm_backward,
 };

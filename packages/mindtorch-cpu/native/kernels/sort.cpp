@@ -136,7 +136,7 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel sort_kernels[] = {
-    {"sort", sort},
+    {"sort sort.stable", sort},
     {nullptr, nullptr},
 };
 

@@ -7,7 +7,7 @@ namespace mindtorch {
 
 // How elements are stored: one, two (bfloat16), four, eight or two bytes (float16); those of two are computed with as
 // floats.
-enum Stored { BYTE, BRAIN, WORD, LONG_WORD, HALF_WORD, STORED_COUNT };
+enum Stored { BYTE, BFLOAT16, WORD, LONG_WORD, FLOAT16, STORED_COUNT };
 
 // Steps are in bytes; 0 repeats one element.
 using Transfer = void (*)(void* to, const void* from, ptrdiff_t step, size_t count);

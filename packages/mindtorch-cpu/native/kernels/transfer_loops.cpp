@@ -33,7 +33,7 @@ void store_items(void* to, const void* from, ptrdiff_t step, size_t count) {
     }
 }
 
-void load_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
+void load_bfloat16(void* to, const void* from, ptrdiff_t step, size_t count) {
     auto* out = static_cast<uint32_t*>(to);
     const auto* in = static_cast<const char*>(from);
     if (step == 2) {
@@ -45,15 +45,14 @@ void load_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
     }
 }
 
-void store_brain(void* to, const void* from, ptrdiff_t step, size_t count) {
+void store_bfloat16(void* to, const void* from, ptrdiff_t step, size_t count) {
     auto* out = static_cast<char*>(to);
     const auto* in = static_cast<const uint32_t*>(from);
     if (step == 2) {
         auto* dense = static_cast<uint16_t*>(to);
-        for (size_t i = 0; i < count; i++) dense[i] = brain_rounded(in[i]);
+        for (size_t i = 0; i < count; i++) dense[i] = bfloat16_of(in[i]);
     } else {
-        for (size_t i = 0; i < count; i++)
-            *reinterpret_cast<uint16_t*>(out + (ptrdiff_t)i * step) = brain_rounded(in[i]);
+        for (size_t i = 0; i < count; i++) *reinterpret_cast<uint16_t*>(out + (ptrdiff_t)i * step) = bfloat16_of(in[i]);
     }
 }
 
@@ -74,8 +73,8 @@ void store_half(void* to, const void* from, ptrdiff_t step, size_t count) {
 }  // namespace
 
 extern const TransferLoops MINDTORCH_LOOPS(transfer_loops) = {
-    {load_items<uint8_t>, load_brain, load_items<uint32_t>, load_items<uint64_t>, load_half},
-    {store_items<uint8_t>, store_brain, store_items<uint32_t>, store_items<uint64_t>, store_half},
+    {load_items<uint8_t>, load_bfloat16, load_items<uint32_t>, load_items<uint64_t>, load_half},
+    {store_items<uint8_t>, store_bfloat16, store_items<uint32_t>, store_items<uint64_t>, store_half},
 };
 
 }  // namespace mindtorch

@@ -2,6 +2,7 @@
 #include "kernels/activation.h"
 #include "simd/double_function.h"
 #include "simd/vector_map.h"
+#include "simd/loop.h"
 
 namespace mindtorch {
 
@@ -13,21 +14,20 @@ namespace {
         INLINE Floats operator()(const Floats& x) const { return value; } \
     };
 
-FUNCTION(Exponential, exponential(x))
-FUNCTION(ExponentialLessOne, exponential_less_one(x))
-FUNCTION(Logarithm, logarithm(x))
-FUNCTION(LogarithmOfOnePlus, logarithm_of_one_plus(x))
-FUNCTION(Tangent, hyperbolic_tangent(x))
-FUNCTION(ErrorFunction, error_function(x))
-FUNCTION(Sigmoid, 1.0f / (1.0f + exponential(-x)))
+FUNCTION(Exp, exp(x))
+FUNCTION(Expm1, expm1(x))
+FUNCTION(Log, log(x))
+FUNCTION(Log1p, log1p(x))
+FUNCTION(Tanh, tanh(x))
+FUNCTION(Erf, erf(x))
+FUNCTION(Sigmoid, 1.0f / (1.0f + exp(-x)))
 
 template <int base>
-struct LogarithmTo : NoNumbers {
+struct LogTo : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& x) const {
         constexpr double factor = base == 2 ? 1.44269504088896340736 : 0.43429448190325182765;
-        return limited_logarithm(
-            x, through_wide(x, [](const Doubles& value) { return wide_logarithm<false>(value) * factor; }));
+        return log_limits(x, through_double(x, [](const Doubles& value) { return double_log<false>(value) * factor; }));
     }
 };
 
@@ -40,10 +40,10 @@ INLINE bool any(const Ints& truth) {
 
 // Where the angle's remainder is no longer exact, the C library's function is taken.
 template <int shift>
-struct Sine : NoNumbers {
+struct Sin : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& x) const {
-        Floats value = through_wide(x, [](const Doubles& angle) { return wide_sine<shift>(angle); });
+        Floats value = through_double(x, [](const Doubles& angle) { return double_sin_small<shift>(angle); });
         if constexpr (shift == 0) value = x == 0.0f ? x : value;
         return any(absolute(x) < 1e6f ? Ints{} : ~Ints{}) ? one_by_one(x) : value;
     }
@@ -54,12 +54,12 @@ struct Sine : NoNumbers {
     }
 };
 
-struct Power : NoNumbers {
+struct Pow : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& x, const Floats& y) const {
-        if (any((x > 0.0f) & (x < INFINITY) & (absolute(y) < INFINITY) ? Ints{} : ~Ints{})) return one_by_one(x, y);
-        return through_wide(x, y, [](const Doubles& base, const Doubles& exponent) {
-            return wide_exponential<false>(wide_logarithm<false>(base) * exponent);
+        if (any(((x > 0.0f) & (x < INFINITY) & (absolute(y) < INFINITY)) ? Ints{} : ~Ints{})) return one_by_one(x, y);
+        return through_double(x, y, [](const Doubles& base, const Doubles& exponent) {
+            return double_exp_limited<false>(double_log<false>(base) * exponent);
         });
     }
     static __attribute__((noinline)) Floats one_by_one(const Floats& x, const Floats& y) {
@@ -69,19 +69,19 @@ struct Power : NoNumbers {
     }
 };
 
-struct WideSigmoid {
-    static INLINE Doubles of(const Doubles& x) { return 1.0 / (1.0 + full_exponential(-x)); }
+struct DoubleSigmoid {
+    static INLINE Doubles of(const Doubles& x) { return 1.0 / (1.0 + double_exp(-x)); }
 };
-struct WideErrorFunction {
-    static INLINE Doubles of(const Doubles& x) { return full_error_function(x); }
+struct DoubleErf {
+    static INLINE Doubles of(const Doubles& x) { return double_erf(x); }
 };
 template <int shift>
-struct WideSine {
+struct DoubleSin {
     static INLINE Doubles of(const Doubles& x) {
         const Longs large = size_of(x) < LARGEST_ANGLE ? Longs{} : ~Longs{};
         long long found = 0;
         for (size_t i = 0; i < LANES / 2; i++) found |= large[i];
-        const Doubles value = full_sine<shift>(x);
+        const Doubles value = double_sin<shift>(x);
         const Doubles kept = shift == 0 ? (x == 0.0 ? x : value) : value;
         return found != 0 ? one_by_one(x) : kept;
     }
@@ -95,29 +95,31 @@ struct WideSine {
 void lookup(void* out, const void* const* in, size_t count, const double*) {
     auto* to = static_cast<unsigned short*>(out);
     const auto *from = static_cast<const unsigned short*>(in[0]), *table = static_cast<const unsigned short*>(in[1]);
-#pragma GCC ivdep
+    MINDTORCH_IVDEP
 #pragma GCC unroll 8
     for (size_t i = 0; i < count; i++) to[i] = table[from[i]];
 }
 
 }  // namespace
 
-extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {
-    {
-        {{{vector_map<Exponential, 1>}}},
-        {{{vector_map<ExponentialLessOne, 1>}}},
-        {{{vector_map<Logarithm, 1>}}},
-        {{{vector_map<LogarithmTo<2>, 1>}}},
-        {{{vector_map<LogarithmTo<10>, 1>}}},
-        {{{vector_map<LogarithmOfOnePlus, 1>}}},
-        {{{vector_map<Sine<0>, 1>}}, {{double_map<WideSine<0>>}}},
-        {{{vector_map<Sine<1>, 1>}}, {{double_map<WideSine<1>>}}},
-        {{{vector_map<Tangent, 1>}}},
-        {{{vector_map<ErrorFunction, 1>}}, {{double_map<WideErrorFunction>}}},
-        {{{vector_map<Sigmoid, 1>}}, {{double_map<WideSigmoid>}}},
-        {{{vector_map<Power, 2>}}},
-    },
-    {{nullptr, nullptr, lookup}},
-};
+#define VECTORS(Op, arity)        \
+    {                             \
+        {                         \
+            vector_map<Op, arity> \
+        }                         \
+    }
+#define DOUBLES(Op)        \
+    {                      \
+        {                  \
+            double_map<Op> \
+        }                  \
+    }
+#define NONE \
+    {        \
+    }
+#define LOOPS(name, arity, single, wide, rows) {single, wide},
+
+extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {{MINDTORCH_FUNCTIONS(LOOPS)},
+                                                              {{nullptr, nullptr, lookup}}};
 
 }  // namespace mindtorch

@@ -46,7 +46,7 @@ bool multiplies_pairs() {
 }  // namespace
 
 extern const int instruction_set = choose();
-extern const bool brain_pairs = multiplies_pairs();
+extern const bool has_avx512_bf16 = multiplies_pairs();
 
 const char* instruction_set_name() { return names[instruction_set]; }
 

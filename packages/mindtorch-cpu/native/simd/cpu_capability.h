@@ -31,7 +31,7 @@ extern const int instruction_set;
 const char* instruction_set_name();
 
 // True where the processor multiplies pairs of bfloat16, which no level has, and no level was asked for.
-extern const bool brain_pairs;
+extern const bool has_avx512_bf16;
 
 }  // namespace mindtorch
 

@@ -18,9 +18,9 @@ INLINE Doubles with_sign_of(const Doubles& size, const Doubles& sign) {
 }
 
 // e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal or infinite.
-INLINE Doubles full_exponential(const Doubles& x) {
-    Doubles within = x < -750.0 ? wide_all(-750.0) : x;
-    within = within > 710.0 ? wide_all(710.0) : within;  // nan passes both
+INLINE Doubles double_exp(const Doubles& x) {
+    Doubles within = x < -750.0 ? all_doubles(-750.0) : x;
+    within = within > 710.0 ? all_doubles(710.0) : within;  // nan passes both
     Doubles shifted;
     const Doubles r = rest_of_exponent(within, shifted);
     Doubles p = r * 2.5100472505694996e-08 + 2.7620201591031547e-07;
@@ -42,7 +42,7 @@ constexpr double LARGEST_ANGLE = 1e6;
 
 // Sine, or cosine where `shift` is 1; quarters of the circle are counted from `shift`. The angle that is left is r + t.
 template <int shift>
-INLINE Doubles full_sine(const Doubles& x) {
+INLINE Doubles double_sin(const Doubles& x) {
     const Doubles shifted = x * 0.63661977236758134308 + SHIFT;
     const Doubles n = shifted - SHIFT;
     const Doubles near = (x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11;
@@ -67,7 +67,7 @@ INLINE Doubles full_sine(const Doubles& x) {
 }
 
 // The error function: x + x p(x x) near zero, else 1 - e**(t q(t)).
-INLINE Doubles full_error_function(const Doubles& x) {
+INLINE Doubles double_erf(const Doubles& x) {
     const Doubles s = x * x;
     Doubles p = s * -8.146305237980713e-10 + 1.3895131895151542e-08;
     p = p * s - 1.6246203591763842e-07;
@@ -82,7 +82,7 @@ INLINE Doubles full_error_function(const Doubles& x) {
     p = p * s + 0.12837916709551256;
     Doubles t = size_of(x);
     const Longs small = t < 0.925;
-    t = t > 6.0 ? wide_all(6.0) : t;
+    t = t > 6.0 ? all_doubles(6.0) : t;
     Doubles q = t * 1.7839821138386446e-12 - 7.784930166468651e-11;
     q = q * t + 1.5916260022621011e-09;
     q = q * t - 2.0249749606547514e-08;
@@ -100,7 +100,7 @@ INLINE Doubles full_error_function(const Doubles& x) {
     q = q * t - 0.10277290868440812;
     q = q * t - 0.6366197728464166;
     q = q * t - 1.1283791621796737;
-    const Doubles large = with_sign_of(1.0 - full_exponential(q * t), x);
+    const Doubles large = with_sign_of(1.0 - double_exp(q * t), x);
     return small ? x + x * p : large;
 }
 

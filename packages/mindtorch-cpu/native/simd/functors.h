@@ -21,33 +21,33 @@ struct Plain {
         }                                 \
     };
 
-OPERATION(Multiply, (T a, T b), a* b)
-OPERATION(Divide, (T a, T b), a / b)
+OPERATION(Mul, (T a, T b), a* b)
+OPERATION(Div, (T a, T b), a / b)
 OPERATION(Maximum, (T a, T b), a > b || a != a ? a : b)  // of two zeros the second, as torch
 OPERATION(Minimum, (T a, T b), a < b || a != a ? a : b)
-OPERATION(And, (T a, T b), a& b)
-OPERATION(Or, (T a, T b), a | b)
-OPERATION(Xor, (T a, T b), a ^ b)
-OPERATION(Negative, (T a), -a)
+OPERATION(BitwiseAnd, (T a, T b), a& b)
+OPERATION(BitwiseOr, (T a, T b), a | b)
+OPERATION(BitwiseXor, (T a, T b), a ^ b)
+OPERATION(Neg, (T a), -a)
 OPERATION(Reciprocal, (T a), T(1) / a)
-OPERATION(Rectify, (T a), a > T(0) || a != a ? a : T(0))  // -0.0 becomes 0.0, which is what torch gives
+OPERATION(Relu, (T a), a > T(0) || a != a ? a : T(0))  // -0.0 becomes 0.0, which is what torch gives
 OPERATION(Sign, (T a), T(a > T(0)) - T(a < T(0)))
-OPERATION(Not, (T a), T(~a))
+OPERATION(BitwiseNot, (T a), T(~a))
 OPERATION(Square, (T a), a* a)
 OPERATION(Cube, (T a), a * a * a)
 OPERATION(ReciprocalSquare, (T a), T(1) / (a * a))
-OPERATION(Equal, (T a, T b), a == b)
-OPERATION(NotEqual, (T a, T b), a != b)
-OPERATION(Less, (T a, T b), a < b)
-OPERATION(LessEqual, (T a, T b), a <= b)
-OPERATION(Greater, (T a, T b), a > b)
-OPERATION(GreaterEqual, (T a, T b), a >= b)
+OPERATION(Eq, (T a, T b), a == b)
+OPERATION(Ne, (T a, T b), a != b)
+OPERATION(Lt, (T a, T b), a < b)
+OPERATION(Le, (T a, T b), a <= b)
+OPERATION(Gt, (T a, T b), a > b)
+OPERATION(Ge, (T a, T b), a >= b)
 OPERATION(LogicalAnd, (T a, T b), (a != T(0)) & (b != T(0)))
 OPERATION(LogicalOr, (T a, T b), (a != T(0)) | (b != T(0)))
 OPERATION(LogicalXor, (T a, T b), (a != T(0)) ^ (b != T(0)))
 OPERATION(LogicalNot, (T a), a == T(0))
 OPERATION(IsNan, (T a), a != a)
-OPERATION(IsInfinite, (T a), a - a != a - a && a == a)
+OPERATION(IsInf, (T a), a - a != a - a && a == a)
 OPERATION(IsFinite, (T a), a - a == a - a)
 
 // Functions of the C library, by precision.
@@ -59,9 +59,9 @@ OPERATION(IsFinite, (T a), a - a == a - a)
         int64_t operator()(int64_t a) const { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; } \
     };
 
-FUNCTION(Absolute, fabsf(a), fabs(a))
-FUNCTION(SquareRoot, sqrtf(a), sqrt(a))
-FUNCTION(ReciprocalRoot, 1.0f / sqrtf(a), 1.0 / sqrt(a))
+FUNCTION(Abs, fabsf(a), fabs(a))
+FUNCTION(Sqrt, sqrtf(a), sqrt(a))
+FUNCTION(Rsqrt, 1.0f / sqrtf(a), 1.0 / sqrt(a))
 FUNCTION(Floor, floorf(a), floor(a))
 FUNCTION(Ceil, ceilf(a), ceil(a))
 FUNCTION(Round, rintf(a), rint(a))
@@ -72,7 +72,7 @@ struct Scaled {
     explicit Scaled(const double* numbers) : number(numbers == nullptr ? 1.0 : numbers[0]) {}
     double number;
 };
-struct AddScaled : Scaled {
+struct Add : Scaled {
     using Scaled::Scaled;
     template <typename T>
     T operator()(T a, T b) const {
@@ -81,18 +81,18 @@ struct AddScaled : Scaled {
     float operator()(float a, float b) const { return a + b * (float)number; }
     double operator()(double a, double b) const { return a + b * number; }
 };
-struct AddProduct : Scaled {
+struct Addcmul : Scaled {
     using Scaled::Scaled;
     float operator()(float a, float b, float c) const { return a + (b * (float)number) * c; }
     double operator()(double a, double b, double c) const { return a + (b * number) * c; }
 };
-struct AddQuotient : Scaled {
+struct Addcdiv : Scaled {
     using Scaled::Scaled;
     float operator()(float a, float b, float c) const { return a + (b * (float)number) / c; }
     double operator()(double a, double b, double c) const { return a + (b * number) / c; }
 };
 // From the nearer end, for accuracy.
-struct Interpolate : Plain {
+struct Lerp : Plain {
     using Plain::Plain;
     template <typename T>
     T operator()(T a, T b, T weight) const {
@@ -101,7 +101,7 @@ struct Interpolate : Plain {
     }
 };
 // The upper bound wins; where one of the three is nan the result is.
-struct Bounded : Plain {
+struct Clamp : Plain {
     using Plain::Plain;
     template <typename T>
     T operator()(T a, T low, T high) const {
@@ -114,8 +114,8 @@ struct Bounded : Plain {
 OPERATION(LeftShift, (T a, T b), (uint64_t)b < 64 ? (T)((uint64_t)a << (b & 63)) : T(0))
 OPERATION(RightShift, (T a, T b), a >> ((uint64_t)b < 63 ? b : T(63)))
 
-struct FiniteNumber {
-    explicit FiniteNumber(const double* numbers) : nan(numbers[0]), most(numbers[1]), least(numbers[2]) {}
+struct NanToNum {
+    explicit NanToNum(const double* numbers) : nan(numbers[0]), most(numbers[1]), least(numbers[2]) {}
     double nan, most, least;
     template <typename T>
     T operator()(T a) const {

@@ -90,7 +90,7 @@ INLINE float greatest(const float* row, size_t width) {
 }
 
 // e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal.
-INLINE Floats exponential(const Floats& x) {
+INLINE Floats exp(const Floats& x) {
     Floats within = x < -105.0f ? all(-105.0f) : x;
     within = within > 90.0f ? all(90.0f) : within;  // nan passes both
     const Floats shifted = within * 1.442695041f + 12582912.0f;
@@ -107,7 +107,7 @@ INLINE Floats exponential(const Floats& x) {
 }
 
 // e**x of what is not above 0; 0 below -87, where it is subnormal.
-INLINE Floats exponential_of_negative(const Floats& x) {
+INLINE Floats exp_of_negative(const Floats& x) {
     const Floats shifted = x * 1.442695041f + 12582912.0f;
     const Floats n = shifted - 12582912.0f;
     const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
@@ -121,7 +121,7 @@ INLINE Floats exponential_of_negative(const Floats& x) {
 
 // What of the normal distribution lies below x, to 1e-7: beyond t = |x| it is 2**(t q(t) - 1), an exponent that is
 // never too small for the arithmetic of bits, as t counts for 5.6 at most; nan stays.
-INLINE Floats normal_distribution(const Floats& x) {
+INLINE Floats normal_cdf(const Floats& x) {
     const Floats most = all(5.6f), t = absolute(x);
     const Floats within = most < t ? most : t;
     Floats q = within * 8.858418249e-06f - 5.769717054e-05f;
@@ -143,7 +143,7 @@ INLINE Floats normal_distribution(const Floats& x) {
 }
 
 // The error function: x + x p(x x) near zero, else 1 - e**(t q(t)).
-INLINE Floats error_function(const Floats& x) {
+INLINE Floats erf(const Floats& x) {
     const Floats s = x * x;
     Floats p = s * -5.953926011e-04f + 4.985984880e-03f;
     p = p * s - 2.676175907e-02f;
@@ -160,19 +160,19 @@ INLINE Floats error_function(const Floats& x) {
     q = q * t - 1.051694974e-01f;
     q = q * t - 6.356731653e-01f;
     q = q * t - 1.128541470e+00f;
-    const Floats large = with_sign(1.0f - exponential(q * t), x);
+    const Floats large = with_sign(1.0f - exp(q * t), x);
     return small ? x + x * p : large;
 }
 
 // The hyperbolic tangent: x + x s p(s) near zero, else 1 - 2 / (e**2t + 1).
-INLINE Floats hyperbolic_tangent(const Floats& x) {
+INLINE Floats tanh(const Floats& x) {
     const Floats s = x * x;
     Floats p = s * -5.666981451e-03f + 2.060618065e-02f;
     p = p * s - 5.373000726e-02f;
     p = p * s + 1.333133131e-01f;
     p = p * s - 3.333327770e-01f;
     const Floats t = absolute(x);
-    const Floats large = 1.0f - 2.0f / (exponential(t + t) + 1.0f);
+    const Floats large = 1.0f - 2.0f / (exp(t + t) + 1.0f);
     return with_sign(t < 0.625f ? t + t * (s * p) : large, x);
 }
 

@@ -21,7 +21,7 @@ INLINE Doubles widened(const Floats& value, size_t half) {
 
 // f, a function of doubles, of floats.
 template <typename F>
-INLINE Floats through_wide(const Floats& x, const F& f) {
+INLINE Floats through_double(const Floats& x, const F& f) {
     Floats result;
     for (size_t half = 0; half < 2; half++) {
         const HalfFloats part = __builtin_convertvector(f(widened(x, half)), HalfFloats);
@@ -31,7 +31,7 @@ INLINE Floats through_wide(const Floats& x, const F& f) {
 }
 
 template <typename F>
-INLINE Floats through_wide(const Floats& x, const Floats& y, const F& f) {
+INLINE Floats through_double(const Floats& x, const Floats& y, const F& f) {
     Floats result;
     for (size_t half = 0; half < 2; half++) {
         const HalfFloats part = __builtin_convertvector(f(widened(x, half), widened(y, half)), HalfFloats);
@@ -40,7 +40,7 @@ INLINE Floats through_wide(const Floats& x, const Floats& y, const F& f) {
     return result;
 }
 
-INLINE Doubles wide_all(double value) { return Doubles{} + value; }
+INLINE Doubles all_doubles(double value) { return Doubles{} + value; }
 
 constexpr double SHIFT = 6755399441055744.0;  // 1.5 * 2**52: adding it rounds to a whole number, in the low bits
 
@@ -54,9 +54,9 @@ INLINE Longs power_of_two(const Doubles& shifted) { return (Longs)shifted - 0x43
 
 // e**x - 1 where `less`, else e**x, for x that give a float that is not 0 or infinite, and somewhat further.
 template <bool less>
-INLINE Doubles wide_exponential(const Doubles& x) {
-    Doubles within = x < -150.0 ? wide_all(-150.0) : x;
-    within = within > 150.0 ? wide_all(150.0) : within;  // nan passes both
+INLINE Doubles double_exp_limited(const Doubles& x) {
+    Doubles within = x < -150.0 ? all_doubles(-150.0) : x;
+    within = within > 150.0 ? all_doubles(150.0) : within;  // nan passes both
     Doubles shifted;
     const Doubles r = rest_of_exponent(within, shifted);
     Doubles p = r * 2.48015873015873015873e-05 + 1.98412698412698412698e-04;
@@ -77,7 +77,7 @@ INLINE Doubles wide_exponential(const Doubles& x) {
 
 // log(1 + x), or log(x) where not `plus_one`: the arguments are positive normal doubles, 1 + x too.
 template <bool plus_one>
-INLINE Doubles wide_logarithm(const Doubles& x) {
+INLINE Doubles double_log(const Doubles& x) {
     const Doubles u = plus_one ? x + 1.0 : x;
     const Longs above = (Longs)u - 0x3fe6a09e667f3bcdLL;  // from sqrt(0.5)
     const Longs power = above >> 52;
@@ -95,14 +95,14 @@ INLINE Doubles wide_logarithm(const Doubles& x) {
 }
 
 // What logarithms give outside of their domain; `x` is what the logarithm is of.
-INLINE Floats limited_logarithm(const Floats& x, const Floats& result) {
+INLINE Floats log_limits(const Floats& x, const Floats& result) {
     Floats value = x == INFINITY ? x : result;
     value = x == 0.0f ? all(-INFINITY) : value;
-    return (x < 0.0f) | (x != x) ? all(NAN) : value;
+    return ((x < 0.0f) | (x != x)) ? all(NAN) : value;
 }
 
 // log(2**power (1 + f)).
-INLINE Floats logarithm_of(const Ints& power, const Floats& f) {
+INLINE Floats log_of(const Ints& power, const Floats& f) {
     const Floats n = __builtin_convertvector(power, Floats), z = f * f;
     Floats p = f * 7.0376836292e-2f - 1.1514610310e-1f;
     p = p * f + 1.1676998740e-1f;
@@ -116,27 +116,27 @@ INLINE Floats logarithm_of(const Ints& power, const Floats& f) {
     return n * 0.693359375f + (f + small);
 }
 
-INLINE Floats logarithm(const Floats& x) {
+INLINE Floats log(const Floats& x) {
     const Ints tiny = x < 1.17549435e-38f;
     const Floats u = tiny ? x * 8388608.0f : x;
     const Ints power = (bits(u) - 0x3f3504f3) >> 23;  // from sqrt(0.5)
     const Floats f = (Floats)(bits(u) - (power << 23)) - 1.0f;
-    return limited_logarithm(x, logarithm_of(tiny ? power - 23 : power, f));
+    return log_limits(x, log_of(tiny ? power - 23 : power, f));
 }
 
-INLINE Floats logarithm_of_one_plus(const Floats& x) {
+INLINE Floats log1p(const Floats& x) {
     const Floats u = x + 1.0f;
     const Ints power = (bits(u) - 0x3f3504f3) >> 23;
     const Ints scale = power > 30 ? Ints{} : (127 - power) << 23;
     const Floats lost = (x - (u - 1.0f)) * (Floats)scale;
     const Floats f = power == 0 ? x : ((Floats)(bits(u) - (power << 23)) - 1.0f) + lost;
-    const Floats found = logarithm_of(power, f);
-    return x == 0.0f ? x : limited_logarithm(u, found);
+    const Floats found = log_of(power, f);
+    return x == 0.0f ? x : log_limits(u, found);
 }
 
 // log(1 + e**x)
-INLINE Floats soft(const Floats& x) {
-    const Floats e = exponential_of_negative(-absolute(x)), s = e / (e + 2.0f), z = s * s;
+INLINE Floats softplus1(const Floats& x) {
+    const Floats e = exp_of_negative(-absolute(x)), s = e / (e + 2.0f), z = s * s;
     Floats p = z * (2.0f / 13) + 2.0f / 11;
     p = p * z + 2.0f / 9;
     p = p * z + 2.0f / 7;
@@ -146,14 +146,14 @@ INLINE Floats soft(const Floats& x) {
     return above + (s * 2.0f + s * (z * p));
 }
 
-INLINE Floats exponential_less_one(const Floats& x) {
-    const Floats found = through_wide(x, [](const Doubles& value) { return wide_exponential<true>(value); });
+INLINE Floats expm1(const Floats& x) {
+    const Floats found = through_double(x, [](const Doubles& value) { return double_exp_limited<true>(value); });
     return x == 0.0f ? x : found;
 }
 
 // Sine, or cosine where `shift` is 1, of what is not too large; quarters of the circle are counted from `shift`.
 template <int shift>
-INLINE Doubles wide_sine(const Doubles& x) {
+INLINE Doubles double_sin_small(const Doubles& x) {
     const Doubles shifted = x * 0.63661977236758134308 + SHIFT;
     const Doubles n = shifted - SHIFT;
     const Doubles r = (x - n * 1.57079632673412561417e+00) - n * 6.07710050650619224932e-11;

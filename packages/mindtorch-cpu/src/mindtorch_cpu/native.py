@@ -37,148 +37,14 @@ from .random.capability import capability
 from .steps import steps
 from .threads import threads
 
-INTERFACE = 13
+INTERFACE = 14
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
 """Instruction sets that loops are built for: the least of a processor's family, then x86-64's levels."""
 
-SAME_NAME = """
-    logical_and logical_or logical_xor logical_not bitwise_not isnan isinf isfinite maximum minimum
-    neg abs sqrt rsqrt reciprocal relu floor ceil round trunc
-    exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
-    silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish threshold softshrink hardshrink
-    log_sigmoid_forward silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward
-    hardswish_backward hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward
-    hardshrink_backward log_sigmoid_backward tanh_backward sigmoid_backward glu glu_backward
-    argmax argmin logsumexp cumsum cumprod cummax cummin nan_to_num
-    mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits nll_loss_forward
-    mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward nll_loss_backward
-"""
-"""Rows whose native kernel has their name."""
-
-ROWS = {
-    **{name: (name,) for name in SAME_NAME.split()},
-    **{name: (f"{name}.Tensor", f"{name}.Scalar") for name in ("add", "mul", "div", "sub", "rsub")},
-    **{name: (f"{name}.Tensor", f"{name}.Scalar") for name in ("eq", "ne", "lt", "le", "gt", "ge")},
-    **{
-        f"bitwise_{name}": tuple(f"bitwise_{name}.{form}" for form in ("Tensor", "Scalar", "Scalar_Tensor"))
-        for name in ("and", "or", "xor")
-    },
-    **{name: (name, f"{name}.Tensor") for name in ("clamp", "clamp_min", "clamp_max")},
-    "masked_fill": ("masked_fill.Scalar", "masked_fill.Tensor"),
-    **{
-        f"bitwise_{name}_shift": tuple(
-            f"bitwise_{name}_shift.{form}" for form in ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
-        )
-        for name in ("left", "right")
-    },
-    "remainder": ("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor"),
-    "fmod": ("fmod.Tensor", "fmod.Scalar"),
-    "sign": ("sign", "sgn"),
-    "where": ("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar"),
-    "addcmul": ("addcmul",),
-    "addcdiv": ("addcdiv",),
-    "lerp": ("lerp.Scalar", "lerp.Tensor"),
-    "pow": ("pow.Tensor_Scalar", "pow.Tensor_Tensor"),
-    "sum": ("sum", "sum.dim_IntList"),
-    "mean": ("mean", "mean.dim"),
-    "prod": ("prod", "prod.dim_int"),
-    "amax": ("amax", "max"),
-    "amin": ("amin", "min"),
-    "nansum": ("nansum",),
-    **{name: (name, f"{name}.dims", f"{name}.dim") for name in ("any", "all")},
-    **{name: (f"{name}.correction",) for name in ("var", "std", "var_mean", "std_mean")},
-    **{f"{name}_dim": (f"{name}.dim",) for name in ("max", "min")},
-    "vector_norm": ("linalg_vector_norm",),
-    "softmax": ("_softmax",),
-    "log_softmax": ("_log_softmax",),
-    "softmax_backward": ("_softmax_backward_data",),
-    "log_softmax_backward": ("_log_softmax_backward_data",),
-    **{
-        f"{name}{direction}": (f"native_{name}{direction}",)
-        for name in ("layer_norm", "batch_norm", "group_norm")
-        for direction in ("", "_backward")
-    },
-    "matrix_product": ("mm", "bmm", "mv", "dot"),
-    "scaled_product": ("addmm", "baddbmm", "addmv"),
-    "attention": ("_scaled_dot_product_flash_attention_for_cpu",),
-    "attention_backward": ("_scaled_dot_product_flash_attention_for_cpu_backward",),
-    "convolution": ("convolution",),
-    "convolution_backward": ("convolution_backward",),
-    "largest_of_windows": ("max_pool2d_with_indices", "max_pool3d_with_indices"),
-    "largest_of_cells": ("adaptive_max_pool2d", "adaptive_max_pool3d"),
-    **{
-        f"to_indices_of_{kind}s": tuple(
-            f"{name}{dims}d{form}_backward"
-            for name, form in (("max_pool", "_with_indices"), ("adaptive_max_pool", ""), ("fractional_max_pool", ""))
-        )
-        for dims, kind in ((2, "plane"), (3, "volume"))
-    },
-    "uniform_": ("uniform_",),
-    "normal_": ("normal_",),
-    "normal_sized": ("normal.float_float",),
-    "rand": ("rand", "rand_like"),
-    "rand_of_generator": ("rand.generator", "rand_like.generator"),
-    "randn": ("randn", "randn_like"),
-    "randn_of_generator": ("randn.generator", "randn_like.generator"),
-    "bernoulli_": ("bernoulli_.float", "bernoulli.p"),
-    "bernoulli_tensor": ("bernoulli_.Tensor", "bernoulli.Tensor"),
-    "bernoulli": ("bernoulli",),
-    "randint": ("randint", "randint.low"),
-    "randint_of_generator": ("randint.generator",),
-    "randint_low_of_generator": ("randint.low_generator",),
-    "randint_like": ("randint_like", "randint_like.low_dtype"),
-    "random_to": ("random_.to", "randint_like.generator"),
-    "random_": ("random_",),
-    "randperm": ("randperm",),
-    "randperm_of_generator": ("randperm.generator",),
-    "exponential_": ("exponential_",),
-    "multinomial": ("multinomial",),
-    "clone": ("clone", "_to_copy"),
-    "copy_": ("copy_",),
-    "zeros": ("zeros", "zeros_like", "new_zeros", "zero_"),
-    "ones": ("ones", "ones_like", "new_ones"),
-    "full": ("full", "full_like"),
-    "new_full": ("new_full",),
-    "scalar_tensor": ("scalar_tensor",),
-    "fill_": ("fill_.Scalar", "fill_.Tensor"),
-    "cat": ("cat",),
-    "repeat": ("repeat",),
-    "flip": ("flip",),
-    "roll": ("roll",),
-    "tril": ("tril",),
-    "triu": ("triu",),
-    "select_backward": ("select_backward",),
-    "slice_backward": ("slice_backward",),
-    "constant_pad_nd": ("constant_pad_nd",),
-    "index_select": ("index_select",),
-    "index": ("_index_integer",),
-    "index_masked": ("_index_masked",),
-    "index_put": ("index_put",),
-    "index_add": ("index_add",),
-    "take": ("take",),
-    "gather": ("gather",),
-    "scatter": ("scatter.src", "scatter.value"),
-    "scatter_add": ("scatter_add",),
-    "scatter_reduce": ("scatter_reduce.two",),
-    "embedding": ("embedding",),
-    "embedding_backward": ("embedding_dense_backward",),
-    "embedding_bag": ("_embedding_bag", "_embedding_bag_forward_only"),
-    "arange": ("arange", "arange.start", "arange.start_step"),
-    "nonzero": ("nonzero",),
-    "masked_select": ("masked_select",),
-    "topk": ("topk",),
-    "sort": ("sort", "sort.stable"),
-    "kthvalue": ("kthvalue",),
-    **{name: (name,) for name in ("median", "nanmedian")},
-    **{f"{name}_dim": (f"{name}.dim",) for name in ("median", "nanmedian")},
-}
-"""Native kernels and the rows whose numpy kernels they stand before."""
-
-STEPS = ("gather_taps", "spread_taps", "tap_products", "grid_taps", "matrix_product")
-"""Native kernels that stand before what several families' numpy kernels do."""
-
+STEPS = "steps."
+"""What begins the names of native kernels that stand before what several families' numpy kernels do (`steps.steps`)."""
 
 RUNS = (
     executor.run_kernel,
@@ -244,13 +110,26 @@ def load() -> Any:
             stacklevel=2,
         )
         return None
-    if module.INTERFACE == INTERFACE and all(module.has_kernel(name) for name in (*ROWS, *STEPS)):
+    if module.INTERFACE == INTERFACE:
         return module
     text = "the native module of mindtorch-cpu was built from another version of its source: build it anew"
     if wanted == "1":
         raise ImportError(text)
     warnings.warn(f"{text}; numpy kernels are used", RuntimeWarning, stacklevel=2)
     return None
+
+
+def _with_native(module: Any, row: str, takes_halves: bool) -> table.Kernel:
+    """Return the row's kernel with the native one before numpy's."""
+    entry = table.kernels["cpu"][row]
+    fallback = reduced.widening(module.kernel(row, entry.fn), entry.fn) if takes_halves else entry.fn
+    return table.Kernel(module.kernel(row, fallback), entry.upcast, entry.aliases_ok, takes_halves)
+
+
+def rows() -> list[str]:
+    """Return the rows whose numpy kernels a native one stands before."""
+    names = [row for words, _ in module.kernels() for row in words.split()] if module else []
+    return [row for row in names if not row.startswith(STEPS)]
 
 
 def install(module: Any) -> None:
@@ -282,14 +161,13 @@ def install(module: Any) -> None:
         }
     )
     module.draw_from(default_generator, capability.fused, capability.vector_normal)
-    for name, rows in ROWS.items():
-        for row in rows:
-            entry = table.kernels["cpu"][row]
-            halves = name in reduced.NAMES
-            fallback = reduced.widening(module.kernel(name, entry.fn), entry.fn) if halves else entry.fn
-            made = module.kernel(name, fallback)
-            table.kernels["cpu"][row] = table.Kernel(made, entry.upcast, entry.aliases_ok, halves)
-    steps.update({name: module.kernel(name, steps[name]) for name in STEPS})
+    for rows, takes_halves in module.kernels():
+        for row in rows.split():
+            if row.startswith(STEPS):
+                step = row.removeprefix(STEPS)
+                steps[step] = module.kernel(row, steps[step])
+            else:
+                table.kernels["cpu"][row] = _with_native(module, row, takes_halves)
     lists.install(module)
     host_memory.install(module)
     threads.use_pool(module)

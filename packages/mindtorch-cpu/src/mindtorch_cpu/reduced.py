@@ -1,4 +1,4 @@
-"""Rows whose native kernels read and write bfloat16 themselves: the framework need not convert their operands."""
+"""What numpy's kernels need where a native kernel takes bfloat16 and float16 itself: their operands as float32."""
 
 from __future__ import annotations
 
@@ -8,22 +8,6 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.dtype import bfloat16, float16
-
-NAMES = frozenset(
-    """
-    matrix_product scaled_product
-    softmax log_softmax softmax_backward log_softmax_backward layer_norm
-    add sub rsub mul div maximum minimum clamp clamp_min clamp_max addcmul addcdiv lerp pow
-    eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite
-    neg abs floor ceil round trunc sign sqrt rsqrt reciprocal relu exp expm1 log log2 log10 log1p sin cos tanh erf sigmoid
-    silu gelu leaky_relu elu softplus hardswish hardsigmoid hardtanh mish threshold softshrink hardshrink
-    silu_backward gelu_backward leaky_relu_backward elu_backward softplus_backward hardswish_backward
-    hardsigmoid_backward hardtanh_backward mish_backward threshold_backward softshrink_backward hardshrink_backward
-    tanh_backward sigmoid_backward glu glu_backward
-    sum mean prod amax amin nansum vector_norm
-    """.split()
-)
-"""Native kernels that take bfloat16 next to float32 and numbers, and compute in float32."""
 
 _DTYPES = (bfloat16.np, float16.np)
 

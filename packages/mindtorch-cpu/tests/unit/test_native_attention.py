@@ -62,8 +62,8 @@ def test_forward_and_backward(size: tuple[int, ...], causal: bool, threads: int)
         heads_inside(rng, batch, key_heads, columns, width),
         heads_inside(rng, batch, key_heads, columns, width),
     )
-    run = native_kernel("attention")
-    run_backward = native_kernel("attention_backward")
+    run = native_kernel("_scaled_dot_product_flash_attention_for_cpu")
+    run_backward = native_kernel("_scaled_dot_product_flash_attention_for_cpu_backward")
     for mask, scale in zip(masks(rng, batch, heads, rows, columns), (None, 0.3, None, 0.3, None, None), strict=True):
         if causal and mask is not None and np.isinf(mask).any():
             continue
@@ -83,7 +83,7 @@ def test_large_scores_and_nan(threads: int) -> None:
     query, key, value = (heads_inside(rng, 1, 2, 40, 16) for _ in range(3))
     query *= 200
     key[0, 1, 3, 2] = np.nan
-    run = native_kernel("attention")
+    run = native_kernel("_scaled_dot_product_flash_attention_for_cpu")
     got = forward(run, "f4", query, key, value, False, None, None)
     want = forward(numpy_kernels.attention, "f8", *doubles(query, key, value, False, None, None))
     assert np.isnan(got[0][0, 1]).all()
@@ -93,8 +93,10 @@ def test_large_scores_and_nan(threads: int) -> None:
 def test_one_column_has_no_gradient_of_scores(threads: int) -> None:
     rng = np.random.default_rng(2)
     query, grad, key, value = (heads_inside(rng, 1, 2, rows, 16) for rows in (20, 20, 1, 1))
-    out = forward(native_kernel("attention"), "f4", query, key, value, False, None, None)
-    run = native_kernel("attention_backward")
+    out = forward(
+        native_kernel("_scaled_dot_product_flash_attention_for_cpu"), "f4", query, key, value, False, None, None
+    )
+    run = native_kernel("_scaled_dot_product_flash_attention_for_cpu_backward")
     to_query, to_key, _ = backward(run, "f4", grad, query, key, value, *out, False, None, None)
     assert not to_query.any()
     assert not to_key.any()
@@ -105,8 +107,10 @@ def test_a_row_with_one_weight_has_no_gradient_of_scores(rows: int, threads: int
     rng = np.random.default_rng(4)
     query, grad, key, value = (heads_inside(rng, 1, 2, count, 16) for count in (rows, rows, 9, 9))
     query, key = 60 * query, 20 * key
-    out = forward(native_kernel("attention"), "f4", query, key, value, False, None, None)
-    run = native_kernel("attention_backward")
+    out = forward(
+        native_kernel("_scaled_dot_product_flash_attention_for_cpu"), "f4", query, key, value, False, None, None
+    )
+    run = native_kernel("_scaled_dot_product_flash_attention_for_cpu_backward")
     to_query, _, _ = backward(run, "f4", grad, query, key, value, *out, False, None, None)
     scores = np.sort(query.astype("f8") @ key.astype("f8").swapaxes(2, 3) / 4, axis=-1)
     alone = scores[..., -1] - scores[..., -2] > 200
@@ -116,7 +120,9 @@ def test_a_row_with_one_weight_has_no_gradient_of_scores(rows: int, threads: int
 
 def test_what_is_left_to_numpy() -> None:
     taken: list[str] = []
-    run = native.module.kernel("attention", lambda out, *values: taken.append("numpy"))
+    run = native.module.kernel(
+        "_scaled_dot_product_flash_attention_for_cpu", lambda out, *values: taken.append("numpy")
+    )
     rng = np.random.default_rng(3)
     query = heads_inside(rng, 1, 2, 10, 16)
     forward(run, "f8", *doubles(query, query, query, False, None, None))

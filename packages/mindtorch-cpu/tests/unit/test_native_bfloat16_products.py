@@ -54,8 +54,8 @@ def test_every_layout(size: tuple[int, int, int], threads: int) -> None:
     for a in layouts(left):
         for b in layouts(right):
             out, flipped = np.zeros((rows, columns), BRAIN), np.zeros((columns, rows), BRAIN).T
-            native_kernel("matrix_product")(out, a, b)
-            native_kernel("matrix_product")(flipped, a, b)
+            native_kernel("mm")(out, a, b)
+            native_kernel("mm")(flipped, a, b)
             check(out, left, right)
             check(flipped, left, right)
 
@@ -66,11 +66,11 @@ def test_addends_are_scaled_and_rounded_with_the_sum(threads: int) -> None:
         for b in layouts(right):
             for addend in (drawn(45, seed=2), drawn(len(few), 45, seed=2), drawn(len(few), 1, seed=2)):
                 out = np.zeros((len(few), 45), BRAIN)
-                native_kernel("scaled_product")(out, addend, few, b, 0.5, 2)
+                native_kernel("addmm")(out, addend, few, b, 0.5, 2)
                 check(out, few, right, 0.5 * addend.astype("f8"), 2)
     out = drawn(50, 45, seed=3)
     before = out.astype("f8")
-    native_kernel("scaled_product")(out, out, left, right, 1, 1)
+    native_kernel("addmm")(out, out, left, right, 1, 1)
     check(out, left, right, before)
 
 
@@ -79,13 +79,13 @@ def test_batches_and_vectors(threads: int) -> None:
     for a in layouts(left):
         for b in layouts(right):
             out = np.zeros((5, 20, 40), BRAIN)
-            native_kernel("matrix_product")(out, a, b)
+            native_kernel("mm")(out, a, b)
             check(out, left, right)
     vector = drawn(33, seed=2)
     out, single = np.zeros(20, BRAIN), np.zeros((), BRAIN)
-    native_kernel("matrix_product")(out, left[0], vector)
+    native_kernel("mm")(out, left[0], vector)
     check(out, left[0], vector)
-    native_kernel("matrix_product")(single, vector, vector)
+    native_kernel("mm")(single, vector, vector)
     check(single, vector, vector)
 
 
@@ -93,14 +93,14 @@ def test_special_values_and_threads(threads: int) -> None:
     left, right = drawn(150, 200), drawn(200, 170, seed=1)
     left[3, 5], left[70, 6], right[9, 40] = np.nan, np.inf, -np.inf
     out = np.zeros((150, 170), BRAIN)
-    native_kernel("matrix_product")(out, left, right)
+    native_kernel("mm")(out, left, right)
     with np.errstate(invalid="ignore"):
         want = left.astype("f8") @ right.astype("f8")
     np.testing.assert_array_equal(np.isnan(out.astype("f4")), np.isnan(want))
     np.testing.assert_array_equal(out.astype("f8")[np.isinf(want)], want[np.isinf(want)])
     native.module.set_thread_count(2)
     again = np.zeros_like(out)
-    native_kernel("matrix_product")(again, left, right)
+    native_kernel("mm")(again, left, right)
     np.testing.assert_array_equal(again.astype("f4"), out.astype("f4"))
 
 
@@ -115,7 +115,7 @@ for rows, columns, depth in ((40, 70, 33), (3, 17, 65), (13, 40, 900)):
         right = right.astype(ml_dtypes.bfloat16, order="K")
         out = np.zeros((rows, columns), ml_dtypes.bfloat16)
         fallback = None
-        native.module.kernel("matrix_product", fallback)(out, left, right)
+        native.module.kernel("mm", fallback)(out, left, right)
         want = left.astype("f8") @ right.astype("f8")
         size = np.abs(left.astype("f8")) @ np.abs(right.astype("f8"))
         assert np.all(np.abs(out.astype("f8") - want) <= 2.0**-8 * np.abs(want) + 1e-5 * size)

@@ -33,7 +33,7 @@ def results(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
 def check_backward(x: np.ndarray, index: np.ndarray, dims: int) -> None:
     grad = np.random.default_rng(2).standard_normal(index.shape).astype("f4")
     out, other = np.full_like(x, np.nan), np.empty_like(x)
-    native_kernel("to_indices_of_planes" if dims == 2 else "to_indices_of_volumes")(out, grad, x, index)
+    native_kernel(f"max_pool{dims}d_with_indices_backward")(out, grad, x, index)
     pool.scatter_add(other, grad, index, dims)
     np.testing.assert_allclose(out, other, rtol=1e-6, atol=1e-6)
 
@@ -61,7 +61,7 @@ def test_largest_of_windows(extents: Any, kernel: Any, stride: Any, padding: Any
     how = (list(kernel), list(stride), list(padding), list(dilation), False)
     want, got = results(size), results(size)
     pool.max_pool(want, x, *how)
-    native_kernel("largest_of_windows")(got, x, *how)
+    native_kernel("max_pool2d_with_indices")(got, x, *how)
     np.testing.assert_array_equal(got[0], want[0])
     np.testing.assert_array_equal(got[1], want[1])
     check_backward(x, got[1], len(kernel))
@@ -75,7 +75,7 @@ def test_largest_of_cells(extents: Any, size: Any, threads: int) -> None:
     x = with_ties(extents)
     want, got = results(size), results(size)
     adaptive_pool.largest(want, x, size)
-    native_kernel("largest_of_cells")(got, x, size)
+    native_kernel("adaptive_max_pool2d")(got, x, size)
     np.testing.assert_array_equal(got[0], want[0])
     np.testing.assert_array_equal(got[1], want[1])
     check_backward(x, got[1], len(size))
@@ -83,7 +83,7 @@ def test_largest_of_cells(extents: Any, size: Any, threads: int) -> None:
 
 def test_indices_outside_are_left_to_numpy() -> None:
     taken: list[str] = []
-    run = native.module.kernel("to_indices_of_planes", lambda out, *values: taken.append("numpy"))
+    run = native.module.kernel("max_pool2d_with_indices_backward", lambda out, *values: taken.append("numpy"))
     x, grad = np.zeros((1, 1, 4, 4), "f4"), np.ones((1, 1, 2, 2), "f4")
     for wrong in (-1, 16):
         run(x, grad, x, np.array([[[[0, 1], [wrong, 3]]]]))

@@ -51,7 +51,7 @@ def test_every_layout(size: tuple[int, int, int], dtype: str, threads: int) -> N
     want = left.astype("f8") @ right.astype("f8")
     for a, b, c in itertools.product(LAYOUTS, LAYOUTS, ("dense", "transposed")):
         out = laid_out(np.full((rows, columns), np.nan, dtype), c)
-        native_kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        native_kernel("mm")(out, laid_out(left, a), laid_out(right, b))
         check(out, want, depth)
 
 
@@ -65,11 +65,11 @@ def test_batches(size: tuple[int, int, int, int], dtype: str, threads: int) -> N
     want = left.astype("f8") @ right.astype("f8")
     for a, b in itertools.product(LAYOUTS, LAYOUTS):
         out = np.full((count, rows, columns), np.nan, dtype)
-        native_kernel("matrix_product")(out, laid_out(left, a), laid_out(right, b))
+        native_kernel("mm")(out, laid_out(left, a), laid_out(right, b))
         check(out, want, depth)
     out = np.full((count, rows, columns), np.nan, dtype)
     shared = np.broadcast_to(right[:1], right.shape)
-    native_kernel("matrix_product")(out, left, shared)
+    native_kernel("mm")(out, left, shared)
     check(out, left.astype("f8") @ right[:1].astype("f8"), depth)
 
 
@@ -87,14 +87,14 @@ def test_scaled(rows: int, columns: int, depth: int, beta: float, alpha: float, 
         if beta != 0:
             want = want + beta * addend.astype("f8")
         out = np.full((rows, columns), np.nan, "f4")
-        native_kernel("scaled_product")(out, addend, left, right, beta, alpha)
+        native_kernel("addmm")(out, addend, left, right, beta, alpha)
         check(out, want, depth)
         flipped = np.full((columns, rows), np.nan, "f4").T
-        native_kernel("scaled_product")(flipped, addend, left, right, beta, alpha)
+        native_kernel("addmm")(flipped, addend, left, right, beta, alpha)
         check(flipped, want, depth)
     out = rng.standard_normal((rows, columns), "f4")
     want = alpha * (left.astype("f8") @ right.astype("f8")) + beta * out.astype("f8")
-    native_kernel("scaled_product")(out, out, left, right, beta, alpha)
+    native_kernel("addmm")(out, out, left, right, beta, alpha)
     check(out, want, depth)
 
 
@@ -105,12 +105,12 @@ def test_vectors(rows: int, depth: int, threads: int) -> None:
     want = matrix.astype("f8") @ vector.astype("f8")
     for how in LAYOUTS:
         out = np.empty(rows, "f4")
-        native_kernel("matrix_product")(out, laid_out(matrix, how), vector)
+        native_kernel("mm")(out, laid_out(matrix, how), vector)
         check(out, want, depth)
-        native_kernel("scaled_product")(out, np.ones(rows, "f4"), laid_out(matrix, how), vector, 2, 1)
+        native_kernel("addmm")(out, np.ones(rows, "f4"), laid_out(matrix, how), vector, 2, 1)
         check(out, want + 2, depth)
     single = np.empty((), "f4")
-    native_kernel("matrix_product")(single, vector, matrix[0])
+    native_kernel("mm")(single, vector, matrix[0])
     check(single, want[0], depth)
 
 
@@ -119,14 +119,14 @@ def test_special_values_and_threads(threads: int) -> None:
     left, right = rng.standard_normal((150, 200), "f4"), rng.standard_normal((200, 170), "f4")
     left[3, 5], left[70, 6], right[9, 40] = np.nan, np.inf, -np.inf
     out = np.empty((150, 170), "f4")
-    native_kernel("matrix_product")(out, left, right)
+    native_kernel("mm")(out, left, right)
     with np.errstate(invalid="ignore"):
         want = left.astype("f8") @ right.astype("f8")
     np.testing.assert_array_equal(np.isnan(out), np.isnan(want))
     np.testing.assert_array_equal(out[np.isinf(want)], want[np.isinf(want)].astype("f4"))
     native.module.set_thread_count(2)
     again = np.empty_like(out)
-    native_kernel("matrix_product")(again, left, right)
+    native_kernel("mm")(again, left, right)
     np.testing.assert_array_equal(again, out)
 
 
@@ -150,7 +150,7 @@ def test_no_element_depends_on_the_number_of_threads(size: tuple[int, int, int],
             for count in (1, 2, 3, 4, 7):
                 native.module.set_thread_count(count)
                 out = np.full((rows, columns), np.nan, dtype)
-                native_kernel("scaled_product")(out, addend, laid_out(left, a), laid_out(right, b), 0.3, 1.7)
+                native_kernel("addmm")(out, addend, laid_out(left, a), laid_out(right, b), 0.3, 1.7)
                 results.append(out)
             for out in results[1:]:
                 np.testing.assert_array_equal(out, results[0])
@@ -168,7 +168,7 @@ def test_no_element_of_a_batch_depends_on_the_number_of_threads(count: int) -> N
         for threads in (1, 2, 3, 4):
             native.module.set_thread_count(threads)
             out = np.full((count, 77, 131), np.nan, "f4")
-            native_kernel("matrix_product")(out, left, right)
+            native_kernel("mm")(out, left, right)
             results.append(out)
         for out in results[1:]:
             np.testing.assert_array_equal(out, results[0])
@@ -178,7 +178,7 @@ def test_no_element_of_a_batch_depends_on_the_number_of_threads(count: int) -> N
 
 def test_what_is_left_to_numpy() -> None:
     taken: list[str] = []
-    run = native.module.kernel("matrix_product", lambda out, *values: taken.append("numpy"))
+    run = native.module.kernel("mm", lambda out, *values: taken.append("numpy"))
     a = np.ones((4, 4), "f4")
     run(np.empty((4, 4), "i8"), a.astype("i8"), a.astype("i8"))
     run(np.empty((4, 4), "f4"), a.astype(">f4"), a)

@@ -94,7 +94,7 @@ import os
 import numpy as np
 from mindtorch_cpu import native, threads
 import mindtorch_cpu.ops
-multiply = native.module.kernel("matrix_product", None)
+multiply = native.module.kernel("mm", None)
 a = np.random.default_rng(0).standard_normal((300, 300), "f4")
 out, again = np.empty_like(a), np.empty_like(a)
 threads.threads.set(3)

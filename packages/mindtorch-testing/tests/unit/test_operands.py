@@ -10,8 +10,9 @@ from mindtorch_testing.operands.__main__ import compare
 from mindtorch_testing.operands.draw import LAYOUTS, Operands
 
 
+@pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 def test_every_native_kernel_has_a_recipe():
-    assert {row for rows in native.ROWS.values() for row in rows} == set(calls.ROWS)
+    assert set(native.rows()) == set(calls.ROWS)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
-from ..taps import Taps, gather
+from ..weighted_sums import WeightTable, gather
 from .pool import scatter_add
 
 
@@ -20,13 +20,13 @@ def _bounds(extent: int, count: int) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=128)
-def _averaging(extent: int, count: int, dtype: Any, back: bool) -> Taps:
+def _averaging(extent: int, count: int, dtype: Any, back: bool) -> WeightTable:
     """Return what averages windows along one dimension, or its transpose, which serves the gradient."""
     begin, end = _bounds(extent, count)
     lengths = end - begin
     begins = np.concatenate([[0], np.cumsum(lengths)])
     index = np.arange(begins[-1]) + np.repeat(begin - begins[:-1], lengths)
-    made = Taps(begins, index, np.repeat(1 / lengths, lengths).astype(dtype))
+    made = WeightTable(begins, index, np.repeat(1 / lengths, lengths).astype(dtype))
     return made.transposed(extent) if back else made
 
 

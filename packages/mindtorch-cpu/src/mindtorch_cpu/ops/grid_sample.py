@@ -10,7 +10,7 @@ import numpy as np
 
 from ..register import kernel
 from ..steps import steps
-from ..taps import Taps
+from ..weighted_sums import WeightTable
 from .upsample import cubic_weights
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
@@ -109,15 +109,15 @@ def _cubic_slopes(share: Any) -> Any:
     return np.stack([far(share + 1), near(share), -near(1 - share), -far(2 - share)], -1).astype(share.dtype)
 
 
-def _cubic_taps(points: Points, padding: int, align: bool) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+def _cubic_weights(points: Points, padding: int, align: bool) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
     """As `_corners`, for the sixteen neighbours of bicubic interpolation."""
     bases = [np.floor(np.nan_to_num(place)) for place in points.places]
     shares = [(place - base).astype(place.dtype) for place, base in zip(points.places, bases, strict=True)]
     weights, slopes = [cubic_weights(share) for share in shares], [_cubic_slopes(share) for share in shares]
     for row, column in itertools.product(range(4), repeat=2):
         index = [
-            np.rint(_padded(base + (tap - 1), extent, padding, align)[0]).astype(np.int64)
-            for base, tap, extent in zip(bases, (row, column), points.spatial, strict=True)
+            np.rint(_padded(base + (element - 1), extent, padding, align)[0]).astype(np.int64)
+            for base, element, extent in zip(bases, (row, column), points.spatial, strict=True)
         ]
         flat, inside = _lookup(index, points.spatial)
         pair = (weights[0][:, row], weights[1][:, column])
@@ -129,20 +129,20 @@ def _nearest(points: Points) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
     yield flat, inside, np.ones_like(points.places[0]), [np.zeros_like(place) for place in points.places]
 
 
-def _taps(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> tuple[Points, Any]:
+def _weights(grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> tuple[Points, Any]:
     points = Points(grid, spatial, padding, align, raw=mode == BICUBIC)
     if mode == BICUBIC:
-        return points, _cubic_taps(points, padding, align)
+        return points, _cubic_weights(points, padding, align)
     return points, _corners(points) if mode == BILINEAR else _nearest(points)
 
 
-def _grid_taps(outs: Any, grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> None:
+def _grid_weights(outs: Any, grid: Any, spatial: Sequence[int], mode: int, padding: int, align: bool) -> None:
     """Fill (begins, index, weights, a slope of the weights per dimension) with what all points are made of.
 
     Slopes are against the grid's coordinates; None where they are not wanted.
     """
     begins, index, weights, *slopes = outs
-    points, each = _taps(grid, spatial, mode, padding, align)
+    points, each = _weights(grid, spatial, mode, padding, align)
     flats, insides, factors, moves = zip(*each, strict=True)
     inside = np.stack(insides, -1)
     begins[0] = 0
@@ -156,12 +156,12 @@ def _grid_taps(outs: Any, grid: Any, spatial: Sequence[int], mode: int, padding:
             slope[: len(kept)] = (np.stack([one[dim] for one in moves], -1) * speeds).reshape(-1)[kept]
 
 
-steps["grid_taps"] = _grid_taps
+steps["grid_weights"] = _grid_weights
 
 
-def _all_taps(
+def _all_weights(
     grid: Any, spatial: tuple[int, ...], mode: int, padding: int, align: bool, sloped: bool
-) -> tuple[Taps, list[Any]]:
+) -> tuple[WeightTable, list[Any]]:
     """Return what the points of all samples are made of, and, if wanted, the slopes of the weights per dimension."""
     dims = len(spatial)
     count = grid.size // dims
@@ -169,9 +169,9 @@ def _all_taps(
     begins, index, weights = np.empty(count + 1, np.int64), np.empty(most, np.int64), np.empty(most, grid.dtype)
     slopes = [np.empty(most, grid.dtype) if sloped else None for _ in spatial]
     flat = np.ascontiguousarray(grid).reshape(count, dims)
-    steps["grid_taps"]((begins, index, weights, *slopes), flat, spatial, mode, padding, bool(align))
+    steps["grid_weights"]((begins, index, weights, *slopes), flat, spatial, mode, padding, bool(align))
     end = begins[-1]
-    made = Taps(begins, index[:end], None if mode == NEAREST else weights[:end])
+    made = WeightTable(begins, index[:end], None if mode == NEAREST else weights[:end])
     return made, [slope[:end] for slope in slopes if slope is not None]
 
 
@@ -182,12 +182,12 @@ def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) ->
     if not out.size:
         return
     count = int(np.prod(out.shape[2:]))
-    taps, _ = _all_taps(grid, x.shape[2:], mode, padding, align, False)
+    table, _ = _all_weights(grid, x.shape[2:], mode, padding, align, False)
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     for number in range(x.shape[0]):
         lines = np.ascontiguousarray(x[number]).reshape(x.shape[1], -1, 1)
-        places = taps.slice(number * count, (number + 1) * count)
-        steps["gather_taps"](made[number].reshape(x.shape[1], count, 1), lines, *places)
+        places = table.slice(number * count, (number + 1) * count)
+        steps["weighted_gather"](made[number].reshape(x.shape[1], count, 1), lines, *places)
     if made is not out:
         out[...] = made
 
@@ -200,22 +200,24 @@ def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding:
     channels, dims = x.shape[1], x.ndim - 2
     area, count = int(np.prod(x.shape[2:])), int(np.prod(grad.shape[2:]))
     sloped = grad_grid is not None and mode != NEAREST
-    taps, slopes = _all_taps(grid, x.shape[2:], mode, padding, align, sloped)
+    table, slopes = _all_weights(grid, x.shape[2:], mode, padding, align, sloped)
     moves = np.zeros((dims, x.shape[0], count), grid.dtype)
     for number in range(x.shape[0]):
         begin, end = number * count, (number + 1) * count
-        places, flat = taps.slice(begin, end), np.ascontiguousarray(grad[number]).reshape(channels, count)
+        places, flat = table.slice(begin, end), np.ascontiguousarray(grad[number]).reshape(channels, count)
         if grad_x is not None:
             spread = np.empty((channels, area, 1), x.dtype)
-            steps["spread_taps"](spread, flat[..., None], *places)
+            steps["weighted_scatter"](spread, flat[..., None], *places)
             grad_x[number] = spread.reshape(x.shape[1:])
         if sloped:
             along = np.empty(len(places.index), x.dtype)
             lines = np.ascontiguousarray(x[number]).reshape(channels, area)
-            steps["tap_products"](along, flat, lines, places.begins, places.index)
+            steps["weight_grads"](along, flat, lines, places.begins, places.index)
             for dim, slope in enumerate(slopes):
-                given = Taps(places.begins, np.arange(len(along)), slope[taps.begins[begin] : taps.begins[end]])
-                steps["gather_taps"](moves[dim, number].reshape(1, count, 1), along.reshape(1, -1, 1), *given)
+                given = WeightTable(
+                    places.begins, np.arange(len(along)), slope[table.begins[begin] : table.begins[end]]
+                )
+                steps["weighted_gather"](moves[dim, number].reshape(1, count, 1), along.reshape(1, -1, 1), *given)
     if grad_grid is not None:
         grad_grid[...] = np.stack(list(moves[::-1]), -1).reshape(grad_grid.shape)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
-from ..taps import Taps, gather
+from ..weighted_sums import WeightTable, gather
 
 
 def _scale(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Any:
@@ -32,29 +32,29 @@ def _source(extent: int, count: int, align: bool, scale: float | None, real: Any
     return where if cubic else np.maximum(where, real(0))
 
 
-def nearest(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+def nearest(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
     """The position to the left of the exact place."""
     step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
     index = np.floor(np.arange(count).astype(np.float32) * np.float32(step)).astype(np.int64)
-    return Taps.of_table(np.minimum(index, extent - 1)[:, None], None)
+    return WeightTable.of_table(np.minimum(index, extent - 1)[:, None], None)
 
 
-def nearest_exact(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+def nearest_exact(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
     """The position nearest to the middle of the output position."""
     step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
     index = np.floor((np.arange(count).astype(np.float32) + np.float32(0.5)) * np.float32(step)).astype(np.int64)
-    return Taps.of_table(np.minimum(index, extent - 1)[:, None], None)
+    return WeightTable.of_table(np.minimum(index, extent - 1)[:, None], None)
 
 
-def linear(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+def linear(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
     """The two neighbours."""
     if extent == count:
-        return Taps.of_table(np.arange(count)[:, None], None)
+        return WeightTable.of_table(np.arange(count)[:, None], None)
     where = _source(extent, count, align, scale, real)
     first = np.minimum(where.astype(np.int64), extent - 1)
     second = first + (first < extent - 1)
     share = np.clip(where - first.astype(real), real(0), real(1))
-    return Taps.of_table(np.stack([first, second], 1), np.stack([real(1) - share, share], 1).astype(real))
+    return WeightTable.of_table(np.stack([first, second], 1), np.stack([real(1) - share, share], 1).astype(real))
 
 
 def _near(x: Any, a: Any) -> Any:
@@ -71,15 +71,15 @@ def cubic_weights(share: Any) -> Any:
     return np.stack([_far(share + 1, a), _near(share, a), _near(1 - share, a), _far(2 - share, a)], -1)
 
 
-def cubic(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+def cubic(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
     """Four neighbours."""
     if extent == count:
-        return Taps.of_table(np.arange(count)[:, None], None)
+        return WeightTable.of_table(np.arange(count)[:, None], None)
     where = _source(extent, count, align, scale, real, cubic=True)
     base = np.minimum(np.floor(where).astype(np.int64), extent - 1)
     share = np.clip(where - base.astype(real), real(0), real(1))
     index = np.clip(base[:, None] + np.arange(-1, 3), 0, extent - 1)
-    return Taps.of_table(index, cubic_weights(share).astype(real))
+    return WeightTable.of_table(index, cubic_weights(share).astype(real))
 
 
 def _triangle(x: float) -> float:
@@ -97,10 +97,10 @@ def _lanczos(x: float) -> float:
     return 1.0 if x == 0 else 3 * math.sin(math.pi * x) * math.sin(math.pi * x / 3) / (math.pi * x) ** 2
 
 
-def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., Taps]:
-    """Return the taps of a filter that widens when the image shrinks."""
+def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., WeightTable]:
+    """Return the table of a filter that widens when the image shrinks."""
 
-    def taps(extent: int, count: int, align: bool, scale: float | None, real: Any) -> Taps:
+    def table(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
         step = float(_scale(extent, count, align, scale, real))
         support = width * 0.5 * max(step, 1.0)
         inverse = 1.0 / step if step >= 1.0 else 1.0
@@ -116,16 +116,16 @@ def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., 
             index += range(begin, begin + length)
             weights += [value / total for value in given] if total else given
             begins.append(len(index))
-        return Taps(np.array(begins, np.int64), np.array(index, np.int64), np.array(weights, real))
+        return WeightTable(np.array(begins, np.int64), np.array(index, np.int64), np.array(weights, real))
 
-    return taps
+    return table
 
 
 @lru_cache(maxsize=128)
-def _taps(
-    kind: Callable[..., Taps], extent: int, count: int, align: bool, scale: float | None, real: Any, back: bool
-) -> Taps:
-    """Return the taps of one dimension, or their transpose, which serves the gradient."""
+def _weights(
+    kind: Callable[..., WeightTable], extent: int, count: int, align: bool, scale: float | None, real: Any, back: bool
+) -> WeightTable:
+    """Return the table of one dimension, or their transpose, which serves the gradient."""
     made = kind(extent, count, align, scale, real)
     return made.transposed(extent) if back else made
 
@@ -134,15 +134,15 @@ def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
     return (bool(rest[0]), rest[1:]) if len(rest) > dims else (False, rest)
 
 
-def _declare(name: str, dims: int, taps: Callable[..., Taps]) -> None:
+def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
     def forward(out: Any, x: Any, output_size: Any, *rest: Any) -> None:
         align, scales = _options(rest, dims)
-        integral = x.dtype.kind in "iu" and taps not in (nearest, nearest_exact)
+        integral = x.dtype.kind in "iu" and table not in (nearest, nearest_exact)
         value = x.astype(np.float32) if integral else x
         real = np.float64 if value.dtype == np.float64 else np.float32
         for axis in range(dims - 1, -1, -1):
             extent = value.shape[2 + axis]
-            made = _taps(taps, extent, output_size[axis], align, scales[axis], real, False)
+            made = _weights(table, extent, output_size[axis], align, scales[axis], real, False)
             value = gather(value, made, 2 + axis, None if axis else out)
         if value is not out:
             out[...] = np.clip(np.rint(value), 0, 255) if integral else value
@@ -152,7 +152,7 @@ def _declare(name: str, dims: int, taps: Callable[..., Taps]) -> None:
         real = np.float64 if grad.dtype == np.float64 else np.float32
         for axis in range(dims):
             extent = input_size[2 + axis]
-            made = _taps(taps, extent, output_size[axis], align, scales[axis], real, True)
+            made = _weights(table, extent, output_size[axis], align, scales[axis], real, True)
             grad = gather(grad, made, 2 + axis, out if axis == dims - 1 else None)
         if grad is not out:
             out[...] = grad
