@@ -1,6 +1,6 @@
-// Sixteen floats at a time, in GCC's vector notation, which every instruction set is compiled from; and the elementary
-// functions on them. Errors are below 2 ulp. Where the processor has fused multiplication the compiler uses it, so that
-// the last bit may differ between sets.
+// Sixteen floats at a time, in the vector notation of GCC and Clang, which every instruction set is compiled from; and
+// the elementary functions on them. Errors are below 2 ulp. Where the processor has fused multiplication the compiler
+// uses it, so that the last bit may differ between sets.
 #pragma once
 
 #include <math.h>

@@ -35,7 +35,7 @@ def product(out: Any, left: Any, right: Any) -> None:
     exact = out.dtype.kind in "iu" and _size_of(left) * _size_of(right) * left.shape[-1] < 2**53
     if exact:
         doubles = np.empty(out.shape)
-        steps["matrix_product"](doubles, left.astype(np.float64), right.astype(np.float64))
+        steps["matmul"](doubles, left.astype(np.float64), right.astype(np.float64))
         out[...] = doubles.astype(np.int64)  # from there on numbers wrap around
     else:
         np.matmul(blas_ready(left), blas_ready(right), out=out)
@@ -45,7 +45,7 @@ def _doubles(out: Any, left: Any, right: Any) -> None:
     np.matmul(left, right, out=out)
 
 
-steps["matrix_product"] = _doubles
+steps["matmul"] = _doubles
 
 
 @kernel("mm", "bmm", aliases_ok=False)
