@@ -21,6 +21,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import tensor_leaves
+from .arguments.description import PacketSignature, describe
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace
 from .interface.autograd import hooks
@@ -127,6 +128,8 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         chosen = twin.caller(packet, chosen, method)
     chosen.__name__ = chosen.__qualname__ = packet.name
     chosen.__module__ = "torch"
+    chosen.__doc__ = describe(packet, method)
+    chosen.__signature__ = PacketSignature(packet, method)
     return chosen
 
 

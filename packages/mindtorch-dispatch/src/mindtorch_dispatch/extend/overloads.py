@@ -237,6 +237,8 @@ class OpOverloadPacket:
         self.function: Callable[..., Any] = wired.call_form(packet, False)
         if "::" in packet.name:
             self.function = self._match
+        else:
+            self.__doc__, self.__signature__ = self.function.__doc__, self.function.__signature__
         self.__name__ = packet.name.rpartition("::")[2]
         self.__module__ = f"torch._ops.{self._qualified_op_name.partition('::')[0]}"
 
