@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .call import aten, call_matching, call_overload, make_form
+from .extend.dispatcher import TableKernel
 from .extend.overloads import overload_of
 from .interface.wiring import wired
 
@@ -27,3 +28,4 @@ def assemble() -> None:
     wired.call_matching = call_matching
     wired.copy_, wired.copy_to = _copy_, _copy_to
     wired.overload_of = overload_of
+    wired.table_kernel = TableKernel

@@ -126,11 +126,16 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
     chosen = keyed if packet.key is not None else call
     if twin.caller is not None:
         chosen = twin.caller(packet, chosen, method)
-    chosen.__name__ = chosen.__qualname__ = packet.name
-    chosen.__module__ = "torch"
-    chosen.__doc__ = describe(packet, method)
-    chosen.__signature__ = PacketSignature(packet, method)
-    return chosen
+    return _named(chosen, packet, method)
+
+
+def _named(function: Callable[..., Any], packet: Packet, method: bool) -> Callable[..., Any]:
+    """Give a callable form what `help` and `inspect` show."""
+    function.__name__ = function.__qualname__ = packet.name
+    function.__module__ = "torch"
+    function.__doc__ = describe(packet, method)
+    function.__signature__ = PacketSignature(packet, method)  # type: ignore[attr-defined]
+    return function
 
 
 def _call_with_names(

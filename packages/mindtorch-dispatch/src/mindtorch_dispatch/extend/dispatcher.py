@@ -11,7 +11,7 @@ from ..execute.arrays import load_backend
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..state import mode_set, state
 from ..table import OpRow, Packet, find_packet
-from .entries import OperatorEntry, split_name
+from .entries import split_name
 
 ALL_KEYS = DispatchKeySet(DispatchKey)
 """Every key."""
@@ -89,5 +89,3 @@ class TableKernel:
 
 
 _ABOVE_BACKENDS = ALL_KEYS - BACKENDS
-
-OperatorEntry.make_kernel = staticmethod(TableKernel)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from ..execute.arrays import backend_installed
+from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey
 from ..schema import Schema
 from ..state import state
@@ -60,9 +61,6 @@ class OperatorEntry:
         "tags",
     )
 
-    make_kernel: ClassVar[Callable[[OpRow, DispatchKey], Callable[..., Any]]]
-    """Makes what stands for a kernel of the op table; the module of calls below a key plugs it in."""
-
     def __init__(self, name: str, row: OpRow | None) -> None:
         self.name = name
         self.row = row
@@ -95,7 +93,7 @@ class OperatorEntry:
     def _table_kernel(self, key: DispatchKey) -> Callable[..., Any]:
         made = self.table_kernels.get(key)
         if made is None:
-            made = self.table_kernels[key] = OperatorEntry.make_kernel(self.row, key)
+            made = self.table_kernels[key] = wired.table_kernel(self.row, key)
         return made
 
     def served(self, key: DispatchKey) -> bool:

@@ -20,7 +20,8 @@ class Wiring:
 
     `assembly`, from the call path: `call_overload(row, args, kwargs)`, `call_form(packet, method)`,
     `call_matching(packet, args, kwargs)` for the operators of libraries; the operators `copy_(target, value)` and
-    `copy_to(tensor, device)`; `overload_of(row, out)`, the `torch.ops` object of a row or of its `out=` form.
+    `copy_to(tensor, device)`; `overload_of(row, out)`, the `torch.ops` object of a row or of its `out=` form;
+    `table_kernel(row, key)`, what the op table has for a backend as a kernel of tensors.
 
     The surface: `tensor_class`, the class of results; `override_owner`, the class that defines the default
     `__torch_function__`; `from_array(array)`, a tensor over a numpy array; `load_backend(device type)`, which imports a
@@ -44,6 +45,7 @@ class Wiring:
         "overload_of",
         "override_owner",
         "pinned_copy",
+        "table_kernel",
         "tensor_class",
     )
 
@@ -54,6 +56,7 @@ class Wiring:
         self.copy_: Callable[[Any, Any], Any] = _nothing_there
         self.copy_to: Callable[[Any, Any], Any] = _nothing_there
         self.overload_of: Callable[..., Any] = _nothing_there
+        self.table_kernel: Callable[..., Any] = _nothing_there
         self.tensor_class: type[TensorBase] = TensorBase
         self.override_owner: type | None = None
         self.from_array: Callable[[Any], Any] = _nothing_there
