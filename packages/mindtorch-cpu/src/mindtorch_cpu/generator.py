@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_dispatch.plan import opaque_types
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.forking import hold_during_fork
 
 from .random.engine import Engine
 
@@ -201,32 +202,16 @@ def _check_device(device: Any) -> None:
     raise RuntimeError(f"{kind.upper()} device type not an accelerator.")
 
 
-class _Forking(threading.local):
-    held: list[Generator]
-
-    def __init__(self) -> None:
-        self.held = []
-
-
 _living: weakref.WeakSet[Generator] = weakref.WeakSet()
-_forking = _Forking()
 
 
-def _before_fork() -> None:
-    # No thread may be in the middle of a draw while the process is copied: the child would inherit the lock taken.
-    # One order for all threads, lest two of them fork at once and wait for each other.
-    for generator in sorted(_living, key=id):
-        generator.lock.acquire()
-        _forking.held.append(generator)
+def _locks() -> list[threading.Lock]:
+    # One order for all threads, lest two of them wait for each other.
+    return [generator.lock for generator in sorted(_living, key=id)]
 
 
-def _after_fork() -> None:
-    while _forking.held:
-        _forking.held.pop().lock.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+# A thread in the middle of a draw would leave the child with half a state.
+hold_during_fork(_locks)
 
 opaque_types.add(Generator)
 

@@ -18,6 +18,7 @@ _lock = RLock()
 _finder = TorchFinder()
 _ascend = AscendFinder()
 _count = 0
+_changing = False  # turning on or off
 _set_aside: dict[str, object] = {}
 _importing = Importing(_set_aside, lambda: _count > 0)
 
@@ -111,12 +112,14 @@ def _check_mindtorch() -> None:
 
 
 def _turn_on(replace: bool) -> None:
+    global _changing
     _check_mindtorch()
     real = imported_real_torch()
     if real is not None and not replace:
         raise refusal(real)
     if real is not None:
         warn_of_holders(None)
+    _changing = True
     _set_aside.update({**torch_entries(), **ascend_entries()})
     for name in _set_aside:
         sys.modules.pop(name, None)
@@ -125,27 +128,34 @@ def _turn_on(replace: bool) -> None:
     _finder.activate(True)
     for name in loaded_mindtorch_modules():
         _finder.mirror(name)
+    _changing = False
 
 
 def _turn_off() -> None:
+    global _changing
+    _changing = True
     _finder.activate(False)
     sys.meta_path = [finder for finder in sys.meta_path if finder not in (_finder, _ascend)]
     for name in {**torch_entries(), **ascend_entries()}:
         sys.modules.pop(name, None)
     sys.modules.update(_set_aside)  # type: ignore[arg-type]
+    _changing = False
     _set_aside.clear()
 
 
-def _acquire() -> None:
-    _lock.acquire()
-    _finder.lock.acquire()
+def _after_fork_in_child() -> None:
+    # Not held during the fork: a fork has Python's import lock, for which a thread that turns on may wait. Where one was
+    # in the middle of that, the child is left without the proxy.
+    global _lock, _count
+    _finder.lock = RLock()
+    if _lock.acquire(blocking=False):
+        _lock.release()
+        return
+    _lock = RLock()
+    if _changing:
+        _turn_off()
+        _count = 0
 
 
-def _release() -> None:
-    _finder.lock.release()
-    _lock.release()
-
-
-# A fork in the middle of another thread's install must not leave the child with a lock nobody releases.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_acquire, after_in_parent=_release, after_in_child=_release)
+    os.register_at_fork(after_in_child=_after_fork_in_child)

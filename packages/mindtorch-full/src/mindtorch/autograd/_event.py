@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, namedtuple
 from typing import Any
 
-from ..profiler._device import DeviceType
+from .._profiling.device import DeviceType
 from ._event_table import format_time
 
 Kernel = namedtuple("Kernel", ["name", "device", "duration"])

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import mindtorch as torch
 from mindtorch_autograd.backward import grad
 from mindtorch_autograd.graph import GradientEdge
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.dtype import complex128, float64
 from mindtorch_storage.tensor_base import TensorBase
 
-from .. import func as func_module
 from .._naming import adopt
 from ._batched_check import backward_problem, forward_problem
 from ._directional import (
@@ -129,7 +129,7 @@ def _check(func: Callable[..., Any], inputs: Any, options: _Options) -> bool:
         return _check_no_differentiable_outputs(func, inputs, targets, options)
     _check_jacobians(func, inputs, result, targets, options)
     if options.check_batched_forward_grad:
-        _raise(forward_problem(func_module.vmap, func, inputs, targets))
+        _raise(forward_problem(torch.vmap, func, inputs, targets))
     if not options.check_backward_ad:
         return True
     if options.check_batched_grad:

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 from mindtorch_dispatch.execute.profiling import FUNCTION, USER, Recording
 
 from .._naming import adopt
-from ..profiler._flops import flops
-from ..profiler._trace import write_trace
-from ..profiler.record import record_function
+from .._profiling.flops import flops
+from .._profiling.record import record_function
+from .._profiling.trace import write_trace
 from .profiler_util import EventList, FunctionEvent
 
 __all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "emit_itt", "emit_nvtx", "profile", "record_function"]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import Any
 
 from .._naming import adopt
-from ..profiler._device import DeviceType
+from .._profiling.device import DeviceType
 from ._event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval, Kernel, StringTable
 from ._event_table import TableOptions, table_text
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch.profiler.record import record_function
+from mindtorch._profiling.record import record_function
 from mindtorch.utils.hooks import RemovableHandle
 
 from ._state import load_groups_and_state, pack_groups_and_state, place_state_value

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._naming import adopt
+from .._profiling.record import record_function
 from ..autograd import profiler as _profiler
 from ..autograd.profiler_util import EventList
-from .record import record_function
 from .schedule import ProfilerAction, ProfilerActivity
 
 _A = ProfilerAction

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import mindtorch as torch
-from mindtorch.profiler.record import record_function
+from mindtorch._profiling.record import record_function
 
 from . import _pipes
 from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher

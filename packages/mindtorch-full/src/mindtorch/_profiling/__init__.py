@@ -1,0 +1,1 @@
+"""What `torch.autograd.profiler` and `torch.profiler` share. It imports neither of them."""
