@@ -63,3 +63,75 @@ def test_private_names_stay_inside_their_distribution(package):
     ]
     # mindtorch_testing looks into the table on purpose; product code does not.
     assert package == "mindtorch_testing" or not crossing, "\n".join(crossing)
+
+
+LATE_IMPORTS = {
+    "mindtorch_dispatch/table/families.py": "being in the folder is all it takes to be a family of operators",
+    "mindtorch_npu/acl/loader.py": "the vendor's module, and the simulator in its place",
+    "mindtorch_npu/simulator/__init__.py": "the simulated libraries need numpy, the core does not",
+    "mindtorch_npu/simulator/dtypes.py": "ml_dtypes, only where such tensors are",
+    "mindtorch_npu/simulator/kernels/__init__.py": "being in the folder is all it takes to be a family of kernels",
+    "mindtorch_npu/simulator/kernels/_special.py": "scipy, which few programs of the simulator need",
+    "mindtorch_proxy/child_site/sitecustomize.py": "it runs in every child process, most of which need no more",
+    "mindtorch_proxy/finder.py": "only programs that ask for versions need it",
+    "mindtorch_proxy/loaders.py": "the module that a program asked for by torch's name",
+    "mindtorch_storage/lazy_import.py": "the mechanism that everything else uses",
+}
+"""Product files that import by name, and why; what is not here uses `mindtorch_storage.lazy_import`."""
+
+
+def imports_by_name(file: Path) -> int:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in calls]
+    return sum(name in ("import_module", "__import__") for name in named)
+
+
+def test_product_code_imports_by_name_in_few_places():
+    found = {}
+    for package in sorted(LOWER):
+        (folder,) = ROOT.glob(f"packages/*/src/{package}")
+        for file in sorted(folder.rglob("*.py")):
+            count = imports_by_name(file)
+            if count:
+                found[str(file.relative_to(folder.parent))] = count
+    # Generated code of `torch.fx` is run with an import function of its own; torch's users give `torch.ops` module names.
+    found.pop("mindtorch/fx/graph_module.py")
+    assert found.keys() == LATE_IMPORTS.keys()
+    assert sum(found.values()) <= 15
+
+
+def cycles(graph) -> list[list[str]]:
+    """Return the groups of modules that import each other (Tarjan's strongly connected components)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(module: str) -> None:
+        order[module] = low[module] = len(order)
+        stack.append(module)
+        for other in graph.find_modules_directly_imported_by(module):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[module] = min(low[module], low[other])
+        if low[module] == order[module]:
+            group = [stack.pop()]
+            while group[-1] != module:
+                group.append(stack.pop())
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for module in sorted(graph.modules):
+        if module not in order:
+            visit(module)
+    return found
+
+
+@pytest.mark.parametrize("package", sorted(LOWER))
+def test_no_modules_import_each_other(package, monkeypatch):
+    grimp = pytest.importorskip("grimp", reason="comes with import-linter")
+    for folder in ROOT.glob("packages/*/src"):
+        monkeypatch.syspath_prepend(str(folder))
+    found = cycles(grimp.build_graph(package, cache_dir=None))
+    if package == "mindtorch":  # `Tensor` and the module that offers it: pickling and interchange make tensors by name
+        found = [group for group in found if "mindtorch" not in group]
+    assert not found

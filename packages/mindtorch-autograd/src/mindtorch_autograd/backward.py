@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import warnings
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.size import Size
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -18,6 +18,8 @@ from .graph import GradientEdge
 from .graph_log import log, log_whole_graph
 from .node import Node
 from .views import gradient_edge
+
+_batching = LazyModule("mindtorch_dispatch.batching", "only batched gradients need it")
 
 _CYCLE_WARNING = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
@@ -267,13 +269,12 @@ def _batched(
         )
     if not counts[0]:
         raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
-    batching = importlib.import_module("mindtorch_dispatch.batching")  # only batched gradients need it
-    with batching.open_level(counts[0], "error") as batch:
-        wrapped = tuple(None if one is None else batching.wrapped(one, 0, batch.level) for one in given)
+    with _batching.open_level(counts[0], "error") as batch:
+        wrapped = tuple(None if one is None else _batching.wrapped(one, 0, batch.level) for one in given)
         found = grad(outputs, inputs, wrapped, keep, create_graph, allow_unused=True)
     columns = []
     for one in found:
-        value, dim = (None, None) if one is None else batching.unwrapped(one, batch.level)
+        value, dim = (None, None) if one is None else _batching.unwrapped(one, batch.level)
         if value is not None and dim is None:
             value, dim = aten.expand(aten.unsqueeze(value, 0), [counts[0], *value.shape]), 0
         columns.append(None if value is None else aten.movedim(value, dim, 0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from mindtorch_dispatch.execute.profiling import FUNCTION
 from mindtorch_dispatch.interface.batching import BATCHED_MASK
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import state
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly, forward_mode
@@ -25,6 +25,8 @@ from .function_outputs import alias_without_history, connect_outputs
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
 from .views import gradient_edge
+
+_batching = LazyModule("mindtorch_autograd.function_batching", "only functions under `vmap` need it")
 
 _LEGACY_TEXT = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
@@ -289,10 +291,9 @@ class Function(metaclass=FunctionMeta):
                 "https://pytorch.org/docs/main/notes/extending.func.html"
             )
         if state.mode.include & BATCHED_MASK:
-            batching = importlib.import_module("mindtorch_autograd.function_batching")  # only `vmap` needs it
-            level = batching.innermost(args)
+            level = _batching.innermost(args)
             if level:
-                return batching.apply_batched(cls, Function, check_forward_formula, args, level)
+                return _batching.apply_batched(cls, Function, check_forward_formula, args, level)
         node = cls._backward_cls()
         node.needs_input_grad = tuple(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args)
         recording = state.mode.grad and any(node.needs_input_grad)

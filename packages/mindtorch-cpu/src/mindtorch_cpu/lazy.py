@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from mindtorch_storage.lazy_import import load
 
 from .threads import threads
 
@@ -22,7 +23,7 @@ class LazyFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self._function
         if function is None:
-            function = self._function = getattr(importlib.import_module(self._module), self._name)
+            function = self._function = getattr(load(self._module), self._name)
             threads.tell_blas()  # which may have been loaded just now
         return function(*args, **kwargs)
 

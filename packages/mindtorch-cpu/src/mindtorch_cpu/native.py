@@ -7,7 +7,6 @@ widest that the processor has (`module.INSTRUCTIONS`).
 
 from __future__ import annotations
 
-import importlib
 import os
 import warnings
 from contextvars import ContextVar
@@ -26,6 +25,7 @@ from mindtorch_dispatch.state import DEFAULT_MODE, Mode, state
 from mindtorch_storage import deferred
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bfloat16
+from mindtorch_storage.lazy_import import load as load_module
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
@@ -94,7 +94,7 @@ def load() -> Any:
     if wanted == "0":
         return None
     try:
-        module = importlib.import_module("mindtorch_cpu._native")
+        module = load_module("mindtorch_cpu._native")
     except ModuleNotFoundError:
         if wanted == "1":
             raise ImportError("MINDTORCH_NATIVE=1, but mindtorch-cpu was installed without its native module") from None

@@ -28,6 +28,7 @@ from mindtorch_storage.layout import (
     preserve_format,
     strided,
 )
+from mindtorch_storage.lazy_import import load as _load
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
@@ -92,11 +93,11 @@ def __getattr__(name: str) -> Any:
         return sys.modules[__name__]
     home = HOMES.get(name)
     if home is not None and importlib.util.find_spec(f"{__name__}.{home}") is not None:
-        value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+        value = getattr(_load(f"{__name__}.{home}"), name)
         globals()[name] = value
         return value
     if name in SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch' has no attribute '{name}'")
 
 

@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 from importlib.metadata import entry_points
 
+from mindtorch_storage.lazy_import import load
+
 GROUP = "mindtorch.backends"
 KNOWN = {"npu": "mindtorch_npu.backend"}
 """Backends of this project, which a checkout has without being installed."""
@@ -17,7 +19,7 @@ def load_backend(device_type: str) -> None:
         return
     module = KNOWN.get(device_type)
     if module is not None and importlib.util.find_spec(module.partition(".")[0]) is not None:
-        importlib.import_module(module)
+        load(module)
         _join(device_type)
 
 
@@ -32,4 +34,4 @@ def _join(device_type: str) -> None:
     """Import `torch.<device type>`, which gives the backend torch's own error classes."""
     name = f"{__package__}.{device_type}"
     if importlib.util.find_spec(name) is not None:
-        importlib.import_module(name)
+        load(name)

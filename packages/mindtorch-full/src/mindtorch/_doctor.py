@@ -5,7 +5,6 @@ import nn`, in `getattr(torch, "x")` too. Methods of tensors are not seen: of an
 """
 
 import ast
-import importlib
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from mindtorch_storage.lazy_import import load
 
 THEIRS, OURS = "torch", "mindtorch"
 
@@ -64,7 +65,7 @@ def report(uses: list[Use], problems: list[str]) -> list[str]:
 
 def exists(name: str) -> bool:
     """Return whether MindTorch has what torch calls ``name``; imports the modules on the way."""
-    value: Any = importlib.import_module(OURS)
+    value: Any = load(OURS)
     path = OURS
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
@@ -85,7 +86,7 @@ def _member(module: ModuleType, part: str, path: str) -> tuple[bool, Any]:
     if not hasattr(module, "__path__"):
         return False, None
     try:
-        return True, importlib.import_module(path)
+        return True, load(path)
     except ModuleNotFoundError as error:
         if error.name != path:
             raise

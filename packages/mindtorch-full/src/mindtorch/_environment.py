@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any
 
 import mindtorch_proxy
+from mindtorch_storage.lazy_import import load
 
 _MEMBERS = ("full", "storage", "dispatch", "autograd", "cpu", "npu", "proxy")
 _THIRD_PARTY = ("numpy", "ml_dtypes", "scipy", "transformers", "safetensors")
@@ -51,7 +52,7 @@ def _member_version(member: str) -> str | None:
     package = "mindtorch" if member == "full" else f"mindtorch_{member}"
     if importlib.util.find_spec(package) is None:
         return None
-    return str(importlib.import_module(f"{package}.__about__").__version__)
+    return str(load(f"{package}.__about__").__version__)
 
 
 def _distribution_version(name: str) -> str | None:
@@ -64,11 +65,11 @@ def _distribution_version(name: str) -> str | None:
 def _cpu() -> str:
     if importlib.util.find_spec("mindtorch_cpu") is None:
         return "mindtorch-cpu is not installed"
-    native = importlib.import_module("mindtorch_cpu.native").module is not None
+    native = load("mindtorch_cpu.native").module is not None
     return "native kernels" if native else "numpy kernels (the native module is not built, or switched off)"
 
 
 def _npu() -> str:
     if importlib.util.find_spec("mindtorch_npu") is None:
         return "mindtorch-npu is not installed"
-    return str(importlib.import_module("mindtorch_npu.runtime").describe())
+    return str(load("mindtorch_npu.runtime").describe())

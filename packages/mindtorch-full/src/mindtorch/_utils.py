@@ -6,7 +6,6 @@ them as members of `torch._utils`.
 
 from __future__ import annotations
 
-import importlib
 import sys
 import traceback
 from typing import Any
@@ -17,6 +16,7 @@ import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, state_of, tensor_over
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.strides import contiguous_strides
 
@@ -174,12 +174,12 @@ def _set_obj_state(obj: Any, state: Any) -> Any:
 
 def _import_dotted_name(name: str) -> Any:
     """The object with this dotted name."""
-    found: Any = importlib.import_module(name.partition(".")[0])
+    found: Any = load(name.partition(".")[0])
     path = name.partition(".")[0]
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
         if not hasattr(found, part):
-            importlib.import_module(path)
+            load(path)
         found = getattr(found, part)
     return found
 

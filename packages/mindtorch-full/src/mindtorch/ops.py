@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 from typing import Any
 
 from mindtorch_dispatch.extend.overloads import namespace
+from mindtorch_storage.lazy_import import load as _load
 
 from .ops_table import aten as aten
 
@@ -32,7 +32,7 @@ def load_library(path: str) -> None:
 
 def import_module(module: str) -> None:
     """Import a Python module that registers operators when it is imported."""
-    importlib.import_module(module)
+    _load(module)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import inspect
 import keyword
 import types
@@ -16,6 +15,7 @@ from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.override import overrides as dispatched
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import find_packet
+from mindtorch_storage.lazy_import import load as _load
 
 from ._C import _modes
 from ._naming import adopt
@@ -69,7 +69,7 @@ _IGNORED = {
 def _namespace(name: str) -> Any:
     if name == "Tensor":
         return Tensor
-    return importlib.import_module(f"mindtorch.{name}" if name else "mindtorch")
+    return _load(f"mindtorch.{name}" if name else "mindtorch")
 
 
 @functools.cache

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_storage.lazy_import import LazyModule
+
+_qmc = LazyModule("scipy.stats.qmc", "scipy ships the table of Joe and Kuo, but scipy.stats is large")
 
 __all__ = ["SobolEngine"]
 
@@ -118,8 +120,7 @@ class SobolEngine:
 
 
 def _directions(dimension: int, bits: int) -> Any:
-    # scipy ships the table of Joe and Kuo; it is imported late because scipy.stats is large.
-    engine: Any = importlib.import_module("scipy.stats.qmc").Sobol(dimension, scramble=False, bits=bits)
+    engine: Any = _qmc.Sobol(dimension, scramble=False, bits=bits)
     return torch.from_numpy(engine._sv.astype(np.int64))
 
 

@@ -4,11 +4,15 @@ import importlib
 import importlib.util
 from typing import Any
 
+from mindtorch_storage.lazy_import import LazyModule, load
+
+_runtime = LazyModule("mindtorch_npu.runtime", "a backend that need not be installed")
+
 
 def accelerator() -> Any:
     """Return `torch.npu` where there is an Ascend device, None elsewhere."""
     if importlib.util.find_spec("mindtorch_npu") is None:
         return None
-    if not importlib.import_module("mindtorch_npu.runtime").is_available():
+    if not _runtime.is_available():
         return None
-    return importlib.import_module("mindtorch.npu")
+    return load("mindtorch.npu")

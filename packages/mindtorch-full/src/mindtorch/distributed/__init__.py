@@ -6,10 +6,8 @@ programs ask nothing else; and `torch.distributed.tensor` and `device_mesh` are 
 parameter is a `DTensor`, and libraries annotate with `DeviceMesh`, without asking for availability first.
 """
 
-import importlib
-from typing import Any
-
 from mindtorch._naming import adopt
+from mindtorch_storage.lazy_import import submodules as _submodules
 
 __all__ = ["ProcessGroup", "is_available", "is_initialized"]
 
@@ -31,10 +29,7 @@ def is_initialized() -> bool:
     return False
 
 
-def __getattr__(name: str) -> Any:
-    if name == "device_mesh":
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'torch.distributed' has no attribute '{name}'")
+__getattr__ = _submodules(__name__, "device_mesh", "torch.distributed")
 
 
 adopt(globals())

@@ -10,9 +10,13 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import float32
+from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.lazy_import import load as _load
 
 from .._overridable import as_given, make_overridable
 from ..tensor.tensor import Tensor
+
+_accelerator = LazyModule("mindtorch.accelerator", "it stands on this module")
 
 has_lapack = has_mkl = has_openmp = has_spectral = True
 """What builds of torch may lack; what it stands for is here, whatever computes it."""
@@ -29,13 +33,13 @@ def get_device_module(device: Any = None) -> types.ModuleType:
     elif isinstance(device, str):
         name = Device(device).type
     elif device is None:
-        found = importlib.import_module("mindtorch.accelerator").current_accelerator()
+        found = _accelerator.current_accelerator()
         name = found.type if found is not None else "cpu"
     else:
         raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
     if importlib.util.find_spec(f"mindtorch.{name}") is None:
         raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
-    return importlib.import_module(f"mindtorch.{name}")
+    return _load(f"mindtorch.{name}")
 
 
 def get_device(input: Tensor) -> int:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mindtorch.fx._protocols import GraphLike
 from mindtorch.fx._spelling import _get_qualified_name
+from mindtorch.fx.node import Node
 from mindtorch.nn import Module, Parameter
-
-if TYPE_CHECKING:
-    from mindtorch.fx.graph import Graph
-    from mindtorch.fx.node import Node
 
 _OPS = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output")
 
@@ -28,7 +26,7 @@ def attribute_exists(module: Any, qualified_name: str) -> bool:
     return isinstance(getattr(owner, name), Module | Parameter) or name in owner._buffers
 
 
-def lint(graph: Graph) -> None:
+def lint(graph: GraphLike) -> None:
     """Raise RuntimeError with what is wrong in a graph, if anything is."""
     seen: set[Node] = set()
     names: set[str] = set()
@@ -55,7 +53,7 @@ def lint(graph: Graph) -> None:
                 _check_reference(graph.owning_module, node)
 
 
-def _check_order(graph: Graph, node: Node, used: Node, seen: set[Node]) -> None:
+def _check_order(graph: GraphLike, node: Node, used: Node, seen: set[Node]) -> None:
     if used.graph is not graph:
         raise RuntimeError(
             f"Argument '{used}' of Node '{node}' does not belong to this Graph, but was used as an argument! If you are "

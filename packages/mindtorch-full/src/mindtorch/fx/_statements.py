@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mindtorch.fx._protocols import WriterLike
 from mindtorch.fx._spelling import _get_qualified_name
-
-if TYPE_CHECKING:
-    from mindtorch.fx._codegen import Writer
 
 INFIX = {
     "add": "+",
@@ -57,7 +55,7 @@ def _format_target(base: str, target: str) -> str:
     return base
 
 
-def statement(node: Any, root_module: str, writer: Writer, note: str) -> str:
+def statement(node: Any, root_module: str, writer: WriterLike, note: str) -> str:
     """Return the line for a node that is neither input nor output, without its end.
 
     Args:
@@ -81,7 +79,7 @@ def statement(node: Any, root_module: str, writer: Writer, note: str) -> str:
     raise NotImplementedError(f"node: {node.op} {node.target}")
 
 
-def _function_call(node: Any, name: str, left: str, writer: Writer) -> str:
+def _function_call(node: Any, name: str, left: str, writer: WriterLike) -> str:
     short = getattr(node.target, "__name__", None)
     if getattr(node.target, "__module__", None) == "_operator":
         if short in MAGIC_METHODS:

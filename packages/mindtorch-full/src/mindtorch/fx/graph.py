@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import importlib
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,12 +14,15 @@ from mindtorch.fx import _checks
 from mindtorch.fx._codegen import CodeGen, PythonCode, _PyTreeCodeGen, _PyTreeInfo  # noqa: F401 (their names in torch)
 from mindtorch.fx._names import CustomBuiltin as _CustomBuiltin  # noqa: F401
 from mindtorch.fx._names import _is_magic, _Namespace, _snake_case
+from mindtorch.fx._node_list import _InsertPoint, _node_list
 from mindtorch.fx._notes import PLAIN, described
-from mindtorch.fx._ring import _InsertPoint, _node_list
 from mindtorch.fx._statements import INPLACE_METHODS as inplace_methods  # noqa: F401
 from mindtorch.fx._statements import MAGIC_METHODS as magic_methods  # noqa: F401
 from mindtorch.fx._statements import _format_target  # noqa: F401
 from mindtorch.fx.node import Node, map_arg
+from mindtorch_storage.lazy_import import LazyModule
+
+_tabulate = LazyModule("tabulate", "an optional library")
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -286,7 +288,7 @@ class Graph:
     def print_tabular(self) -> None:
         """Print the nodes as a table; needs the package `tabulate`."""
         try:
-            tabulate = importlib.import_module("tabulate").tabulate
+            tabulate = _tabulate.tabulate
         except ImportError:
             print(
                 "`print_tabular` relies on the library `tabulate`, which could not be found on this machine. Run `pip "

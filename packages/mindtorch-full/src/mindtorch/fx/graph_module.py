@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
-import importlib
 import itertools
 import linecache
 import os
@@ -20,6 +19,9 @@ from mindtorch.fx._names import CUSTOM_BUILTINS
 from mindtorch.fx.graph import Graph
 from mindtorch.fx.node import Node
 from mindtorch.nn import Module
+from mindtorch_storage.lazy_import import LazyModule
+
+_tracing = LazyModule("mindtorch.fx._symbolic_trace", "it makes graph modules itself")
 
 __all__ = ["GraphModule", "reduce_graph_module"]
 
@@ -84,9 +86,7 @@ def _deserialize_graph_module(
     forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type | None = None
 ) -> Module:
     """Return a module by tracing its code anew: the nodes are not in the pickle."""
-    # By name, as that module makes graph modules itself.
-    tracer_cls = importlib.import_module("mindtorch.fx._symbolic_trace").Tracer
-    base = body.get("_tracer_cls") or tracer_cls
+    base = body.get("_tracer_cls") or _tracing.Tracer
     name = body.get("_graphmodule_cls_name", "GraphModule")
 
     class KeepModules(base):  # type: ignore[misc, valid-type]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.fx import _impure
 from mindtorch.fx._impure import has_side_effect
+from mindtorch.fx._protocols import GraphLike
 from mindtorch.fx._spelling import _format_arg, _get_qualified_name, _type_repr, pretty_target
 from mindtorch.fx.immutable_collections import immutable_dict, immutable_list
 from mindtorch.fx.operator_schemas import normalize_function, normalize_module
-
-if TYPE_CHECKING:
-    from mindtorch.fx.graph import Graph
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
@@ -58,12 +56,12 @@ def _shown_type(target: Any) -> str:
 class Node:
     """One step: an operation, its target, its arguments, and the nodes that use what it gives.
 
-    Nodes are made by a `Graph` and stand in its ring; the sentinel of the ring has the op `root`.
+    Nodes are made by a `Graph` and stand in its circular list, whose sentinel has the op `root`.
     """
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphLike,
         name: str,
         op: str,
         target: Target,

@@ -7,7 +7,6 @@ them by that name.
 from __future__ import annotations
 
 import array
-import importlib
 import io
 import os
 import pickle
@@ -18,6 +17,7 @@ from typing import Any
 
 from mindtorch.multiprocessing import reductions
 from mindtorch_dispatch.interface.native import twin
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.storage import UntypedStorage, sharing
 
 _SHOWN = "torch"
@@ -25,7 +25,7 @@ _HOME = "mindtorch"
 
 
 def _find(module_name: str, qualname: str) -> Any:
-    value: Any = importlib.import_module(module_name)
+    value: Any = load(module_name)
     for part in qualname.split("."):
         value = getattr(value, part)
     return value

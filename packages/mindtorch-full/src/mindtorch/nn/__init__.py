@@ -1,6 +1,5 @@
 """Building blocks of neural networks."""
 
-import importlib
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -8,6 +7,7 @@ from mindtorch.nn import _reduction, common_types, functional, init
 from mindtorch.nn.modules import *  # noqa: F403 - the list is modules.__all__
 from mindtorch.nn.modules import __all__ as _module_names
 from mindtorch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from mindtorch_storage.lazy_import import submodules as _submodules
 
 from mindtorch.nn import attention, grad, modules, parallel, parameter, utils  # isort: skip - they build on the modules
 from mindtorch.nn.parallel import DataParallel  # isort: skip
@@ -53,10 +53,7 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
     return made
 
 
-def __getattr__(name: str) -> Any:
-    if name == "quantized":  # few programs use it, and it stands on modules of its own
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
+__getattr__ = _submodules(__name__, "quantized", "torch.nn")
 
 
 adopt(globals())

@@ -1,6 +1,5 @@
 """`torch.npu.random`: the devices' random streams. Seeding before the runtime is initialised happens at its start."""
 
-import importlib
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +8,9 @@ from mindtorch._naming import adopt
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device, device_index
 from mindtorch_npu.generator import default_generator
+from mindtorch_storage.lazy_import import LazyModule
+
+_torch = LazyModule("mindtorch", "it is being imported when this module is")
 
 __all__ = [
     "get_rng_state",
@@ -67,10 +69,8 @@ def initial_seed() -> int:
 def get_rng_state(device: Any = "npu") -> Any:
     """Return where a device's stream is: a byte tensor of seed and offset."""
     runtime.init()
-    mindtorch = importlib.import_module("mindtorch")  # which is being imported when this module is
-
     state = _generator(device_index(device)).state()
-    return mindtorch.tensor(list(state), dtype=mindtorch.uint8)
+    return _torch.tensor(list(state), dtype=_torch.uint8)
 
 
 def set_rng_state(new_state: Any, device: Any = "npu") -> None:

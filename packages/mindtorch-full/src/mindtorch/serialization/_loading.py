@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import pickle
@@ -19,7 +18,13 @@ from mindtorch.serialization._locations import is_meta_location, restorer
 from mindtorch.serialization._restricted import RestrictedUnpickler, UnrestrictedUnpickler
 from mindtorch.serialization._settings import MAP_SHARED, LoadEndianness, load_config, thread_state
 from mindtorch_storage import dtype as types
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_dtype
+
+_tar_loading = LazyModule(
+    "mindtorch.serialization._tar_loading",
+    "it takes longer to import than most files take to load, and few programs meet a tar file",
+)
 
 UNSAFE_MESSAGE = (
     "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to "
@@ -256,9 +261,7 @@ def _load_tar(stream: BinaryIO, map_location: Any, module: Any, options: dict[st
         raise RuntimeError(
             "Cannot use ``weights_only=True`` with files saved in the legacy .tar format. " + UNSAFE_MESSAGE
         )
-    # The tar module takes longer to import than most files take to load, and few programs meet such a file.
-    tar_loading = importlib.import_module("mindtorch.serialization._tar_loading")
-    return tar_loading.read_tar(stream, map_location, lambda source: _unpickler(module, source, options))
+    return _tar_loading.read_tar(stream, map_location, lambda source: _unpickler(module, source, options))
 
 
 def _load_archive(f: Any, stream: BinaryIO, map_location: Any, module: Any, mmap: bool, options: dict[str, Any]) -> Any:

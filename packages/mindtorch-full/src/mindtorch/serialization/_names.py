@@ -20,6 +20,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import get_layout
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES
 
@@ -61,7 +62,7 @@ def _import(module: str) -> Any:
     if found is not None:
         return found
     try:
-        return importlib.import_module(ours)
+        return load(ours)
     except ModuleNotFoundError as error:
         if error.name == ours and ours != module:
             raise ModuleNotFoundError(f"No module named {module!r}", name=module) from None

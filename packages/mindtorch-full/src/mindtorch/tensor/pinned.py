@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +9,15 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.extend.devices import stream_records
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import mode_set
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.storage import UntypedStorage, memory
 from mindtorch_storage.storage.conversion import check_pinning_device
 from mindtorch_storage.strides import memory_span
 
 from .pickling import tensor_over
+
+_accelerator = LazyModule("mindtorch.accelerator", "it stands on this module")
+_backends = LazyModule("mindtorch._backends", "it stands on this module")
 
 
 def pinned_copy(tensor: Any) -> Any:
@@ -55,8 +58,8 @@ def _copy_to(tensor: Any, make: Callable[[int], Any]) -> Any:
 
 def _available() -> bool:
     """Import the accelerator's backend, which brings its pinned memory, where there is one."""
-    if not memory.pinned_memory and importlib.import_module("mindtorch.accelerator").is_available():
-        importlib.import_module("mindtorch._backends").load_backend("npu")
+    if not memory.pinned_memory and _accelerator.is_available():
+        _backends.load_backend("npu")
     return memory.can_pin()
 
 

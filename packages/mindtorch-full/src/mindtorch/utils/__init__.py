@@ -5,6 +5,7 @@ import importlib.util
 from typing import Any, NoReturn
 
 from mindtorch._naming import torch_name
+from mindtorch_storage.lazy_import import load as _load
 
 from ._absent import ABSENT
 from ._swap import swap_tensors
@@ -40,5 +41,5 @@ def __getattr__(name: str) -> Any:
     if name in ABSENT:
         raise AttributeError(f"module '{torch_name(__name__)}' has no attribute '{name}': {ABSENT[name]}")
     if name in _SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     raise AttributeError(f"module '{torch_name(__name__)}' has no attribute '{name}'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import warnings
 from collections import defaultdict
@@ -16,6 +15,7 @@ from mindtorch.utils._python_dispatch import TorchDispatchMode
 from mindtorch.utils._pytree import tree_map
 from mindtorch.utils.module_tracker import ModuleTracker
 from mindtorch_dispatch.extend.overloads import OpOverloadPacket
+from mindtorch_storage.lazy_import import load as _load
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
@@ -226,7 +226,7 @@ class FlopCounterMode(TorchDispatchMode):
 
     def get_table(self, depth: int | None = None) -> str:
         """Return the counts as a table down to `depth` levels of modules."""
-        tabulate = importlib.import_module("tabulate")
+        tabulate = _load("tabulate")  # an optional library
         tabulate.PRESERVE_WHITESPACE = True
         depth = 999999 if depth is None else depth
         total = self.get_total_flops()

@@ -87,7 +87,7 @@ def load() -> ModuleType:
     Raises AclNotFoundError where it is missing, incomplete, or its libraries do not load.
     """
     if simulated():
-        return _simulator().load()  # type: ignore[no-any-return]
+        return simulator().load()  # type: ignore[no-any-return]
     found = absence()
     if found is not None:
         raise AclNotFoundError(found)
@@ -107,7 +107,8 @@ def simulated() -> bool:
     return bool(os.environ.get(SIMULATOR))
 
 
-def _simulator() -> Any:
+def simulator() -> Any:
+    """Return the simulator's package."""
     return importlib.import_module("mindtorch_npu.simulator")  # which a host with devices never loads
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 from functools import cache
 from pathlib import Path
@@ -52,6 +51,6 @@ def _vendor() -> Libraries:
 def symbols() -> Symbols:
     """Return the libraries of this host, the simulated ones where the environment asks for them."""
     if loader.simulated():
-        found: Symbols = importlib.import_module("mindtorch_npu.simulator").libraries()
+        found: Symbols = loader.simulator().libraries()
         return found
     return _vendor()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import accelerator
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.storage import memory
 from mindtorch_storage.storage.elements import class_name
 
@@ -58,7 +58,7 @@ def _class_named(name: str) -> Any:
         return Classes.named[name]
     if module == "torch.cuda":
         raise AssertionError("Torch not compiled with CUDA enabled")
-    return getattr(importlib.import_module(module or name), kind)
+    return getattr(load(module or name), kind)
 
 
 class ConversionMethods:

@@ -9,7 +9,6 @@ process of the program is gone, by Python's resource tracker.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import mmap
 import os
@@ -22,7 +21,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.deferred import settle
+from mindtorch_storage.lazy_import import LazyModule, load
 from mindtorch_storage.storage.memory import HostAllocation
+
+_tempfile = LazyModule("tempfile", "only systems without /dev/shm need it")
+_util = LazyModule("multiprocessing.util", "few programs share memory")
 
 if sys.platform != "win32":  # where the strategy that needs it is not offered
     import fcntl
@@ -40,7 +43,7 @@ def _resource_tracker() -> Any:
     # Imported when needed: it costs as much as the rest of this package, and few programs share files. Kept, as nothing
     # can be imported any more when an interpreter that ends gives files back.
     if not _tracker:
-        _tracker.append(importlib.import_module("multiprocessing.resource_tracker"))
+        _tracker.append(load("multiprocessing.resource_tracker"))
     return _tracker[0]
 
 
@@ -53,7 +56,7 @@ class Strategy:
 def _folder() -> str:
     if os.path.isdir("/dev/shm"):
         return "/dev/shm"
-    folder: str = importlib.import_module("tempfile").gettempdir()
+    folder: str = _tempfile.gettempdir()
     return folder
 
 
@@ -130,7 +133,7 @@ class NamedAllocation(HostAllocation):
         self.handle = handle
         change_count(handle, 1)
         # Child processes run these at their end, and no others.
-        importlib.import_module("multiprocessing.util").Finalize(self, change_count, (handle, -1), exitpriority=0)
+        _util.Finalize(self, change_count, (handle, -1), exitpriority=0)
 
 
 def _path_of(handle: str) -> str:

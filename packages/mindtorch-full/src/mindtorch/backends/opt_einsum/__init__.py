@@ -9,6 +9,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.backends._flags import allow_mutation, flag, give_class
+from mindtorch_storage.lazy_import import load as _load
 
 _state: dict[str, Any] = {"enabled": None, "strategy": None}
 
@@ -20,7 +21,7 @@ def is_available() -> bool:
 
 def get_opt_einsum() -> Any:
     """Return the package opt_einsum, None when it is not installed."""
-    return importlib.import_module("opt_einsum") if is_available() else None
+    return _load("opt_einsum") if is_available() else None
 
 
 def _enabled() -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Iterable
 from typing import Any
 
 from mindtorch_dispatch.meta.packs import pack_classes
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.size import Size
 
 from .keys import GetAttrKey, KeyEntry, MappingKey, SequenceKey
@@ -101,7 +101,7 @@ def _defaultdict_deserialize(dumpable_context: DumpableContext) -> Context:
     wanted = {"default_factory_module", "default_factory_name", "dict_context"}
     if not isinstance(dumpable_context, dict) or set(dumpable_context) != wanted:
         raise ValueError(f"Expected a dictionary with keys {wanted}, got {dumpable_context}")
-    module = importlib.import_module(dumpable_context["default_factory_module"])
+    module = load(dumpable_context["default_factory_module"])
     return [getattr(module, dumpable_context["default_factory_name"]), dumpable_context["dict_context"]]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
+
+from mindtorch_storage.lazy_import import load
 
 from .registry import (
     NO_SERIALIZED_TYPE_NAME_FOUND,
@@ -50,7 +51,7 @@ def enum_object_hook(obj: dict[str, Any]) -> Any:
     if "__enum__" not in obj:
         return obj
     module_name, _, qualname = obj["fqn"].partition(":")
-    value: Any = importlib.import_module(module_name)
+    value: Any = load(module_name)
     for part in qualname.split("."):
         value = getattr(value, part)
     return value[obj["name"]]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tensorboard.plugins.projector.projector_config_pb2 import EmbeddingInfo
 
+from mindtorch_storage.lazy_import import LazyModule
+
 from ._convert_np import make_np
 from ._utils import make_grid
+
+_pictures = LazyModule("PIL.Image", "an optional library")
 
 __all__ = ["get_embedding_info", "make_mat", "make_sprite", "make_tsv", "write_pbtxt"]
 
@@ -30,13 +33,11 @@ def make_tsv(metadata: Sequence[Any], save_path: str, metadata_header: Sequence[
 
 def make_sprite(label_img: Any, save_path: str) -> None:
     """Write the pictures of all points as one, a square of them."""
-    pictures = import_module("PIL.Image")  # an optional library
-
     each_row = int(np.ceil(label_img.shape[0] ** 0.5))
     grid = make_grid(make_np(label_img), ncols=each_row).transpose(1, 2, 0)
     square = np.zeros((grid.shape[1], grid.shape[1], 3))
     square[: grid.shape[0]] = grid
-    pictures.fromarray(np.uint8((square * 255).clip(0, 255))).save(Path(save_path, "sprite.png"), format="PNG")
+    _pictures.fromarray(np.uint8((square * 255).clip(0, 255))).save(Path(save_path, "sprite.png"), format="PNG")
 
 
 def get_embedding_info(metadata: Any, label_img: Any, subdir: str, global_step: Any, tag: str) -> Any:

@@ -6,14 +6,19 @@ import io
 import os
 import tempfile
 import wave
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
 
+from mindtorch_storage.lazy_import import LazyModule, load
+
 from ._convert_np import make_np
 from ._utils import _prepare_video, convert_to_HWC
+
+_drawing = LazyModule("PIL.ImageDraw", "an optional library")
+_fonts = LazyModule("PIL.ImageFont", "an optional library")
+_pictures = LazyModule("PIL.Image", "an optional library")
 
 __all__ = ["audio", "draw_boxes", "image", "image_boxes", "make_image", "make_video", "video"]
 
@@ -68,11 +73,11 @@ def _draw_single_box(
     color_text: str = "black",
     thickness: int = 2,
 ) -> Any:
-    draw = import_module("PIL.ImageDraw").Draw(image)  # an optional library
+    draw = _drawing.Draw(image)
     corners = [(xmin, ymin), (xmin, ymax), (xmax, ymax), (xmax, ymin), (xmin, ymin)]
     draw.line(corners, width=thickness, fill=color)
     if display_str:
-        font = import_module("PIL.ImageFont").load_default()
+        font = _fonts.load_default()
         left, top, right, bottom = font.getbbox(display_str)
         width, height = right - left, bottom - top
         margin = np.ceil(0.05 * height)
@@ -83,13 +88,11 @@ def _draw_single_box(
 
 def make_image(tensor: Array, rescale: float = 1, rois: Array | None = None, labels: list[str] | None = None) -> Any:
     """Return (height, width, channels) of uint8 as an encoded picture."""
-    pictures = import_module("PIL.Image")  # an optional library
-
     height, width, channels = tensor.shape
-    picture = pictures.fromarray(tensor)
+    picture = _pictures.fromarray(tensor)
     if rois is not None:
         picture = draw_boxes(picture, rois, labels=labels)
-    picture = picture.resize((int(width * rescale), int(height * rescale)), pictures.Resampling.LANCZOS)
+    picture = picture.resize((int(width * rescale), int(height * rescale)), _pictures.Resampling.LANCZOS)
     encoded = io.BytesIO()
     picture.save(encoded, format="PNG")
     return Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=encoded.getvalue())
@@ -104,7 +107,7 @@ def video(tag: str, tensor: Any, fps: int = 4) -> Any:
 def make_video(tensor: Array, fps: int) -> Any:
     """Return (time, height, width, channels) as an animation; None, and a line that says so, without moviepy."""
     try:
-        clips = import_module("moviepy.video.io.ImageSequenceClip")  # an optional library
+        clips = load("moviepy.video.io.ImageSequenceClip")  # an optional library
     except ImportError:
         print("add_video needs package moviepy")
         return None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
+
+from mindtorch_storage.lazy_import import LazyModule
+
+_agg = LazyModule("matplotlib.backends.backend_agg", "an optional library")
+_pyplot = LazyModule("matplotlib.pyplot", "an optional library")
 
 __all__ = ["convert_to_HWC", "figure_to_image", "make_grid"]
 
@@ -14,15 +18,13 @@ Array = np.ndarray[Any, Any]
 
 def figure_to_image(figures: Any, close: bool = True) -> Array:
     """Return what a matplotlib figure shows as (3, height, width), of a list of figures as (count, 3, height, width)."""
-    # An optional library.
-    agg, plt = import_module("matplotlib.backends.backend_agg"), import_module("matplotlib.pyplot")
 
     def render(figure: Any) -> Array:
-        canvas = agg.FigureCanvasAgg(figure)
+        canvas = _agg.FigureCanvasAgg(figure)
         canvas.draw()
         pixels = np.asarray(canvas.buffer_rgba(), dtype=np.uint8)[:, :, :3]
         if close:
-            plt.close(figure)
+            _pyplot.close(figure)
         return np.moveaxis(pixels, 2, 0)
 
     return np.stack([render(one) for one in figures]) if isinstance(figures, list) else render(figures)

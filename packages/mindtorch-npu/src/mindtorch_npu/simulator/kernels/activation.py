@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.kernels._special import special
 
+_erf, _expit = special("erf"), special("expit")
 _ROOT, _SLOPE = np.sqrt(2.0), np.sqrt(2.0 / np.pi)
-
-
-def _erf(x: Any) -> Any:
-    return importlib.import_module("scipy.special").erf(x)
-
-
-def _expit(x: Any) -> Any:
-    return importlib.import_module("scipy.special").expit(x)
 
 
 def _like(x: Any, value: float) -> Any:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
-
-
-def _special(name: str) -> Any:
-    def call(*arrays: Any) -> Any:
-        return getattr(importlib.import_module("scipy.special"), name)(*arrays)
-
-    return call
+from mindtorch_npu.simulator.kernels._special import special
 
 
 def _real(x: Any) -> Any:
@@ -78,8 +71,8 @@ _UNARY = {
     "Log2": np.log2, "Log10": np.log10, "Log1p": np.log1p, "Sqrt": np.sqrt, "Square": np.square, "Sin": np.sin,
     "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Sinh": np.sinh,
     "Cosh": np.cosh, "Tanh": np.tanh, "Asinh": np.arcsinh, "Acosh": np.arccosh, "Atanh": np.arctanh,
-    "Erf": _special("erf"), "Erfc": _special("erfc"), "Erfinv": _special("erfinv"), "Sigmoid": _special("expit"),
-    "Lgamma": _special("gammaln"), "Digamma": _special("digamma"), "Sinc": np.sinc,
+    "Erf": special("erf"), "Erfc": special("erfc"), "Erfinv": special("erfinv"), "Sigmoid": special("expit"),
+    "Lgamma": special("gammaln"), "Digamma": special("digamma"), "Sinc": np.sinc,
 }  # fmt: skip
 for _name, _fn in _UNARY.items():
     kernel(_name, (lambda fn: lambda x: fn(x if _name_keeps(fn) else _real(x)))(_fn))
@@ -144,7 +137,7 @@ kernel("ClampMaxTensor", lambda x, high: _clamp(x, None, high))
 kernel("Atan2", np.arctan2)
 kernel("LogAddExp", np.logaddexp)
 kernel("LogAddExp2", np.logaddexp2)
-kernel("XLogYTensor", _special("xlogy"))
+kernel("XLogYTensor", special("xlogy"))
 kernel("Heaviside", lambda x, y: np.where(np.equal(x, 0), y, np.greater(x, 0)))
 kernel("Gcd", np.gcd)
 kernel("SWhere", lambda condition, x, y: np.where(condition, x, y))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mindtorch.fx.graph import Graph
-    from mindtorch.fx.node import Node
+from mindtorch.fx._protocols import GraphLike
+from mindtorch.fx.node import Node
 
 
 class _node_list:
     """The nodes of a graph from its first to its last, or back."""
 
-    def __init__(self, graph: Graph, direction: str = "_next") -> None:
+    def __init__(self, graph: GraphLike, direction: str = "_next") -> None:
         if direction not in ("_next", "_prev"):
             raise AssertionError(f"direction must be '_next' or '_prev', got {direction}")
         self.graph = graph
@@ -25,7 +24,7 @@ class _node_list:
     def __iter__(self) -> Iterator[Node]:
         node = getattr(self.graph._root, self.direction)
         while node is not self.graph._root:
-            # A node that is erased meanwhile still knows its neighbours, so that the walk goes on from it.
+            # A node that is erased meanwhile still knows the next one, so that the walk goes on from it.
             if not node._erased:
                 yield node
             node = getattr(node, self.direction)
@@ -40,7 +39,7 @@ _node_list.__module__ = "torch.fx.graph"
 class _InsertPoint:
     """A place for new nodes, until the context is left."""
 
-    def __init__(self, graph: Graph, new_insert: Callable[..., None]) -> None:
+    def __init__(self, graph: GraphLike, new_insert: Callable[..., None]) -> None:
         self.graph = graph
         self.orig_insert, graph._insert = graph._insert, new_insert
 
