@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import mindtorch
-from mindtorch.tensor.pickling import meta_tensor, state_of, tensor_over
+from mindtorch.tensor.pickling import meta_tensor, set_state, state_of, tensor_over
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.lazy_import import load
@@ -163,12 +163,7 @@ def _get_obj_state(obj: Any) -> Any:
 
 def _set_obj_state(obj: Any, state: Any) -> Any:
     """Give an object the attributes that `_get_obj_state` found."""
-    if isinstance(state, tuple) and len(state) != 2:
-        raise RuntimeError(f"Invalid serialized state: {state}")
-    parts = state if isinstance(state, tuple) else (state,)
-    for part in parts:
-        for name, value in (part or {}).items():
-            setattr(obj, name, value)
+    set_state(obj, state)
     return obj
 
 

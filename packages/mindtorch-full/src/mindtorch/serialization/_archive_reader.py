@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+
+from mindtorch.serialization._budget import UNLIMITED, Budget
 
 _LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
@@ -26,6 +27,7 @@ _MINIZ_TEXT = (
     "file was modified after saving."
 )
 _ENFORCE = "[enforce fail at inline_container.cc"  # torch names the place of its check in some texts
+_ENTRY_COST = 256  # bytes of memory that a name in the directory takes, beside the directory itself
 _PIECE = 1 << 18  # what was just read is still in the processor's cache when its checksum is computed
 _OLDEST_VERSION, _NEWEST_VERSION = 1, 10
 
@@ -34,8 +36,8 @@ def _damaged(what: str, why: str) -> RuntimeError:
     return RuntimeError(f"PytorchStreamReader failed {what}: {why}{_MINIZ_TEXT}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
+    full_name: bytes
     header_offset: int
     size: int
     stored_size: int
@@ -47,12 +49,15 @@ class _Entry:
 class ArchiveReader:
     """Random access to the records of an archive that begins at the stream's position."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, budget: Budget = UNLIMITED) -> None:
         self._stream = stream
+        self._budget = budget
         self._base = stream.tell()
         self._length = stream.seek(0, os.SEEK_END) - self._base
-        directory = self._read_directory()
-        self._entries = self._without_archive_name(directory)
+        self._folder = b""
+        self._directory = b""
+        self._last: tuple[str | None, Any] = (None, None)
+        self._entries = self._read_directory()
         self._check_version()
 
     def _read_at(self, offset: int, size: int) -> bytes:
@@ -83,36 +88,33 @@ class ArchiveReader:
             raise _damaged(problem, "invalid header or archive is corrupted")
         return count, size, offset
 
-    def _read_directory(self) -> dict[str, _Entry]:
+    def _read_directory(self) -> dict[str, int]:
+        """The names of all records without the folder that they are in, and where in the directory each stands."""
         count, size, offset = self._find_directory()
-        data = self._read_at(offset, size)
-        entries: dict[str, _Entry] = {}
+        self._budget.take(size + count * _ENTRY_COST)
+        data = self._directory = self._read_at(offset, size)
+        entries: dict[str, int] = {}
         position = 0
-        for _ in range(count):
+        for number in range(count):
             if position + _CENTRAL_HEADER.size > len(data) or data[position : position + 4] != b"PK\x01\x02":
                 raise _damaged("reading zip archive", "invalid header or archive is corrupted")
-            header = _CENTRAL_HEADER.unpack_from(data, position)
-            name_size, extra_size, comment_size = header[10:13]
+            name_size, extra_size, comment_size = struct.unpack_from("<HHH", data, position + 28)
             name_start = position + _CENTRAL_HEADER.size
-            name = data[name_start : name_start + name_size].decode("utf-8", "replace")
-            extra = data[name_start + name_size : name_start + name_size + extra_size]
-            entries[name] = _entry(header, extra)
+            name = self._inside_folder(data[name_start : name_start + name_size], first=number == 0)
+            if name in entries:  # others who read the file, to check it, might see the other one
+                raise _damaged("reading zip archive", "invalid header or archive is corrupted")
+            entries[name] = position
             position = name_start + name_size + extra_size + comment_size
         return entries
 
-    def _without_archive_name(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
-        prefix: str | None = None
-        result: dict[str, _Entry] = {}
-        for name, entry in entries.items():
-            folder, slash, rest = name.partition("/")
-            if prefix is None:
-                if not slash:
-                    raise RuntimeError(f"file in archive is not in a subdirectory: {name}")
-                prefix = folder
-            elif folder != prefix or not slash:
-                raise RuntimeError(f"file in archive is not in a subdirectory {prefix}/: {name}")
-            result[rest] = entry
-        return result
+    def _inside_folder(self, full_name: bytes, *, first: bool) -> str:
+        folder, slash, name = full_name.partition(b"/")
+        if first:
+            self._folder = folder + slash
+        if not slash or folder + slash != self._folder:
+            where = "a subdirectory" if first else f"a subdirectory {self._folder.decode('utf-8', 'replace')}"
+            raise RuntimeError(f"file in archive is not in {where}: {full_name.decode('utf-8', 'replace')}")
+        return name.decode("utf-8", "replace")
 
     def _check_version(self) -> None:
         name = "version" if self.has_record("version") else ".data/version"
@@ -148,9 +150,12 @@ class ArchiveReader:
         return list(self._entries)
 
     def _entry_of(self, name: str) -> _Entry:
-        entry = self._entries.get(name)
-        if entry is None:
+        if name == self._last[0]:  # each record is asked about several times in a row
+            return self._last[1]
+        position = self._entries.get(name)
+        if position is None:
             raise _damaged(f"locating file {name}", "file not found")
+        entry = _entry(self._directory, position)
         if entry.flags & 1:
             raise _damaged(f"retrieving file meta-data for {name}", "unsupported encryption")
         if entry.method not in (_STORED, _DEFLATED):
@@ -159,6 +164,7 @@ class ArchiveReader:
         most = entry.stored_size if entry.method == _STORED else entry.stored_size * _DEFLATE_RATIO
         if entry.stored_size > self._length or entry.size > most:
             raise _damaged(f"retrieving file meta-data for {name}", "invalid header or archive is corrupted")
+        self._last = name, entry
         return entry
 
     def record_size(self, name: str) -> int:
@@ -172,10 +178,10 @@ class ArchiveReader:
     def record_offset(self, name: str) -> int:
         """Where the record's bytes begin, from the start of the archive."""
         entry = self._entry_of(name)
-        header = self._read_at(entry.header_offset, _LOCAL_HEADER.size)
-        if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
+        header = self._read_at(entry.header_offset, _LOCAL_HEADER.size + len(entry.full_name))
+        if not header.startswith(b"PK\x03\x04") or header[_LOCAL_HEADER.size :] != entry.full_name:
             raise _damaged(f"reading file {name}", "invalid header or archive is corrupted")
-        name_size, extra_size = _LOCAL_HEADER.unpack(header)[9:11]
+        name_size, extra_size = _LOCAL_HEADER.unpack_from(header)[9:11]
         offset: int = entry.header_offset + _LOCAL_HEADER.size + name_size + extra_size
         if offset + entry.stored_size > self._length:
             raise _damaged(f"reading file {name}", "invalid header or archive is corrupted")
@@ -187,7 +193,9 @@ class ArchiveReader:
 
     def get_record(self, name: str) -> bytes:
         """A record's content, checked."""
-        content = np.empty(self.record_size(name), np.uint8)
+        size = self.record_size(name)
+        self._budget.take(2 * size)
+        content = np.empty(size, np.uint8)
         self.read_into(name, content)
         return content.tobytes()
 
@@ -200,27 +208,29 @@ class ArchiveReader:
             if checksum is None:
                 raise _damaged(f"reading file {name}", "file read failed")
         else:
-            content = _inflated(self._stream.read(entry.stored_size), entry.size)
-            if content is None:
+            checksum = _inflate(self._stream, entry.stored_size, target)
+            if checksum is None:
                 raise _damaged(f"reading file {name}", "decompression failed or archive is corrupted")
-            target[:] = np.frombuffer(content, np.uint8)
-            checksum = zlib.crc32(content)
         # Zero stands for a checksum that was left out, as where room for data was saved without it.
         if entry.checksum and entry.checksum != checksum:
             raise _damaged(f"reading file {name}", "CRC-32 check failed")
 
 
-def _entry(header: tuple[int, ...], extra: bytes) -> _Entry:
+def _entry(directory: bytes, position: int) -> _Entry:
+    header = _CENTRAL_HEADER.unpack_from(directory, position)
+    name_size, extra_size = header[10:12]
+    name_start = position + _CENTRAL_HEADER.size
+    full_name = directory[name_start : name_start + name_size]
+    wide = _zip64_fields(directory[name_start + name_size : name_start + name_size + extra_size])
     flags, method = header[3], header[4]
     checksum, stored_size, size, offset = header[7], header[8], header[9], header[16]
-    wide = _zip64_fields(extra)
     if size == _LIMIT32 and wide:
         size = wide.pop(0)
     if stored_size == _LIMIT32 and wide:
         stored_size = wide.pop(0)
     if offset == _LIMIT32 and wide:
         offset = wide.pop(0)
-    return _Entry(offset, size, stored_size, checksum, method, flags)
+    return _Entry(full_name, offset, size, stored_size, checksum, method, flags)
 
 
 def _zip64_fields(extra: bytes) -> list[int]:
@@ -252,10 +262,24 @@ def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> int | None:
     return checksum
 
 
-def _inflated(data: bytes, size: int) -> bytes | None:
+def _inflate(stream: BinaryIO, stored_size: int, target: np.ndarray[Any, Any]) -> int | None:
+    """Fill `target` with what the next `stored_size` bytes expand to; returns its checksum, None when it is not that."""
+    view, checksum, machine = target.data, 0, zlib.decompressobj(-15)
+    pending, left = b"", stored_size
     try:
-        # One byte more than announced shows a record that lies about its length, without inflating all of it.
-        content = zlib.decompressobj(-15).decompress(data, size + 1)
+        while not machine.eof:
+            if not pending:
+                pending = stream.read(min(left, _PIECE))
+                left -= len(pending)
+                if not pending:
+                    return None
+            # One byte more than announced shows a record that lies about its length.
+            content = machine.decompress(pending, min(_PIECE, len(view) + 1))
+            if len(content) > len(view):
+                return None
+            pending = machine.unconsumed_tail
+            view[: len(content)] = content
+            checksum, view = zlib.crc32(content, checksum), view[len(content) :]
     except zlib.error:
         return None
-    return content if len(content) == size else None
+    return None if len(view) else checksum

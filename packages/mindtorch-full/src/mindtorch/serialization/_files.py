@@ -53,6 +53,14 @@ def opened_for_reading(source: Any) -> Iterator[BinaryIO]:
         yield source
 
 
+def bytes_left(stream: BinaryIO) -> int:
+    """The bytes from the stream's position to its end."""
+    here = stream.tell()
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(here)
+    return end - here
+
+
 def _is_regular_or_absent(path: str) -> bool:
     try:
         return stat.S_ISREG(os.stat(path).st_mode)

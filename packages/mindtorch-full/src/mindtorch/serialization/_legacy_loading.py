@@ -10,15 +10,17 @@ import warnings
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-import numpy as np
-
+from mindtorch.serialization._budget import Budget
+from mindtorch.serialization._calls import callers_code
+from mindtorch.serialization._files import bytes_left
 from mindtorch.serialization._locations import restorer
+from mindtorch.serialization._saved_ids import SavedId, storage_id
 from mindtorch.serialization._saving import MAGIC_NUMBER, PROTOCOL_VERSION
 from mindtorch.serialization._settings import thread_state
-from mindtorch_storage import dtype as types
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
 _TAR_MAGIC, _TAR_MAGIC_PLACE = b"ustar", 257
+_PIECE = 1 << 20
 _SLACK = 1 << 20
 """Storages may ask for this many bytes more than the file has; reading them then says what is missing, as torch does. More
 is refused before memory is taken."""
@@ -52,8 +54,9 @@ def check_source(cls: type, saved: str) -> None:
 class _StorageTable:
     """Storages by key. They are made empty while unpickling, for tensors to view, and filled afterwards."""
 
-    def __init__(self, map_location: Any, available: int) -> None:
+    def __init__(self, map_location: Any, available: int, budget: Budget) -> None:
         self._available = available
+        self._budget = budget
         self._restore = restorer(map_location)
         self._typed: dict[Any, TypedStorage] = {}
         self._views: dict[Any, TypedStorage] = {}
@@ -61,28 +64,30 @@ class _StorageTable:
     def __call__(self, saved_id: Any) -> Any:
         if not isinstance(saved_id, tuple) or not saved_id:
             raise pickle.UnpicklingError(f"saved_id must be a tuple, got {type(saved_id).__name__}")
-        data: list[Any] = [part.decode("ascii") if isinstance(part, bytes) else part for part in saved_id]
-        kind = data.pop(0)
+        kind = saved_id[0].decode("ascii", "replace") if isinstance(saved_id[0], bytes) else saved_id[0]
         if kind == "module":
-            cls, source_file, source = data
+            _, cls, source_file, source = saved_id
             if source_file and source:
                 check_source(cls, source)
             return cls
         if kind != "storage":
             raise RuntimeError(f"Unknown saved id type: {kind}")
-        storage_type, key, location, count, view = data
-        dtype = types.uint8 if storage_type is UntypedStorage else storage_type.dtype
-        root = self._typed.get(key)
+        saved = storage_id(saved_id, 6)
+        root = self._typed.get(saved.key)
         if root is None:
-            self._available -= count * dtype.itemsize
-            if self._available < -_SLACK:
-                raise RuntimeError(
-                    f"unexpected EOF, expected {-self._available} more bytes. The file might be corrupted."
-                )
-            # Zeros, not garbage, for programs that look before the data arrives.
-            memory = UntypedStorage(count * dtype.itemsize).fill_(0)
-            root = self._typed[key] = TypedStorage._over(self._restore(memory, location), dtype)
-        return root if view is None else self._view(root, *view)
+            root = self._typed[saved.key] = self._made(saved)
+        return root if saved.view is None else self._view(root, *saved.view)
+
+    def _made(self, saved: SavedId) -> TypedStorage:
+        nbytes = saved.count * saved.dtype.itemsize
+        self._available -= max(nbytes, 0)
+        if self._available < -_SLACK:
+            raise RuntimeError(f"unexpected EOF, expected {-self._available} more bytes. The file might be corrupted.")
+        self._budget.take(nbytes)
+        # Zeros, not garbage, for programs that look before the data arrives.
+        memory = UntypedStorage(nbytes).fill_(0)
+        with callers_code():
+            return TypedStorage._over(self._restore(memory, saved.location), saved.dtype)
 
     def _view(self, root: TypedStorage, key: Any, offset: int, count: int) -> TypedStorage:
         found = self._views.get(key)
@@ -93,8 +98,10 @@ class _StorageTable:
 
     def fill(self, key: Any, stream: BinaryIO) -> None:
         """Read the elements of one storage."""
-        if key not in self._typed:
-            raise AssertionError(f"storage key {key!r} not found in deserialized_objects")
+        key = key.decode("ascii", "replace") if isinstance(key, bytes) else key
+        if type(key) not in (str, int) or key not in self._typed:
+            shown = repr(key) if type(key) in (str, int) else f"of type {type(key).__name__}"
+            raise pickle.UnpicklingError(f"storage key {shown[:1000]} not found in deserialized_objects")
         typed = self._typed[key]
         (count,) = struct.unpack("<q", read_exactly(stream, 8))
         target, expected = typed.untyped(), typed.nbytes()
@@ -103,10 +110,12 @@ class _StorageTable:
         if target.device.type == "meta":
             stream.seek(expected, 1)
             return
-        data = UntypedStorage._from_buffer(np.frombuffer(read_exactly(stream, expected), np.uint8).copy())
+        data = target if target.buffer is not None else UntypedStorage(expected)
+        _read_into(stream, data.buffer.data)
         if sys.byteorder == "big":
             data.byteswap(typed.dtype)
-        target.copy_(data)
+        if data is not target:
+            target.copy_(data)
 
 
 def read_exactly(stream: BinaryIO, size: int) -> bytes:
@@ -120,11 +129,14 @@ def read_exactly(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _bytes_left(stream: BinaryIO) -> int:
-    here = stream.tell()
-    end = stream.seek(0, 2)
-    stream.seek(here)
-    return end - here
+def _read_into(stream: BinaryIO, target: memoryview) -> None:
+    """Fill `target` piece by piece, so that no second copy of it is in memory; RuntimeError as `read_exactly`."""
+    while len(target):
+        piece = stream.read(min(len(target), _PIECE))
+        if not piece:
+            raise RuntimeError(f"unexpected EOF, expected {len(target)} more bytes. The file might be corrupted.")
+        target[: len(piece)] = piece
+        target = target[len(piece) :]
 
 
 def is_tar(stream: BinaryIO) -> bool:
@@ -135,21 +147,24 @@ def is_tar(stream: BinaryIO) -> bool:
     return start[_TAR_MAGIC_PLACE:] == _TAR_MAGIC
 
 
-def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[BinaryIO], Any]) -> Any:
+def read_legacy(stream: BinaryIO, map_location: Any, make_unpickler: Callable[[BinaryIO], Any], budget: Budget) -> Any:
     """Read a file of the older format from the stream's position on."""
-    if make_unpickler(stream).load() != MAGIC_NUMBER:
+    magic = make_unpickler(stream).load()
+    if type(magic) is not int or magic != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = make_unpickler(stream).load()
-    if version != PROTOCOL_VERSION:
-        raise RuntimeError(f"Invalid protocol version: {version}")
+    if type(version) is not int or version != PROTOCOL_VERSION:
+        raise RuntimeError(f"Invalid protocol version: {version if type(version) is int else type(version).__name__}")
     make_unpickler(stream).load()
-    table = _StorageTable(map_location, _bytes_left(stream))
+    table = _StorageTable(map_location, bytes_left(stream), budget)
     unpickler = make_unpickler(stream)
     unpickler.persistent_load = table
     before, thread_state.after_data = thread_state.after_data, []
     try:
         result = unpickler.load()
         keys = make_unpickler(stream).load()
+        if type(keys) is not list:
+            raise pickle.UnpicklingError(f"expected a list of the keys of storages, got {type(keys).__name__}")
         if not thread_state.skip_data:
             for key in keys:
                 table.fill(key, stream)

@@ -13,11 +13,13 @@ from typing import Any, BinaryIO
 import mindtorch
 from mindtorch.serialization import _allowed, _files
 from mindtorch.serialization._archive_reader import ArchiveReader
+from mindtorch.serialization._budget import UNLIMITED, Budget
+from mindtorch.serialization._calls import RaisedByCaller, callers_code
 from mindtorch.serialization._legacy_loading import is_tar, read_legacy
 from mindtorch.serialization._locations import is_meta_location, restorer
 from mindtorch.serialization._restricted import RestrictedUnpickler, UnrestrictedUnpickler
+from mindtorch.serialization._saved_ids import SavedId, storage_id
 from mindtorch.serialization._settings import MAP_SHARED, LoadEndianness, load_config, thread_state
-from mindtorch_storage import dtype as types
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_dtype
 
@@ -57,55 +59,62 @@ def _weights_only_message(message: str) -> str:
     return f"{text}\n\n{message}{_DOCS_MESSAGE}"
 
 
+_ALIGNMENT = 16
+"""What the memory of any element type is aligned to: records that lie otherwise in a file are read and not mapped."""
+
+
 class _StorageLoader:
     """Resolves the storages that the pickle of an archive refers to."""
 
-    def __init__(self, archive: ArchiveReader, map_location: Any, mapped: UntypedStorage | None) -> None:
+    def __init__(
+        self, archive: ArchiveReader, map_location: Any, mapped: UntypedStorage | None, budget: Budget
+    ) -> None:
         self._archive = archive
         self._mapped = mapped
+        self._budget = budget
         self._restore = restorer(map_location)
         self._to_meta = is_meta_location(map_location)
         self._byte_order = _byte_order(archive)
-        self._loaded: dict[str, TypedStorage] = {}
+        self._loaded: dict[str | int, TypedStorage] = {}
 
     def __call__(self, saved_id: Any) -> TypedStorage:
-        if not isinstance(saved_id, tuple) or len(saved_id) != 5:
-            raise pickle.UnpicklingError(f"a storage is described by 5 values, got {saved_id!r}")
-        _, kind, key, location, count = (_decoded(part) for part in saved_id)
-        dtype = types.uint8 if kind is UntypedStorage else kind.dtype
-        found = self._loaded.get(key)
+        saved = storage_id(saved_id, 5)
+        found = self._loaded.get(saved.key)
         if found is None:
-            found = self._loaded[key] = TypedStorage._over(self._load(dtype, count, key, location), dtype)
+            found = self._loaded[saved.key] = TypedStorage._over(self._load(saved), saved.dtype)
         return found
 
-    def _load(self, dtype: Any, count: int, key: str, location: str) -> Any:
-        name, nbytes = f"data/{key}", count * dtype.itemsize
+    def _load(self, saved: SavedId) -> Any:
+        name, nbytes = f"data/{saved.key}", saved.count * saved.dtype.itemsize
         if self._to_meta:
             return UntypedStorage(nbytes, device="meta")
         if thread_state.skip_data:
-            return self._restore(UntypedStorage(nbytes), location)
+            self._budget.take(nbytes)
+            return self._restored(UntypedStorage(nbytes), saved.location)
         size = self._archive.record_size(name)
         if size != nbytes:
             raise RuntimeError(
                 f"record size ({size} bytes) does not match expected size ({nbytes} bytes = {nbytes} elements * 1 "
                 "bytes/element) for dtype Byte"
             )
-        if self._mapped is not None:
-            if not self._archive.is_stored(name):
-                raise RuntimeError(f"record {name} is compressed and cannot be mapped: load this file without mmap")
-            offset = self._archive.record_offset(name)
-            storage = self._mapped[offset : offset + nbytes]
-        else:
+        storage = None if self._mapped is None else self._mapping_of(name, nbytes)
+        if storage is None:
+            self._budget.take(nbytes)
             storage = UntypedStorage(nbytes)
             self._archive.read_into(name, storage.buffer)
         if self._byte_order != sys.byteorder:
-            storage.byteswap(dtype)
-        return self._restore(storage, location)
+            storage.byteswap(saved.dtype)
+        return self._restored(storage, saved.location)
 
+    def _mapping_of(self, name: str, nbytes: int) -> Any:
+        if not self._archive.is_stored(name):
+            raise RuntimeError(f"record {name} is compressed and cannot be mapped: load this file without mmap")
+        offset = self._archive.record_offset(name)
+        return None if offset % _ALIGNMENT else self._mapped[offset : offset + nbytes]  # type: ignore[index]
 
-def _decoded(part: Any) -> Any:
-    # Files of Python 2 hold byte strings where ours hold text.
-    return part.decode("ascii") if isinstance(part, bytes) else part
+    def _restored(self, storage: UntypedStorage, location: str) -> Any:
+        with callers_code():  # `map_location` and the devices that a program registered
+            return self._restore(storage, location)
 
 
 def _byte_order(archive: ArchiveReader) -> str:
@@ -128,10 +137,10 @@ def _byte_order(archive: ArchiveReader) -> str:
     return "big" if assumed is LoadEndianness.BIG else "little"
 
 
-def _unpickler(module: Any, stream: BinaryIO, options: dict[str, Any]) -> Any:
+def _unpickler(module: Any, stream: BinaryIO, options: dict[str, Any], budget: Budget) -> Any:
     """The unpickler for this pickle module; None stands for the restricted one."""
     if module is None:
-        return RestrictedUnpickler(stream, encoding=options.get("encoding", "utf-8"))
+        return RestrictedUnpickler(stream, encoding=options.get("encoding", "utf-8"), budget=budget)
     if module.Unpickler is pickle.Unpickler:
         return UnrestrictedUnpickler(stream, **options)
 
@@ -145,10 +154,15 @@ def _unpickler(module: Any, stream: BinaryIO, options: dict[str, Any]) -> Any:
 
 
 def _read_archive(
-    archive: ArchiveReader, map_location: Any, module: Any, mapped: UntypedStorage | None, options: dict[str, Any]
+    archive: ArchiveReader,
+    map_location: Any,
+    module: Any,
+    mapped: UntypedStorage | None,
+    options: dict[str, Any],
+    budget: Budget,
 ) -> Any:
-    unpickler = _unpickler(module, io.BytesIO(archive.get_record("data.pkl")), options)
-    unpickler.persistent_load = _StorageLoader(archive, map_location, mapped)
+    unpickler = _unpickler(module, io.BytesIO(archive.get_record("data.pkl")), options, budget)
+    unpickler.persistent_load = _StorageLoader(archive, map_location, mapped, budget)
     before = thread_state.map_location, thread_state.after_data
     thread_state.map_location, thread_state.after_data = map_location, None
     try:
@@ -238,9 +252,10 @@ def load(
     if _files.is_path(f) and os.fsdecode(f).endswith(".safetensors"):
         return _load_safetensors(os.fsdecode(f), map_location)
     with _files.opened_for_reading(f) as stream:
+        budget = Budget(_files.bytes_left(stream)) if restricted else UNLIMITED
         try:
             if is_archive(stream):
-                return _load_archive(f, stream, map_location, module, mmap, options)
+                return _load_archive(f, stream, map_location, module, mmap, options, budget)
             if mmap:
                 name = f"{f}, " if isinstance(f, str) else ""
                 raise RuntimeError(
@@ -249,7 +264,9 @@ def load(
                 )
             if is_tar(stream):
                 return _load_tar(stream, map_location, module, options)
-            return read_legacy(stream, map_location, lambda source: _unpickler(module, source, options))
+            return read_legacy(stream, map_location, lambda source: _unpickler(module, source, options, budget), budget)
+        except RaisedByCaller as raised:
+            raise raised.error from None
         except pickle.UnpicklingError as error:
             if not restricted:
                 raise
@@ -261,15 +278,23 @@ def _load_tar(stream: BinaryIO, map_location: Any, module: Any, options: dict[st
         raise RuntimeError(
             "Cannot use ``weights_only=True`` with files saved in the legacy .tar format. " + UNSAFE_MESSAGE
         )
-    return _tar_loading.read_tar(stream, map_location, lambda source: _unpickler(module, source, options))
+    return _tar_loading.read_tar(stream, map_location, lambda source: _unpickler(module, source, options, UNLIMITED))
 
 
-def _load_archive(f: Any, stream: BinaryIO, map_location: Any, module: Any, mmap: bool, options: dict[str, Any]) -> Any:
-    archive = ArchiveReader(stream)
+def _load_archive(
+    f: Any,
+    stream: BinaryIO,
+    map_location: Any,
+    module: Any,
+    mmap: bool,
+    options: dict[str, Any],
+    budget: Budget,
+) -> Any:
+    archive = ArchiveReader(stream, budget)
     if archive.has_record("constants.pkl"):
         if module is None:
             raise RuntimeError(
                 "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. " + UNSAFE_MESSAGE
             )
         raise NotImplementedError("This file is a TorchScript archive; MindTorch does not run TorchScript.")
-    return _read_archive(archive, map_location, module, _map_whole_file(f) if mmap else None, options)
+    return _read_archive(archive, map_location, module, _map_whole_file(f) if mmap else None, options, budget)

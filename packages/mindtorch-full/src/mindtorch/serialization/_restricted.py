@@ -14,13 +14,24 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, BinaryIO, ClassVar
 
-from mindtorch.serialization import _allowed, _names
-from mindtorch.tensor.pickling import restore_from_legacy_state
-from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_dtype
+import mindtorch
+from mindtorch.serialization import _allowed, _calls, _names
+from mindtorch.serialization._budget import PICKLE_PER_BYTE, UNLIMITED, Budget, check_key
+from mindtorch.serialization._files import bytes_left
+from mindtorch_storage.storage import storage_class_dtype
+from mindtorch_storage.tensor_base import TensorBase
 
 UnpicklingError = pickle.UnpicklingError
-_SIZED = (bytearray, UntypedStorage, TypedStorage)
 _DICTS = (dict, OrderedDict, Counter)
+_LIST, _DICT, _SET, _TUPLE = 88, 80, 232, 72  # bytes of an empty one, a place on the stack included
+_UINT8, _UINT16, _UINT32, _INT32, _FLOAT = map(struct.Struct, ("<B", "<H", "<I", "<i", ">d"))
+_STEP = 1 << 16
+_LONGEST_NAME = 1000
+_DAMAGE = (
+    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, RecursionError, TypeError, ValueError,
+    struct.error,
+)  # fmt: skip
+"""What an operation on values that a damaged or hostile file chose may raise, beside RuntimeError."""
 _NESTED = frozenset(
     (
         "torch.nested._internal.nested_tensor.NestedTensor",
@@ -48,24 +59,35 @@ def python3_name(module: str, name: str) -> tuple[str, str]:
     return IMPORT_MAPPING.get(module, module), name
 
 
-def _check_memory(function: Any, args: Any) -> None:
-    """Refuse calls that would take as much memory as a number in the file says, without data that fills it."""
-    makes = any(function is kind for kind in _SIZED) or getattr(function, "__name__", "") == "Tensor"
-    if makes and any(isinstance(arg, int) for arg in args):
-        raise UnpicklingError(f"Refused to make a {function.__name__} of a given size: no checkpoint needs it")
+def _build_users(target: Any, state: Any) -> None:
+    """What `pickle` does with the state of an object, for one whose class the user marked safe."""
+    if hasattr(target, "__setstate__"):
+        target.__setstate__(state)
+        return
+    slots = None
+    if isinstance(state, tuple) and len(state) == 2:
+        state, slots = state
+    target.__dict__.update(state or {})
+    for name, value in (slots or {}).items():
+        _calls.check_attribute(name)
+        setattr(target, name, value)
 
 
 class RestrictedUnpickler:
     """Reads one pickle. Attribute `persistent_load` resolves storages."""
 
-    def __init__(self, stream: BinaryIO, *, encoding: str = "utf-8") -> None:
+    def __init__(self, stream: BinaryIO, *, encoding: str = "utf-8", budget: Budget = UNLIMITED) -> None:
         self._stream = stream
         self._encoding = encoding
+        self._budget = budget
+        self._start = stream.tell()
+        self._made = self._counted = 0
+        self._count_at = _STEP
         self._memo: dict[int, Any] = {}
         self._stack: list[Any] = []
         self._marks: list[list[Any]] = []
         self._users = _allowed.user_globals()
-        self._named: dict[str, Any] = {}
+        self._named: dict[int, tuple[str, Any]] = {}
         self.persistent_load: Callable[[Any], Any] = self._no_persistent_load
 
     @staticmethod
@@ -73,33 +95,55 @@ class RestrictedUnpickler:
         raise UnpicklingError("unsupported persistent id encountered")
 
     def load(self) -> Any:
-        """The object that the pickle describes."""
+        """The object that the pickle describes.
+
+        Raises UnpicklingError or RuntimeError for what is damaged or refused, EOFError where the stream ends before the
+        pickle does, and as it is what the caller's own code raises.
+        """
         try:
+            read, operations = self._stream.read, self._OPERATIONS
             while True:
-                code = self._stream.read(1)
+                code = read(1)
                 if not code:
                     raise EOFError
                 if code == pickle.STOP:
                     return self._stack.pop()
-                operation = self._OPERATIONS.get(code)
+                operation = operations.get(code)
                 if operation is None:
                     raise UnpicklingError(f"Unsupported operand {code[0]}")
                 operation(self)
-        except (IndexError, KeyError, struct.error, UnicodeDecodeError) as error:
-            # The operations index the stack and the memo as the file says; a damaged file says anything.
-            raise UnpicklingError(f"pickle data is damaged: {type(error).__name__}: {error}") from None
+        except _calls.RaisedByCaller as raised:
+            raise raised.error from None
+        except _DAMAGE as error:
+            raise UnpicklingError(f"pickle data is damaged: {type(error).__name__}: {str(error)[:1000]}") from None
+
+    def _container(self, nbytes: int, value: Any) -> Any:
+        self._made += nbytes
+        if self._made > self._count_at:
+            self._count_containers()
+        return value
+
+    def _count_containers(self) -> None:
+        # Pickles are allowed what they spell out at the usual length; the budget pays for anything denser.
+        dense = self._made - PICKLE_PER_BYTE * (self._stream.tell() - self._start) - self._counted
+        if dense > 0:
+            self._budget.take(dense)
+            self._counted += dense
+        self._count_at = self._made + _STEP
 
     def _read(self, size: int) -> bytes:
+        if size > _STEP and size > bytes_left(self._stream):  # before a buffered stream takes memory for all of it
+            raise UnpicklingError("pickle data was truncated")
         data = self._stream.read(size)
         if len(data) < size:
             raise UnpicklingError("pickle data was truncated")
         return data
 
-    def _unpack(self, form: str) -> Any:
-        return struct.unpack(form, self._read(struct.calcsize(form)))[0]
+    def _unpack(self, form: struct.Struct) -> Any:
+        return form.unpack(self._stream.read(form.size))[0]
 
     def _line(self) -> str:
-        line = self._stream.readline()
+        line = self._stream.readline(_LONGEST_NAME)
         if not line.endswith(b"\n"):
             raise UnpicklingError("pickle data was truncated")
         return line[:-1].decode("utf-8")
@@ -117,7 +161,7 @@ class RestrictedUnpickler:
         if full_name in _allowed.DEFAULT_NAMES or full_name in self._users:
             default = full_name in _allowed.DEFAULT_NAMES
             found = _allowed.default_global(full_name) if default else self._users[full_name]
-            self._named[full_name] = found
+            self._named[id(found)] = (full_name if default else "", found)
             self._stack.append(found)
             return
         if full_name in _NESTED:
@@ -133,63 +177,63 @@ class RestrictedUnpickler:
             "context manager to allowlist this global if you trust this class/function."
         )
 
-    def _may_call(self, value: Any) -> bool:
-        # Only what the file named and the lists allowed; by identity, as equality would run code of other objects.
-        return any(value is each for each in self._named.values())
-
     def _may_build(self, cls: type) -> bool:
-        # The class of an object need not be what made it: `numpy.dtype("u4")` is a `numpy.dtypes.UInt32DType`, which no
-        # file names and users mark safe.
-        return self._may_call(cls) or any(cls is each for each in self._users.values())
+        # By identity, as equality would run code of other objects. The class of an object need not be what made it:
+        # `numpy.dtype("u4")` is a `numpy.dtypes.UInt32DType`, which no file names and users mark safe.
+        return any(cls is each for each in self._users.values())
+
+    def _call(self, function: Any, args: Any, *, new: bool = False) -> Any:
+        """Call what the file named and the lists allow; `new` for the constructor of a class without its `__init__`."""
+        named = self._named.get(id(function))
+        if named is None:
+            if new:
+                raise UnpicklingError(
+                    "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
+                    f"{function if isinstance(function, type) else type(function)}"
+                )
+            shown = function if callable(function) else f"of type {type(function).__name__}"
+            text = f"Trying to call reduce for unrecognized function {shown}"
+            if hasattr(function, "__self__"):
+                text += f" which belongs to {function.__self__}"
+            raise UnpicklingError(text)
+        if type(args) is not tuple:
+            raise UnpicklingError(f"the arguments of a call must be a tuple, but got {type(args).__name__}")
+        name = named[0]
+        if name:
+            caller = _calls.CALLERS.get(name)
+            if caller is None:
+                raise UnpicklingError(f"Refused to call {name}: no checkpoint needs it")
+            return caller(self._budget, self._call, *args)
+        if isinstance(function, type) and function.__new__ is mindtorch.Tensor.__new__:
+            return _calls.legacy_tensor(self._budget, function, args)
+        with _calls.callers_code():
+            return function.__new__(function, *args) if new else function(*args)
 
     def _new_object(self) -> None:
         args = self._stack.pop()
         cls = self._stack.pop()
-        _check_memory(cls, args)
-        if cls is self._named.get("torch.nn.parameter.Parameter", self):
-            self._stack.append(cls(*args))
-        elif self._may_call(cls):
-            self._stack.append(cls.__new__(cls, *args))
-        else:
-            raise UnpicklingError(
-                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
-                f"{cls}"
-            )
+        self._stack.append(self._call(cls, args, new=True))
 
     def _reduce(self) -> None:
         args = self._stack.pop()
-        function = self._stack[-1]
-        if not self._may_call(function):
-            text = f"Trying to call reduce for unrecognized function {function}"
-            if hasattr(function, "__self__"):
-                text += f" which belongs to {function.__self__}"
-            raise UnpicklingError(text)
-        _check_memory(function, args)
-        self._stack[-1] = function(*args)
+        self._stack[-1] = self._call(self._stack[-1], args)
 
     def _build(self) -> None:
         state = self._stack.pop()
         target = self._stack[-1]
-        if type(target) is self._named.get("torch.Tensor"):
-            restore_from_legacy_state(target, state)
-        elif type(target) is self._named.get("torch.nn.parameter.Parameter"):
-            target.__setstate__(state)
+        _calls.charge_state(self._budget, state)
+        if isinstance(target, TensorBase):
+            _calls.build_tensor(target, state)
         elif type(target) is OrderedDict:
-            target.__dict__.update(state)
+            _calls.set_attributes(target, state)
         elif not self._may_build(type(target)):
             raise UnpicklingError(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
                 f"{type(target)}"
             )
-        elif hasattr(target, "__setstate__"):
-            target.__setstate__(state)
         else:
-            slots = None
-            if isinstance(state, tuple) and len(state) == 2:
-                state, slots = state
-            target.__dict__.update(state or {})
-            for name, value in (slots or {}).items():
-                setattr(target, name, value)
+            with _calls.callers_code():
+                _build_users(target, state)
 
     def _append(self) -> None:
         item = self._stack.pop()
@@ -219,38 +263,42 @@ class RestrictedUnpickler:
                 f"Can only {operation} for dict, collections.OrderedDict, collections.Counter, but got {type(target)}"
             )
         for index in range(0, len(items), 2):
-            target[items[index]] = items[index + 1]
+            key = items[index]
+            if key.__class__ is tuple:
+                check_key(key)
+            target[key] = items[index + 1]
 
     def _mark(self) -> None:
         self._marks.append(self._stack)
-        self._stack = []
+        self._stack = self._container(_LIST, [])
 
     def _tuple(self) -> None:
         items = self._pop_mark()
-        self._stack.append(tuple(items))
+        self._push(self._container(_TUPLE, tuple(items)))
 
     def _tuple_of(self, count: int) -> None:
         if len(self._stack) < count:
             raise IndexError("pop from empty list")
-        self._stack[-count:] = [tuple(self._stack[-count:])]
+        self._stack[-count:] = [self._container(_TUPLE, tuple(self._stack[-count:]))]
 
     def _push_text(self) -> None:
-        self._stack.append(str(self._read(self._unpack("<I")), "utf-8", "surrogatepass"))
+        self._stack.append(str(self._read(self._unpack(_UINT32)), "utf-8", "surrogatepass"))
 
     def _push_bytes(self) -> None:
-        data = self._read(self._unpack("<B"))
+        data = self._read(self._unpack(_UINT8))
         self._stack.append(data if self._encoding == "bytes" else data.decode(self._encoding, "strict"))
 
     def _persistent(self) -> None:
         saved_id = self._stack.pop()
         if type(saved_id) is not tuple and type(saved_id) is not int:
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(saved_id)}")
-        if type(saved_id) is tuple and saved_id and saved_id[0] not in ("storage", b"storage"):
-            raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(saved_id[0])}")
+        kind = saved_id[0] if type(saved_id) is tuple and saved_id else "storage"
+        if not (type(kind) is str and kind == "storage") and not (type(kind) is bytes and kind == b"storage"):
+            raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(kind)}")
         self._stack.append(self.persistent_load(saved_id))
 
     def _protocol(self) -> None:
-        protocol = self._unpack("<B")
+        protocol = self._unpack(_UINT8)
         if protocol != 2:
             warnings.warn(
                 f"Detected pickle protocol {protocol} in the checkpoint, which was not the default pickle protocol "
@@ -262,10 +310,10 @@ class RestrictedUnpickler:
     def _push(self, value: Any) -> None:
         self._stack.append(value)
 
-    def _put(self, form: str) -> None:
+    def _put(self, form: struct.Struct) -> None:
         self._memo[self._unpack(form)] = self._stack[-1]
 
-    def _get(self, form: str) -> None:
+    def _get(self, form: struct.Struct) -> None:
         self._stack.append(self._memo[self._unpack(form)])
 
     _OPERATIONS: ClassVar[dict[bytes, Callable[[RestrictedUnpickler], None]]] = {
@@ -286,21 +334,21 @@ class RestrictedUnpickler:
         pickle.NEWFALSE: lambda self: self._push(False),
         pickle.NEWTRUE: lambda self: self._push(True),
         pickle.EMPTY_TUPLE: lambda self: self._push(()),
-        pickle.EMPTY_LIST: lambda self: self._push([]),
-        pickle.EMPTY_DICT: lambda self: self._push({}),
-        pickle.EMPTY_SET: lambda self: self._push(set()),
-        pickle.BININT: lambda self: self._push(self._unpack("<i")),
-        pickle.BININT1: lambda self: self._push(self._unpack("<B")),
-        pickle.BININT2: lambda self: self._push(self._unpack("<H")),
-        pickle.LONG1: lambda self: self._push(pickle.decode_long(self._read(self._unpack("<B")))),
-        pickle.BINFLOAT: lambda self: self._push(self._unpack(">d")),
+        pickle.EMPTY_LIST: lambda self: self._push(self._container(_LIST, [])),
+        pickle.EMPTY_DICT: lambda self: self._push(self._container(_DICT, {})),
+        pickle.EMPTY_SET: lambda self: self._push(self._container(_SET, set())),
+        pickle.BININT: lambda self: self._push(self._unpack(_INT32)),
+        pickle.BININT1: lambda self: self._push(self._unpack(_UINT8)),
+        pickle.BININT2: lambda self: self._push(self._unpack(_UINT16)),
+        pickle.LONG1: lambda self: self._push(pickle.decode_long(self._read(self._unpack(_UINT8)))),
+        pickle.BINFLOAT: lambda self: self._push(self._unpack(_FLOAT)),
         pickle.BINUNICODE: _push_text,
         pickle.SHORT_BINSTRING: _push_bytes,
         pickle.BINPERSID: _persistent,
-        pickle.BINGET: lambda self: self._get("<B"),
-        pickle.LONG_BINGET: lambda self: self._get("<I"),
-        pickle.BINPUT: lambda self: self._put("<B"),
-        pickle.LONG_BINPUT: lambda self: self._put("<I"),
+        pickle.BINGET: lambda self: self._get(_UINT8),
+        pickle.LONG_BINGET: lambda self: self._get(_UINT32),
+        pickle.BINPUT: lambda self: self._put(_UINT8),
+        pickle.LONG_BINPUT: lambda self: self._put(_UINT32),
         pickle.PROTO: _protocol,
     }
 

@@ -21,7 +21,7 @@ from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.storage.elements import class_name
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
-from .literals import first_leaf, leaves, typed_array
+from .literals import first_leaf, leading_shape, leaves, typed_array
 from .native import parsed_by
 
 
@@ -93,16 +93,8 @@ def _legacy(args: tuple[Any, ...], device: Any, dtype: Any = None) -> Any:
 
 def _check_nesting(data: Any) -> None:
     """Raise torch's errors for ragged nesting and for what is no number."""
-    if not isinstance(data, (list, tuple)):
-        return
-    shape: list[int] = []
-    level = data
-    while isinstance(level, (list, tuple)):
-        shape.append(len(level))
-        if not level:
-            break
-        level = level[0]
-    _check_level(data, shape, 0)
+    if isinstance(data, (list, tuple)):
+        _check_level(data, leading_shape(data), 0)
 
 
 def _check_level(data: Any, shape: list[int], depth: int) -> None:
@@ -124,6 +116,7 @@ def _check_level(data: Any, shape: list[int], depth: int) -> None:
 def infer_dtype(data: Any) -> Any:
     """Return the dtype torch infers for nested Python data."""
     kinds: set[Any] = set()
+    leading_shape(data)
     for leaf in leaves(data):
         if isinstance(leaf, TensorBase):
             kinds.add(leaf.dtype)

@@ -11,11 +11,30 @@ from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.storage.elements import class_name
 
 
-def leaves(data: Any) -> Any:
-    """Give the items of nested sequences."""
+_DEEPEST = 128
+
+
+def leading_shape(data: Any) -> list[int]:
+    """The lengths of the first sequence of each level; ValueError where there is no end of levels."""
+    shape: list[int] = []
+    level = data
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        if len(shape) > _DEEPEST:
+            raise ValueError(f"too many dimensions '{type(level).__name__}'")
+        if not level:
+            break
+        level = level[0]
+    return shape
+
+
+def leaves(data: Any, depth: int = 0) -> Any:
+    """Give the items of nested sequences; TypeError where there is no end of levels."""
     if isinstance(data, (list, tuple)):
+        if depth > _DEEPEST:
+            raise TypeError("new(): self-referential lists are incompatible")
         for item in data:
-            yield from leaves(item)
+            yield from leaves(item, depth + 1)
     else:
         yield data
 

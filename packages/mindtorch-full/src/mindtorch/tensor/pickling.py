@@ -12,6 +12,8 @@ import operator
 from collections import OrderedDict
 from typing import Any
 
+import numpy as np
+
 import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_dispatch.override.handlers import dispatches
@@ -21,7 +23,7 @@ from mindtorch_storage import strides
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.size import Size
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
@@ -39,13 +41,24 @@ def _ints(values: Any) -> tuple[int, ...]:
     return tuple(operator.index(value) for value in values)
 
 
-def _check_geometry(storage: UntypedStorage, dtype: Dtype, size: Any, stride: Any, offset: int) -> None:
-    """Refuse what a damaged or hostile file could ask for: numbers that reach outside the storage."""
+_MOST_DIMENSIONS = 64
+_INT64 = 1 << 63
+
+
+def _check_geometry(dtype: Dtype, size: Any, stride: Any, offset: int) -> None:
+    """Refuse numbers that no tensor has: negative ones, and those whose products 64 bits do not hold."""
     if any(extent < 0 for extent in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    if any(step < 0 for step in stride):
+    if len(size) != len(stride):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    if len(size) > _MOST_DIMENSIONS:
+        raise RuntimeError(f"a tensor of {len(size)} dimensions: MindTorch has at most {_MOST_DIMENSIONS}")
+    extents = 1
+    for extent in size:
+        extents *= extent or 1  # an empty tensor's other extents count too: its strides are made from them
+    bytes_of_largest = max((extents, offset, strides.memory_span(size, stride, offset), *stride)) * dtype.itemsize
+    if bytes_of_largest >= _INT64 or any(step < 0 for step in stride):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-    strides.check_fits(size, stride, offset, dtype.itemsize, storage.nbytes())
 
 
 def tensor_over(
@@ -53,7 +66,8 @@ def tensor_over(
 ) -> Any:
     """A leaf tensor that shows this part of a storage; RuntimeError when the storage does not hold it."""
     offset, size, stride = operator.index(offset), _ints(size), _ints(stride)
-    _check_geometry(storage, dtype, size, stride, offset)
+    _check_geometry(dtype, size, stride, offset)
+    strides.check_fits(size, stride, offset, dtype.itemsize, storage.nbytes())
     spec = Spec.of(dtype, storage.device, Size(size), stride)
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -62,6 +76,8 @@ def tensor_over(
     else:
         # An empty tensor may start past the end of its storage.
         array = array_of_storage(storage, spec, offset if spec.numel else 0)
+        if array.__class__ is np.ndarray and not array.flags.aligned:
+            raise RuntimeError(f"a tensor of {dtype} does not begin at a multiple of its {dtype.itemsize} bytes")
     return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), array, storage, offset, [0])
 
 
@@ -99,10 +115,50 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     return utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
 
 
+def _may_be_set(cls: type, name: Any, value: Any) -> bool:
+    """Whether a state in a file may set this attribute: those that a program gave a tensor, none that make the tensor.
+
+    Native code and the engine follow the tensor's own slots; they are set by what checks them, and by nothing else.
+    """
+    if type(name) is not str or (name.startswith("__") and name.endswith("__")):
+        return False
+    owner = next((base for base in cls.__mro__ if name in vars(base)), None)
+    if owner is None or owner not in mindtorch.Tensor.__mro__:
+        return True
+    # A program's attribute may have the name of a method, and then hides it. What can be called may not.
+    return not (name.startswith("_") or hasattr(vars(owner)[name], "__set__") or callable(value))
+
+
+def set_state(obj: Any, state: Any) -> None:
+    """Give a tensor the attributes that `state_of` found; RuntimeError for any that are parts of the tensor itself."""
+    parts = state if type(state) is tuple else (state,)
+    if (type(state) is tuple and len(state) != 2) or not all(part is None or isinstance(part, dict) for part in parts):
+        raise RuntimeError(f"Invalid serialized state of type {type(state).__name__}")
+    for part in parts:
+        for name, value in (part or {}).items():
+            if not _may_be_set(type(obj), name, value):
+                shown = name if type(name) is str else type(name).__name__
+                raise RuntimeError(
+                    f"Refused to set {shown[:100]!r} of a {type(obj).__name__}: a state holds the attributes that a "
+                    "program gave, and this one is part of the tensor"
+                )
+            setattr(obj, name, value)
+
+
+def _check_replaceable(tensor: Any) -> None:
+    """Refuse to lay a tensor over other memory when a graph, a view or a gradient relies on the present one."""
+    bare = tensor._grad_fn is None and tensor._view is None and tensor._meta is None
+    if not bare or tensor._sig.requires_grad or tensor._sig.spec.layout is not strided:
+        raise RuntimeError("only a tensor without history and gradient can be restored from a storage")
+
+
 def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
     """Lay a tensor over `(storage, offset, size, stride)`."""
     settle()
     storage, offset, size, stride = state
+    if not isinstance(storage, TypedStorage | UntypedStorage):
+        raise RuntimeError(f"expected a storage in the state of a tensor, but got {type(storage).__name__}")
+    _check_replaceable(tensor)
     dtype = storage.dtype if isinstance(storage, TypedStorage) else tensor._sig.spec.dtype
     source = tensor_over(storage.untyped(), dtype, offset, size, stride)
     tensor._sig, tensor._array, tensor._storage, tensor._offset = (
@@ -115,7 +171,11 @@ def restore_from_legacy_state(tensor: Any, state: tuple[Any, ...]) -> None:
 
 def meta_tensor(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> Any:
     """A tensor on `meta` with these strides."""
-    spec = Spec.of(dtype, intern_device("meta"), Size(size), _ints(stride))
+    size, stride = _ints(size), _ints(stride)
+    _check_geometry(dtype, size, stride, 0)
+    spec = Spec.of(dtype, intern_device("meta"), Size(size), stride)
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     nbytes = strides.memory_span(spec.shape, spec.stride) * dtype.itemsize
     storage = UntypedStorage(nbytes, device="meta")
     return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), None, storage, 0, [0])
@@ -144,7 +204,8 @@ class PicklingMixin(TensorBase):
         if len(state) == 5:
             self.data = state[0]
             state = (state[3], state[4], state[2])
-        self.requires_grad = state[0]
+        requires_grad, _, _ = state  # between them and hooks, which cannot be saved, nothing is kept
+        self.requires_grad = requires_grad
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         """A leaf over a copy of the storage; tensors that shared one share its copy."""
