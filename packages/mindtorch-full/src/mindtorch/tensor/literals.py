@@ -10,7 +10,6 @@ import numpy as np
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.storage.elements import class_name
 
-
 _DEEPEST = 128
 
 
