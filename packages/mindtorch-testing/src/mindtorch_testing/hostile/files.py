@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindtorch_testing import mutations
-from mindtorch_testing.hostile import families
+from mindtorch_testing.hostile import exhaustion, families
 from mindtorch_testing.hostile.containers import VALUES, Member, archive, deflated, legacy, members, zipped
 from mindtorch_testing.hostile.pickles import Call, Stored, encode, pickled, stored
 
 Source = random.Random
+_MAKERS = {**families.VALUES, "nesting": exhaustion.nesting, "memory": exhaustion.memory}
+"""The families whose files are pickles under right checksums, in every format."""
 
 
 @dataclass
@@ -175,7 +177,7 @@ def _bomb(source: Source) -> bytes:
 
 def _damaged(source: Source) -> bytes:
     """A good or hostile file with bytes changed, cut off or added."""
-    value = families.well_formed(source) if source.random() < 0.7 else families.VALUES["states"](source)
+    value = families.well_formed(source) if source.random() < 0.7 else _MAKERS["states"](source)
     data = _legacy_of(value, source) if source.random() < 0.3 else _in_a_file(pickled(value), source)
     return source.choice((mutations.flipped, mutations.overwritten, mutations.truncated, mutations.oversized))(
         data, source
@@ -184,7 +186,7 @@ def _damaged(source: Source) -> bytes:
 
 def _pickle_damaged(source: Source) -> bytes:
     """The same damage to the pickle alone, under a right checksum."""
-    maker = families.VALUES[source.choice(list(families.VALUES))]
+    maker = _MAKERS[source.choice(list(_MAKERS))]
     code = pickled(maker(source) if source.random() < 0.5 else families.well_formed(source))[:200_000]
     change = source.choice((mutations.flipped, mutations.overwritten, mutations.truncated))
     return _in_a_file(change(code, source), source)
@@ -234,7 +236,7 @@ FILES: dict[str, Callable[[Source], bytes]] = {
     "views": _view,
     "nonsense": _nonsense,
 }
-FAMILIES = (*families.VALUES, *FILES)
+FAMILIES = (*_MAKERS, *FILES)
 """The order of the families: file number N is of the family N modulo their count."""
 
 
@@ -245,7 +247,7 @@ def make(seed: int, number: int) -> File:
     if family in FILES:
         data = FILES[family](source)
     else:
-        value = families.VALUES[family](source)
+        value = _MAKERS[family](source)
         value = [families.tensor(source, well=True), value] if source.random() < 0.2 else value
         data = _legacy_of(value, source) if source.random() < 0.3 else _in_a_file(pickled(value), source)
     location = source.choice((None, None, None, None, "cpu", "meta", {"cuda:0": "cpu"}))

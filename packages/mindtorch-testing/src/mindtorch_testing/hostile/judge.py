@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import pickle
 import resource
@@ -10,6 +9,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,16 @@ def _outside(tensor: Any) -> bool:
     return tensor.numel() > 0 and needed > tensor.untyped_storage().nbytes()
 
 
-def _used(tensor: Any) -> None:
+def _tried(use: Callable[[], Any]) -> Exception | None:
+    """Run something and return its error: any will do, what must not happen is that the process dies."""
+    try:
+        use()
+    except Exception as error:  # noqa: BLE001 - see above
+        return error
+    return None
+
+
+def _used(tensor: Any) -> list[Exception | None]:
     """Compute with a tensor, printing, changing and differentiating it."""
     uses = (
         lambda: repr(tensor), lambda: tensor.clone().add_(1), lambda: (tensor + 1).sum(), lambda: tensor.tolist(),
@@ -116,9 +125,7 @@ def _used(tensor: Any) -> None:
         lambda: (tensor * 2).sum().backward(), lambda: tensor.to(mt.float64).numpy(), lambda: tensor.coalesce(),
         lambda: mt.cat([tensor, tensor]), lambda: tensor.grad, lambda: mt.save(tensor, io.BytesIO()),
     )  # fmt: skip
-    for use in uses:
-        with contextlib.suppress(Exception):  # any error will do; what must not happen is that the process dies
-            use()
+    return [_tried(use) for use in uses]
 
 
 def _finding(error: Exception) -> str:
@@ -131,8 +138,7 @@ def _finding(error: Exception) -> str:
 def warm_up(data: bytes) -> None:
     """Load a good file and use what it holds, so that everything that loads need is imported before they are watched."""
     for kind in ("cuda", "npu", "mps", "xpu", "hpu", "mtia"):  # the first use of a device looks for its backend
-        with contextlib.suppress(Exception):  # no such device here
-            mt.zeros(1).to(kind)
+        _tried(lambda kind=kind: mt.zeros(1).to(kind))  # type: ignore[misc]
     for mapped in (False, True):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
