@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mindtorch_dispatch.interface.autograd import PlanRequest, hooks
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.table import OpRow
@@ -47,9 +49,18 @@ def has_formula(row: OpRow) -> bool:
     return entry is not None and not entry.non_differentiable
 
 
+def maker(tensor: Any) -> str:
+    """Return the op that computed a recorded tensor; views of what it computed do not count."""
+    node = tensor._grad_fn
+    while isinstance(node, OpNode) and node._recorder.row.meta is not None and node._recorder.row.meta.view:
+        node = node.next_functions[0][0]
+    return node._recorder.row.packet if isinstance(node, OpNode) else ""
+
+
 def install() -> None:
     """Put this autograd into the call path."""
     hooks.install(make_recorder, has_formula, plan_forward, plan_watched)
+    hooks.maker = maker
     hooks.parts = {
         "Recorder": Recorder,
         "OpNode": OpNode,

@@ -53,14 +53,16 @@ class Recorder(Protocol):
 class AutogradHooks:
     """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
     carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
-    calls while writes to saved tensors are allowed. `parts` are what a native twin of recording works with, by name."""
+    calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` are what
+    a native twin of recording works with, by name."""
 
-    __slots__ = ("forward", "has_formula", "parts", "recorder", "watched")
+    __slots__ = ("forward", "has_formula", "maker", "parts", "recorder", "watched")
 
     def __init__(self) -> None:
         self.parts: dict[str, Any] = {}
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
+        self.maker: Callable[[Any], str] = lambda tensor: ""
         self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
         self.watched: Callable[[Any, Any], Any] = lambda bound, plan: plan
 

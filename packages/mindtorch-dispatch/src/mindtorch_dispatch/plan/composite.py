@@ -11,6 +11,7 @@ from ..override.interception import run_composing
 from .call import Call
 from .plan import Plan, plain_types
 from .results import packing
+from .targets import COPIED_OUT, check_out_grad
 from .writing import copy_into, copy_out
 
 
@@ -43,11 +44,13 @@ def _run(call: Call) -> Callable[..., Any]:
 
 def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
     row, source = call.row, call.bound.out_source
+    check_out_grad(row, call.outs, call.tensors)
+    copied = row.packet in COPIED_OUT
     listed = row.schema.returns[0].type.is_list
     pack = row.pack.for_out() if row.pack is not None and not call.bound.overload else None
 
     def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
-        written = copy_out(flat[source], composed(*executor.filled(plan, flat)))
+        written = copy_out(flat[source], composed(*executor.filled(plan, flat)), copied)
         return None if listed else written if pack is None else pack(written)
 
     return into_out

@@ -13,6 +13,7 @@ from mindtorch_storage.strides import has_internal_overlap
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..execute import executor
+from ..interface.autograd import hooks
 from ..meta.checks import c_type, shape_text
 from ..state import state
 from ..table import OpRow
@@ -144,11 +145,35 @@ def adopt_options(bound: Any) -> None:
     bound.values[names.index("device")] = spec.device
 
 
+COPIED_OUT = frozenset(
+    """
+    _chunk_cat alias_copy as_strided_copy conj_physical diag diagonal_copy expand_copy histogram inner linalg_cond
+    linalg_eigvals linalg_ldl_factor linalg_matrix_norm linalg_norm linalg_tensorinv
+    linalg_tensorsolve log_softmax nanquantile quantile permute_copy slice_scatter softmax special_log_softmax
+    special_ndtr special_softmax split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy
+    unfold_copy unsqueeze_copy view_copy
+    """.split()
+)
+"""Ops whose result torch copies into `out=` at the end, so that a gradient is no obstacle."""
+
+CHECKED_OUT = {"matmul": "matmul", "linalg_matmul": "matmul", "linear": "linear", "nanmean": "nansum"}
+"""Composed ops that torch checks before it composes, and the op that the error names."""
+
+
 def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
-    """Raise torch's error when `out=` is used where a gradient would be recorded."""
-    if state.mode.records and any(tensor._sig.requires_grad for tensor in (*tensors, *targets)):
+    """Raise torch's error when `out=` is used where a gradient would be recorded: where the op has a derivative."""
+    if not state.mode.records or row.packet in COPIED_OUT:
+        return
+    named = CHECKED_OUT.get(row.packet)
+    if named or hooks.has_formula(row):
+        refuse_recorded(named or row.packet, [*tensors, *targets])
+
+
+def refuse_recorded(packet: str, tensors: Sequence[TensorBase]) -> None:
+    """Raise torch's error for `out=` of the op `packet` where one of the tensors requires grad."""
+    if any(tensor._sig.requires_grad for tensor in tensors):
         raise RuntimeError(
-            f"{row.packet}(): functions with out=... arguments don't support automatic differentiation, "
+            f"{packet}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..interface.autograd import hooks
 from ..interface.wiring import wired
 from ..meta.checks import check, shape_text
 from ..meta.packs import Pack
-from .targets import check_result_type, prepare_target
+from ..state import state
+from .targets import check_result_type, prepare_target, refuse_recorded
 
 
 def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
@@ -26,10 +28,18 @@ def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
     return target
 
 
-def copy_out(targets: Any, values: Any) -> Any:
-    """Write results into the tensors given as `out=`, resizing them as torch does, and return them."""
+def copy_out(targets: Any, values: Any, copied: bool = False) -> Any:
+    """Write results into the tensors given as `out=`, resizing them as torch does, and return them.
+
+    `copied` says that torch does the same; else `out=` goes to the last of the ops that are composed, which must not be
+    recorded."""
     single = isinstance(targets, TensorBase)
-    pairs = zip((targets,) if single else targets, (values,) if single else values, strict=True)
+    pairs = list(zip((targets,) if single else targets, (values,) if single else values, strict=True))
+    if state.mode.records and not copied:
+        for _, value in pairs:
+            last = hooks.maker(value) if value._sig.requires_grad else ""
+            if last not in ("", "clone", "copy_"):
+                refuse_recorded(last, [value])
     for target, value in pairs:
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)
