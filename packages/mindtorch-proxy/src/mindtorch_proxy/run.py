@@ -6,6 +6,7 @@ this way ends the work of the process: `sys.argv`, `sys.path` and `__main__` sta
 """
 
 import importlib.util
+import linecache
 import os
 import pkgutil
 import sys
@@ -50,7 +51,18 @@ def run_code(code: str, arguments: Sequence[str] = ()) -> None:
     """Run the text ``code`` as `python -c code arguments...` does."""
     sys.argv = ["-c", *arguments]
     _set_first_path_entry("")
-    _execute(lambda: compile(code, "<string>", "exec"), None, None, None)
+    _execute(lambda: _compiled(code), None, None, None)
+
+
+def _compiled(text: str) -> Any:
+    """Return the code of `python -c text`; from Python 3.13 on tracebacks show its lines."""
+    code = compile(text, "<string>", "exec")
+    register = getattr(linecache, "_register_code", None)
+    if register is not None:
+        register(code, text, "<string>")
+        # The first releases of 3.13 look the lines up by the file's name.
+        linecache.cache["<string>"] = (len(text), None, [line + "\n" for line in text.splitlines()], "<string>")
+    return code
 
 
 def _run_container(path: str) -> None:

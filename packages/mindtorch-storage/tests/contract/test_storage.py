@@ -7,32 +7,16 @@ import copy
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from mindtorch_storage import dtype as types
-from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
 from .outcomes import assert_same
+from .sides import OURS, THEIRS, torch
 
-torch = pytest.importorskip("torch", reason="oracle")
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
-
-
-def world(source: Any, **overrides: Any) -> SimpleNamespace:
-    names = ("float32", "float64", "int16", "int32", "uint8", "complex64")
-    return SimpleNamespace(**{name: getattr(source, name) for name in names}, **overrides)
-
-
-OURS = world(types, U=UntypedStorage, T=TypedStorage, **LEGACY_CLASSES)
-THEIRS = world(
-    torch,
-    U=torch.UntypedStorage,
-    T=torch.storage.TypedStorage,
-    **{name: getattr(torch, name) for name in LEGACY_CLASSES},
-)
 
 
 def compare(case: Callable[[Any], Any]) -> None:

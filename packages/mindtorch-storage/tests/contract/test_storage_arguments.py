@@ -10,7 +10,7 @@ import pytest
 from mindtorch_storage import dtype as types
 
 from .outcomes import assert_same
-from .test_storage import OURS, THEIRS, torch
+from .sides import OURS, THEIRS, torch
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from mindtorch_storage import forking, importing
+from mindtorch_storage.cached import cached_property
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
 numbers = itertools.count()
@@ -148,3 +149,33 @@ def test_a_fork_gives_its_locks_back_and_waits_for_one_that_is_taken() -> None:
         thread.join()
     finally:
         forking._holdings.remove(holding)
+
+
+class Slow:
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.count = 0
+
+    @cached_property
+    def value(self) -> int:
+        """Some value."""
+        self.count += 1
+        self.begun.set()
+        time.sleep(0.3 if self.count == 1 else 0)
+        return self.count
+
+
+def test_a_cached_property_is_computed_once() -> None:
+    slow = Slow()
+    assert Slow.value.__doc__ == "Some value."
+    assert (slow.value, slow.value, slow.count) == (1, 1, 1)
+
+
+@needs_fork
+def test_a_cached_property_that_another_thread_computes() -> None:
+    slow, other = Slow(), Slow()
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert slow.begun.wait(20)
+    assert status_of_child(lambda: other.value + slow.value) == 0
+    thread.join()

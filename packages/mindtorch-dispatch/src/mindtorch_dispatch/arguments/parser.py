@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from mindtorch_dispatch.schema import Schema
+from mindtorch_storage.cached import cached_property
 
 from .messages import invalid_combination_error
 from .order import sort_signatures

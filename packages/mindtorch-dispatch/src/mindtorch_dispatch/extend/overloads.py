@@ -6,10 +6,11 @@ The objects only name operators. How a call runs is the call path's business: `w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from inspect import Parameter, Signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from mindtorch_storage.cached import cached_property
 
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks

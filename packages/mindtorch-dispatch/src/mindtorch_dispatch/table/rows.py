@@ -10,8 +10,9 @@ it on first use, so declaring a row costs a microsecond or two and parses nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
+
+from mindtorch_storage.cached import cached_property
 
 from ..schema import Schema, parse_schema
 
