@@ -41,6 +41,21 @@ def factor(matrices: Any) -> tuple[Any, Any, Any]:
     return factors, pivots + 1, infos
 
 
+def check_pivots(pivots: Any, rows: int, name: str, least: str, most: str) -> None:
+    """Refuse exchanges with rows that are not there: LAPACK follows them unseen. `least` and `most` say how they are
+    called where they are too small and too large."""
+    if not pivots.size:
+        return
+    if pivots.min() < 1:
+        raise RuntimeError(
+            f"Pivots given to {name}_solve must all {least}. Did you properly pass the result of {name}_factor?"
+        )
+    if pivots.max() > rows:
+        raise RuntimeError(
+            f"Pivots given to {name}_solve must all {most}. Did you properly pass the result of {name}_factor?"
+        )
+
+
 def permutation(pivots: Any, rows: int) -> Any:
     """Return the order of rows that a list of exchanges (counted from 1) makes."""
     order = np.arange(rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch_dispatch.meta.matrices import status_error
 
-from ..lapack import each, routine
+from ..lapack import check_pivots, each, routine
 from ..register import kernel
 
 
@@ -32,6 +32,13 @@ def ldl_factor(outs: Any, self: Any, hermitian: bool, check_errors: bool) -> Non
 @kernel("linalg_ldl_solve")
 def ldl_solve(out: Any, factors: Any, pivots: Any, right: Any, hermitian: bool) -> None:
     """Solutions from symmetric factors."""
+    check_pivots(
+        np.abs(pivots),
+        factors.shape[-2],
+        "ldl",
+        "satisfy |pivot| >= 1",
+        "satisfy |pivot| <= LD.size(-2)",
+    )
     for index, one, exchanges, given in each(out.shape[:-2], (factors, 2), (pivots, 1), (right, 2)):
         if given.size:
             out[index] = _solve_symmetric(one, exchanges, given, hermitian)
@@ -44,6 +51,10 @@ def _solve_symmetric(factors: Any, pivots: Any, right: Any, hermitian: bool) -> 
     steps: list[tuple[int, int]] = []
     while at < count:
         size = 1 if pivots[at] > 0 else 2
+        if size == 2 and np.sum(pivots[at : at + 2] < 0) != 2:
+            raise RuntimeError(
+                "Pivots given to ldl_solve must be negative in pairs. Did you properly pass the result of ldl_factor?"
+            )
         steps.append((at, size))
         last, other = at + size - 1, abs(int(pivots[at])) - 1
         x[[last, other]] = x[[other, last]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch_dispatch.meta.matrices import status_error
 
-from ..lapack import each, factor, parity, permutation, routine, solve_factored
+from ..lapack import check_pivots, each, factor, parity, permutation, routine, solve_factored
 from ..register import kernel
 from .cholesky import first_failure
 
@@ -55,6 +55,8 @@ def unpack(outs: Any, factors: Any, pivots: Any, unpack_data: bool, unpack_pivot
 @kernel("linalg_lu_solve")
 def lu_solve(out: Any, factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) -> None:
     """Solutions from factors; a right-hand solution is the adjoint of a left-hand one."""
+    if out.size:
+        check_pivots(pivots, factors.shape[-2], "lu", "be greater or equal to 1", "be smaller or equal to LU.size(-2)")
     for index, one, exchanges, given in each(out.shape[:-2], (factors, 2), (pivots, 1), (right, 2)):
         if left:
             out[index] = solve_factored(one, exchanges, given, 2 if adjoint else 0)

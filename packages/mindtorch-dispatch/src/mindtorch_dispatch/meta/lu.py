@@ -97,7 +97,7 @@ def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool =
         ),
     )
     check_kernel(LU, "linalg.lu_solve_cpu")
-    batch = broadcast_shapes(LU.shape[:-2], B.shape[:-2])
+    batch = broadcast_shapes(B.shape[:-2], LU.shape[:-2])
     return _solution(B, (*batch, *B.shape[-2:]), left)
 
 
