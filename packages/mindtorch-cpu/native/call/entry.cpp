@@ -21,6 +21,12 @@ void translate_exception() noexcept {
     }
 }
 
+int no_memory(size_t bytes) {
+    Ref amount(PyLong_FromSize_t(bytes));
+    if (amount) PyErr_SetObject(PyExc_MemoryError, amount.get());
+    return -1;
+}
+
 bool is_device_array(PyObject* array) {
     static PyTypeObject* known = nullptr;  // kept alive
     PyTypeObject* type = Py_TYPE(array);

@@ -13,6 +13,9 @@ namespace mindtorch {
 // Thrown where Python's error is set already.
 struct PythonError {};
 
+// Say that `bytes` of memory could not be had; -1.
+int no_memory(size_t bytes);
+
 // Make the exception that is being handled Python's error.
 void translate_exception() noexcept;
 

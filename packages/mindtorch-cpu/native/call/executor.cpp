@@ -146,7 +146,7 @@ PyObject* run_python(const Program& program, Call& call) {
     return PyObject_Vectorcall(slot(program.plan, configuration.plan.run), given, 2, nullptr);
 }
 
-// An AttributeError may be that of a tensor whose bytes are yet to be made.
+// An AttributeError may be that of a tensor whose bytes are yet to be made; a MemoryError is said in torch's words.
 PyObject* run_again(const Program& program, Call& call) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -163,7 +163,9 @@ PyObject* run_again(const Program& program, Call& call) {
 PyObject* execute(Program& program, Call& call) {
     PyObject* result = run_native(program, call);
     if (result == nullptr && !PyErr_Occurred()) result = run_python(program, call);
-    if (result == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return run_again(program, call);
+    if (result == nullptr &&
+        (PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_MemoryError)))
+        return run_again(program, call);
     return result;
 }
 

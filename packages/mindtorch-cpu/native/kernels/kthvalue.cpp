@@ -1,4 +1,5 @@
 // Elements of a rank, medians among them: which they are is known without sorting what is smaller and what is larger.
+#include "call/entry.h"
 #include "kernels/order.h"
 #include "parallel.h"
 #include "kernels/region.h"
@@ -108,7 +109,7 @@ int find(PyArrayObject* values, PyArrayObject* places, PyArrayObject* self, int 
             if (at != nullptr) at[line] = static_cast<int64_t>(place);
         }
     });
-    return failed ? (PyErr_NoMemory(), -1) : 1;
+    return failed ? no_memory(extent * ROOM) : 1;
 }
 
 // Along the one dimension of `dims`, of which an array without dimensions has none.

@@ -1,5 +1,6 @@
 // Sums, products, extremes, norms, variances and places of extremes over any dimensions. What is not dense along its
 // innermost dimension is numpy's.
+#include "call/entry.h"
 #include "kernels/reduce.h"
 
 #include "kernels/elementwise.h"
@@ -50,7 +51,7 @@ void for_parts(const Geometry& geometry, const char* in, const Use& use) {
 int reduce_long_row(const Reducer& reducer, const Geometry& geometry, char* out, const Finish& finish) {
     const size_t blocks = (geometry.terms + BLOCK - 1) / BLOCK;
     auto* parts = static_cast<Accumulator*>(malloc(blocks * sizeof(Accumulator)));
-    if (parts == nullptr) return PyErr_NoMemory(), -1;
+    if (parts == nullptr) return no_memory(blocks * sizeof(Accumulator));
     const ptrdiff_t item = geometry.reduced[0].in;
     parallel(blocks, 1, [&](size_t from, size_t to) {
         for (size_t block = from; block < to; block++) {

@@ -1,4 +1,5 @@
 // Softmax and layer norm of rows, and their backwards, on dense float32 operands; everything else is numpy's.
+#include "call/entry.h"
 #include "kernels/softmax_layer_norm.h"
 
 #include "kernels/operand.h"
@@ -248,7 +249,7 @@ int layer_norm_bfloat16(PyObject* outs, PyObject* const* values, npy_intp rows, 
         return 0;
     const auto extent = static_cast<size_t>(width);
     auto* parameters = static_cast<float*>(malloc(2 * extent * sizeof(float)));
-    if (parameters == nullptr) return PyErr_NoMemory(), -1;
+    if (parameters == nullptr) return no_memory(2 * extent * sizeof(float));
     const float* factors = values[2] == Py_None ? nullptr : weight.load(parameters, 0, extent);
     const float* shifts = values[3] == Py_None ? nullptr : bias.load(parameters + extent, 0, extent);
     const double eps = PyFloat_AS_DOUBLE(values[4]);

@@ -1,5 +1,6 @@
 // Sorting along one dimension: elements become whole numbers of the same order, which are sorted by their digits, the
 // lowest first. Equal elements stay in their order, and a nan is larger than every number.
+#include "call/entry.h"
 #include "kernels/operand.h"
 #include "kernels/order.h"
 #include "parallel.h"
@@ -130,7 +131,7 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
                   PyArray_STRIDE(self, axis), PyArray_STRIDE(sorted, axis), PyArray_STRIDE(places, axis), extent},
                  descending, buffer);
     });
-    return failed ? (PyErr_NoMemory(), -1) : 1;
+    return failed ? no_memory(extent * ROOM) : 1;
 }
 
 }  // namespace

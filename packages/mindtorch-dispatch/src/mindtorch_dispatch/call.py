@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.deferred import wait_for_missing
+from mindtorch_storage.storage.memory import no_memory_of
 from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
@@ -82,7 +83,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
                 if plan is not None:
                     try:
                         return plan.run(plan, args)
-                    except AttributeError as error:
+                    except (AttributeError, MemoryError) as error:
                         return run_again(plan, args, error)
         key: list[Any] = [state.mode]
         if kwargs:
@@ -107,7 +108,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return call_unplanned(packet, method, args, kwargs, tuple(key))
         try:
             return plan.run(plan, args)
-        except AttributeError as error:
+        except (AttributeError, MemoryError) as error:
             return run_again(plan, args, error)
 
     def keyed(*args: Any, **kwargs: Any) -> Any:
@@ -120,7 +121,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return _call_unplanned(packet, method, args, kwargs, key)
         try:
             return plan.run(plan, args)
-        except AttributeError as error:
+        except (AttributeError, MemoryError) as error:
             return run_again(plan, args, error)
 
     chosen = keyed if packet.key is not None else call
@@ -163,21 +164,26 @@ def _call_with_names(
         return _call_unplanned(packet, method, args, kwargs, tuple(key))
     try:
         return plan.run(plan, flat)
-    except AttributeError as error:
+    except (AttributeError, MemoryError) as error:
         return run_again(plan, flat, error)
 
 
-def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError) -> Any:
-    """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`.
+def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryError) -> Any:
+    """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`, or
+    torch's error where it says that there is no memory.
 
     Operands are fetched before anything is written, so a second run starts where the first did. A tensor that is no
     operand of this call would be waiting again in the next run: that is an error of the code that read it.
     """
+    if isinstance(error, MemoryError):
+        raise no_memory_of(error) from None
     while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
         try:
             return plan.run(plan, flat)
         except AttributeError as again:
             error = again
+        except MemoryError as again:
+            raise no_memory_of(again) from None
     raise error
 
 
@@ -252,7 +258,7 @@ def _run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | 
     state.mode = outer or state.mode
     try:
         result = plan.run(plan, bound.flat)
-    except AttributeError as error:
+    except (AttributeError, MemoryError) as error:
         result = run_again(plan, bound.flat, error)
     if bound.requires_grad:
         if not differentiable(result.dtype):
@@ -351,7 +357,7 @@ def _call_keyed(
     state.mode = outer or state.mode
     try:
         return plan.run(plan, flat)
-    except AttributeError as error:
+    except (AttributeError, MemoryError) as error:
         return run_again(plan, flat, error)
 
 

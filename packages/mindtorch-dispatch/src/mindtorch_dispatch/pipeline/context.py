@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from mindtorch_storage.deferred import thread
+from mindtorch_storage.storage.memory import no_memory_in_torchs_words
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..execute.errstate import SILENT, enter, leave
@@ -140,27 +141,33 @@ class Pipeline:
             waiting = self._taken()
             waiting.reverse()  # from the end on each record is let go of when it has run
             try:
-                while waiting:
-                    try:
-                        if fill is not None:
-                            fill(waiting)
-                        if waiting:
-                            record = waiting[-1]
-                            record[0](record[1], record[2], record[3])
-                            waiting.pop()
-                    except AttributeError as error:
-                        retry(waiting[-1], error)
-                        waiting.pop()
+                with no_memory_in_torchs_words():
+                    self._run_taken(waiting, fill)
             except BaseException as error:
                 if waiting:
                     self._stop(error, waiting.pop(), waiting[::-1])
                 raise
 
+    @staticmethod
+    def _run_taken(waiting: list[Any], fill: Any) -> None:
+        while waiting:
+            try:
+                if fill is not None:
+                    fill(waiting)
+                if waiting:
+                    record = waiting[-1]
+                    record[0](record[1], record[2], record[3])
+                    waiting.pop()
+            except AttributeError as error:
+                retry(waiting[-1], error)
+                waiting.pop()
+
     def _run_fused(self) -> None:
         while self.records:
             batch = Batch(self._taken())
             try:
-                batch.run()
+                with no_memory_in_torchs_words():
+                    batch.run()
             except BaseException as error:
                 self._stop(error, batch.records[batch.at], batch.records[batch.at + 1 :])
                 raise

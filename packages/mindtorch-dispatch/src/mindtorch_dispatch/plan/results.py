@@ -19,8 +19,13 @@ WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
 """The types that kernels compute in another one, whose results are rounded once."""
 
 
+_MOST_BYTES = 2**63 - 1
+
+
 def allocator(spec: Spec) -> Callable[..., Any]:
-    """Return what makes the array of an output."""
+    """Return what makes the array of an output; refuses a geometry that no memory can have."""
+    if spec.nbytes > _MOST_BYTES:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
     arrays = array_types.get(spec.device.type)
     if arrays is not None:
         return lambda shape, np_dtype: arrays.empty(spec)

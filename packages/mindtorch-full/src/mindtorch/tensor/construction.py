@@ -19,6 +19,7 @@ from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.storage.elements import class_name
+from mindtorch_storage.storage.memory import no_memory, no_memory_in_torchs_words
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from .literals import first_leaf, leading_shape, leaves, typed_array
@@ -165,8 +166,19 @@ def _to_array(data: Any, dtype: Any) -> Any:
             leaf = first_leaf(data)
             if isinstance(leaf, (TensorBase, np.ndarray)):
                 data = _plain_nesting(data)
-        array = typed_array(data, dtype)
+        try:
+            array = typed_array(data, dtype)
+        except MemoryError:
+            raise no_memory(_items(data) * dtype.itemsize) from None
     return array
+
+
+def _items(data: Any) -> int:
+    """How many numbers the sequences hold, of which all of one depth are of one length."""
+    count = 1
+    while isinstance(data, (list, tuple)) and data:
+        count, data = count * len(data), data[0]
+    return count
 
 
 def _plain_nesting(data: Any) -> Any:
@@ -269,6 +281,8 @@ def _natural_array(data: Any, dtype: Any) -> Any:
         return np.array(data, natural.np)
     except OverflowError:  # to be told in torch's words
         return None
+    except MemoryError:
+        raise no_memory(_items(data) * natural.itemsize) from None
     finally:
         leave(token)
 
@@ -299,7 +313,8 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     first = dtypes.float32 if chosen.is_floating_point and chosen.itemsize == 1 else chosen
     # An array that Fortran laid out stays so.
     transposed = array is data and array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
-    target = np.empty(array.shape, first.np, order="F" if transposed else "C")
+    with no_memory_in_torchs_words():
+        target = np.empty(array.shape, first.np, order="F" if transposed else "C")
     token = enter(SILENT)
     try:
         np.copyto(target, array, casting="unsafe")

@@ -6,9 +6,11 @@ memory) by implementing the same attributes.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -128,10 +130,35 @@ def allocate(nbytes: int) -> HostAllocation:
     try:
         return HostAllocation(np.empty(nbytes, np.uint8), resizable=True)
     except (MemoryError, ValueError):
-        raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
-            f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
-        ) from None
+        raise no_memory(nbytes) from None
+
+
+def no_memory(nbytes: int | None) -> RuntimeError:
+    """Return torch's error of memory that cannot be had; None where nobody knows how much was asked for."""
+    amount = "" if nbytes is None else f": you tried to allocate {nbytes} bytes"
+    return RuntimeError(
+        f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory{amount}. Error code 12 "
+        "(Cannot allocate memory)"
+    )
+
+
+def no_memory_of(error: MemoryError) -> RuntimeError:
+    """Return torch's error in place of Python's or numpy's, which knows what array it was for; native kernels say how many
+    bytes."""
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    if shape is not None and dtype is not None:
+        return no_memory(math.prod(shape) * dtype.itemsize)
+    (amount,) = error.args if len(error.args) == 1 else (None,)
+    return no_memory(amount if type(amount) is int else None)
+
+
+@contextmanager
+def no_memory_in_torchs_words() -> Iterator[None]:
+    """Raise torch's error in place of Python's and numpy's where there is no memory."""
+    try:
+        yield
+    except MemoryError as error:
+        raise no_memory_of(error) from None
 
 
 def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
