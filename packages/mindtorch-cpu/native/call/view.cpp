@@ -16,9 +16,11 @@ bool read_numbers(PyObject* from, npy_intp* to, int count) {
 
 constexpr Py_ssize_t FOLLOWERS = 64;
 
-// Have `view` require grad as soon as its base does; past so many views those that are gone are forgotten.
+// Have `view` require grad as soon as its base does; from so many views on, those that are gone are forgotten at every
+// power of two.
 int follow(PyObject* counter, PyObject* view) {
-    if (PyList_GET_SIZE(counter) > FOLLOWERS) {
+    const Py_ssize_t count = PyList_GET_SIZE(counter);
+    if (count >= FOLLOWERS && (count & (count - 1)) == 0) {
         Ref alive(PyList_New(0));
         if (!alive) return -1;
         for (Py_ssize_t index = 1; index < PyList_GET_SIZE(counter); index++) {

@@ -40,6 +40,9 @@ def number_of(value: Any, dtype: Any) -> Any:
     finite numbers beyond the largest one do not."""
     if dtype.kind == "b":
         return np.bool_(bool(value))
+    if dtype.names:  # complex32, which numpy has as two halves
+        with np.errstate(over="ignore"):
+            return np.array((np.float16(value.real), np.float16(value.imag)), dtype)
     if isinstance(value, complex) and dtype.kind != "c":
         if value.imag:
             raise RuntimeError(f"value cannot be converted to type {_type_name(dtype)} without overflow")

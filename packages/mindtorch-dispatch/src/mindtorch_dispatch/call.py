@@ -23,6 +23,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import tensor_leaves
 from .arguments.description import PacketSignature, describe
+from .arguments.python_defaults import with_python_defaults
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace
 from .interface.autograd import hooks
@@ -192,7 +193,8 @@ def _call_unplanned(
 ) -> Any:
     """First call of a geometry: Python overrides, then bind, plan, remember, run."""
     if state.mode.overriding or key is None:
-        handled, result = overrides.handle(make_form(packet, method), args, kwargs)
+        form = make_form(packet, method)
+        handled, result = overrides.handle(form if method else with_python_defaults(packet, form), args, kwargs)
         if handled:
             return result
     bound = bind_packet(packet, method, args, kwargs)
@@ -286,7 +288,7 @@ def make_form(packet: Packet, method: bool) -> Callable[..., Any]:
 def function(name: str) -> Callable[..., Any] | None:
     """Return the function form of the packet `name`, None when there is no such op."""
     packet = find_packet(name)
-    return None if packet is None else make_form(packet, False)
+    return None if packet is None else with_python_defaults(packet, make_form(packet, False))
 
 
 def method(name: str) -> Callable[..., Any] | None:

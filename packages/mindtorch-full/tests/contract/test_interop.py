@@ -186,3 +186,13 @@ def test_options_of_the_export(options: dict[str, Any]) -> None:
         return repr(side.arange(3.0).__dlpack__(**options)).partition(" at ")[0]
 
     assert_same(lambda: kind(mt), lambda: kind(torch))
+
+
+def test_numpy_where_no_gradient_is_recorded() -> None:
+    def in_mode(side: Any, mode: str) -> Any:
+        leaf = side.ones(3, requires_grad=True)
+        with getattr(side, mode)():
+            return [(leaf * 2).numpy().tolist(), np.asarray(leaf).tolist(), leaf.numpy().tolist()]
+
+    for mode in ("no_grad", "inference_mode", "enable_grad"):
+        assert_same(lambda mode=mode: in_mode(mt, mode), lambda mode=mode: in_mode(torch, mode))

@@ -27,10 +27,14 @@ for _name, _function in {
     kernel(_name)(ufunc(_function))
 
 
+_AIRY_VANISHES = 103.892
+"""Where Airy's function is less than the least double."""
+
+
 @kernel("special_airy_ai")
 def airy_ai(out: Any, x: Any) -> None:
-    """Airy's function of the first kind."""
-    out[...] = special.airy(x)[0]
+    """Airy's function of the first kind; it is 0 as soon as it lies below the least number."""
+    out[...] = np.where(np.isfinite(x) & (x > _AIRY_VANISHES), 0, special.airy(x)[0])
 
 
 @kernel("special_spherical_bessel_j0")

@@ -66,6 +66,8 @@ def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool) -> 
                 "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
                 f"However, got {offsets[0]}"
             )
+        if (offsets < 0).any():
+            raise IndexError("index out of range in self")
         if offsets[-1] > len(indices):
             raise RuntimeError(
                 f"offsets[-1] can not be greater than input's length {len(indices)} but got offsets[-1] of {offsets[-1]}"

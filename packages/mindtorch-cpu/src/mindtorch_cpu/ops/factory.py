@@ -35,7 +35,7 @@ def zeros(out: Any, *values: Any) -> None:
 @kernel("ones", "ones_like", "new_ones", upcast=False)
 def ones(out: Any, *values: Any) -> None:
     """Fill with ones."""
-    out.fill(1)
+    out.fill(1 if out.dtype.names is None else number_of(1, out.dtype))
 
 
 def _fill(out: Any, value: Any) -> None:
@@ -77,7 +77,7 @@ def scalar_tensor(out: Any, s: Any, *options: Any) -> None:
 def fill_(out: Any, self: Any, value: Any) -> None:
     """Fill in place."""
     if isinstance(value, np.ndarray):
-        np.copyto(out, value, casting="unsafe")
+        convert(out, value)
     else:
         _fill(out, value)
 

@@ -20,10 +20,10 @@ def block_diag(out: Any, tensors: list[Any]) -> None:
         row, column = row + block.shape[0], column + block.shape[1]
 
 
-def _triangle(out: Any, begins: Any, ends: Any) -> None:
-    """Rows and columns of the elements from `begins` up to `ends` of each row."""
+def _triangle(out: Any, first: int, begins: Any, ends: Any) -> None:
+    """Rows, counted from `first`, and columns of the elements from `begins` up to `ends` of each row."""
     counts = np.maximum(ends - begins, 0)
-    out[0] = np.repeat(np.arange(counts.size), counts)
+    out[0] = np.repeat(np.arange(first, first + counts.size), counts)
     # Counted from the first element of all, which lies as far behind the row's own as there are elements before it.
     out[1] = np.arange(out.shape[1])
     out[1] += np.repeat(begins - np.cumsum(counts) + counts, counts)
@@ -32,12 +32,14 @@ def _triangle(out: Any, begins: Any, ends: Any) -> None:
 @kernel("tril_indices", upcast=False)
 def tril_indices(out: Any, rows: int, columns: int, offset: int) -> None:
     """Rows and columns on or below a diagonal."""
-    ends = np.clip(np.arange(rows) + offset + 1, 0, columns)
-    _triangle(out, np.zeros_like(ends), ends)
+    first = min(max(-offset, 0), rows)  # the rows above have no elements
+    ends = np.minimum(np.arange(first + offset + 1, rows + offset + 1), columns)
+    _triangle(out, first, np.zeros_like(ends), ends)
 
 
 @kernel("triu_indices", upcast=False)
 def triu_indices(out: Any, rows: int, columns: int, offset: int) -> None:
     """Rows and columns on or above a diagonal."""
-    begins = np.clip(np.arange(rows) + offset, 0, columns)
-    _triangle(out, begins, np.full_like(begins, columns))
+    rows = min(rows, max(columns - offset, 0))  # the rows below have no elements
+    begins = np.maximum(np.arange(offset, rows + offset), 0)
+    _triangle(out, 0, begins, np.full_like(begins, columns))

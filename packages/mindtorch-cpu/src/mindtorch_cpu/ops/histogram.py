@@ -48,15 +48,20 @@ def histogramdd(out: Any, self: Any, bins: list[Any], weight: Any, density: bool
             np.true_divide(out, widths, out)
 
 
+_LARGEST_LENGTH = 2**63 - 1
+
+
 @kernel("bincount")
 def bincount(self: Any, weights: Any, minlength: int) -> Any:
     """How often each number from 0 on occurs, or the sum of its weights."""
-    try:
-        counts = np.bincount(self.astype(np.int64, copy=False), weights, minlength)
-    except ValueError:
-        if self.min() >= 0:
-            raise
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.") from None
+    numbers = self.astype(np.int64, copy=False)
+    if numbers.size:
+        if numbers.min() < 0:
+            raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+        largest = int(numbers.max())
+        if largest >= _LARGEST_LENGTH:
+            raise RuntimeError(f"maximum value of input overflowed, it should be < {_LARGEST_LENGTH} but got {largest}")
+    counts = np.bincount(numbers, weights, minlength)
     if weights is None:
         return counts.astype(np.int64, copy=False)
     return counts.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False)

@@ -8,18 +8,16 @@ import numpy as np
 
 from mindtorch_cpu.register import kernel
 
-_NONE, _MEAN = 0, 1
+_NONE, _MEAN, _SUM = 0, 1, 2
 
 
 def _reduce(out: Any, loss: Any, reduction: int) -> None:
     """Write the elements, their mean or their sum."""
-    if reduction == _NONE:
-        out[...] = loss
-    elif reduction == _MEAN:
+    if reduction == _MEAN:
         with np.errstate(invalid="ignore", divide="ignore"):
             out[...] = np.sum(loss) / loss.size if loss.size else np.nan
     else:
-        out[...] = np.sum(loss)
+        out[...] = np.sum(loss) if reduction == _SUM or out.ndim < np.ndim(loss) else loss
 
 
 def _share(self: Any, reduction: int) -> float:

@@ -27,6 +27,8 @@ def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
     with np.errstate(all="ignore"):
         for degree in range(1, int(n.max(initial=0)) + 1):
             result = np.where(n == degree, current, result)
+            if np.isnan(current[n > degree]).all():  # which they stay
+                return np.where(n > degree, math.nan, result)
             before, current = current, step(degree, x, current, before)
     return result
 
@@ -51,14 +53,14 @@ def _at_ends(kind: str, n: Any) -> tuple[Any, Any]:
 def _by_angle(kind: str, x: Any, n: Any) -> Any:
     """Return the values inside (-1, 1) through the angle, which is accurate for large degrees."""
     angle = np.arccos(x)
-    half = angle / 2
+    half, between = angle / 2, n.astype(x.dtype) + x.dtype.type(0.5)
     if kind == "t":
-        return np.cos(n * angle)
+        return np.cos(n.astype(x.dtype) * angle)
     if kind == "u":
-        return np.sin((n + 1) * angle) / np.sin(angle)
+        return np.sin((n + 1).astype(x.dtype) * angle) / np.sin(angle)
     if kind == "v":
-        return np.cos((n + 0.5) * angle) / np.cos(half)
-    return np.sin((n + 0.5) * angle) / np.sin(half)
+        return np.cos(between * angle) / np.cos(half)
+    return np.sin(between * angle) / np.sin(half)
 
 
 def _chebyshev_kernel(kind: str, shifted: bool) -> Callable[..., None]:
@@ -71,7 +73,8 @@ def _chebyshev_kernel(kind: str, shifted: bool) -> Callable[..., None]:
         many = n > limit
         with np.errstate(all="ignore"):
             inside = np.abs(x) < 1
-            result = _chebyshev(kind, x, np.where(many & inside, 0, n))
+            known = (many & inside) | (np.abs(x) == 1)
+            result = _chebyshev(kind, x, np.where(known, 0, n))
             result = np.where(many & inside, _by_angle(kind, x, n), result)
         right, left = _at_ends(kind, n)
         result = np.where(x == 1, right, np.where(x == -1, left, result))

@@ -48,19 +48,24 @@ def igammac(out: Any, self: Any, other: Any) -> None:
     special.gammaincc(*_operands(out, self, other), out)
 
 
+_FACTORIAL_OVERFLOWS = 171
+"""The first whole number whose factorial is no double."""
+
+
 @kernel("polygamma")
 def polygamma(out: Any, n: int, self: Any) -> None:
     """Derivatives of the digamma function."""
     if n == 0:
         special.psi(self, out)
         return
-    factor = (-1.0) ** (n + 1) * math.gamma(n + 1)
-    values = _trigamma(self) if n == 1 else special.zeta(np.float64(n + 1), self.astype(np.float64))
-    np.multiply(values, factor, out, casting="unsafe")
-
-
-def _trigamma(self: Any) -> Any:
+    factor = (1.0 if n % 2 else -1.0) * (math.gamma(n + 1) if n < _FACTORIAL_OVERFLOWS else math.inf)
     x = self.astype(np.float64)
+    values = _trigamma(x) if n == 1 else np.where(np.isposinf(x), math.nan, special.zeta(np.float64(n + 1), x))
+    with np.errstate(invalid="ignore"):
+        np.multiply(values.astype(out.dtype), out.dtype.type(factor), out)
+
+
+def _trigamma(x: Any) -> Any:
     mirrored = x < 0.5
     with np.errstate(divide="ignore", invalid="ignore"):
         reflection = (math.pi / np.sin(math.pi * x)) ** 2

@@ -18,9 +18,17 @@ for _name, _function in {
     "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "sin": np.sin, "sinh": np.sinh,
     "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
     "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "digamma": special.psi, "erf": special.erf,
-    "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln, "i0": special.i0,
+    "erfc": special.erfc, "erfinv": special.erfinv, "i0": special.i0,
 }.items():  # fmt: skip
     kernel(_name)(ufunc(_function))
+
+
+@kernel("lgamma")
+def lgamma(out: Any, self: Any) -> None:
+    """Logarithm of the absolute value of the gamma function."""
+    below = np.isneginf(self)
+    special.gammaln(self, out)
+    np.copyto(out, np.inf, where=below)
 
 
 @kernel("neg")

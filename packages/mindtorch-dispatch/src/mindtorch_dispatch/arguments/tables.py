@@ -17,11 +17,14 @@ NUMBERS_AS_TENSORS: frozenset[str] = frozenset(
     f"{name}{form}"
     for name in ("add", "div", "divide", "floor_divide", "mul", "multiply", "sub", "subtract", "true_divide")
     for form in ("", "_", "_out")
-) | {"to", "_to_copy", "copy_", "copy", "_conj"}
+) | {"to", "_to_copy", "copy_", "copy", "_conj", "_div_floor", "_div_trunc"}
 """Functions whose Tensor parameters take a Python number, which becomes a 0-d tensor."""
 
 PYTHON_NAMES: dict[tuple[str, str], str] = {("to", "other"): "tensor"}
 """(function, argument) to the argument's name in Python, where it differs from the schema's."""
+
+PYTHON_DEFAULTS: dict[str, int] = {"reduction": 0}
+"""Arguments whose default in Python differs from the schema's: functions called without it do not reduce their loss."""
 
 DEPRECATED: dict[str, tuple[str, ...]] = {
     "add": ("self alpha other",),

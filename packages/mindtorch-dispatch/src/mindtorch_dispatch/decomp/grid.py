@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 from mindtorch_storage.dtype import int64
 
 from ..call import aten
+from ..meta.checks import check
 
 
 def meshgrid(tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
@@ -64,6 +66,11 @@ def combinations(self: Any, r: int, with_replacement: bool) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return aten.empty([0], dtype=self.dtype, device=self.device)
+    check(
+        r * math.log2(max(self.numel(), 1))
+        < 63,  # torch makes a grid of as many elements as there are choices in any order
+        lambda: "numel: integer multiplication overflow",
+    )
     places = aten.arange(self.numel(), device=self.device)
     columns = [places]
     for _ in range(r - 1):  # each choice is followed by what comes after its last element, itself included or not

@@ -134,6 +134,10 @@ def tensor_split_by_tensor(self: Any, positions: Any, dim: int) -> Any:
     return tensor_split(self, positions.tolist(), dim)
 
 
+_MOST_TENSORS = 2**60
+"""No list of results is as long as this."""
+
+
 def tensor_split(self: Any, sections: Any, dim: int) -> Any:
     """Pieces of nearly equal length, or cut at given positions."""
     check(
@@ -144,6 +148,7 @@ def tensor_split(self: Any, sections: Any, dim: int) -> Any:
     extent = self.shape[dim]
     if isinstance(sections, int):
         check(sections > 0, lambda: f"number of sections must be larger than 0, got {sections}")
+        check(sections < _MOST_TENSORS, lambda: "cannot create std::vector larger than max_size()")
         small, extra = divmod(extent, sections)
         cuts, at = [], 0
         for place in range(sections - 1):

@@ -144,6 +144,8 @@ def _smoothed(scores: Any, target: Any, weight: Any, reduction: int, ignore_inde
 
 def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
     """Kullback-Leibler divergence of log-probabilities."""
+    floating = [one.dtype.is_floating_point or one.dtype.is_complex for one in (self, target)]
+    check(all(floating), lambda: "kl_div: Integral inputs not supported.")
     if log_target:
         loss = aten.exp(target) * (target - self)
     else:
@@ -179,7 +181,8 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float, re
 
 def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) -> Any:
     """The input for target 1, max(0, margin - input) for target -1."""
-    distant = aten.where(aten.eq(target, 1), 0, aten.clamp_min(margin - self, 0))
+    # The margin is a number of the input's type, as in torch: whole inputs have whole losses.
+    distant = aten.where(aten.eq(target, 1), 0, aten.clamp_min(aten.sub(aten.full_like(self, margin), self), 0))
     close = aten.where(aten.eq(target, -1), 0, self)
     return reduce_loss(distant + close, reduction)
 

@@ -25,11 +25,10 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     """`div` with a rounding mode: None, "floor" or "trunc"."""
     if rounding_mode is None:
         return aten.div(self, other)
-    kind = "Tensor" if isinstance(other, TensorBase) else "Scalar"
     if rounding_mode == "floor":
-        return getattr(aten._div_floor, kind)(self, other)
+        return aten._div_floor(self, other)
     if rounding_mode == "trunc":
-        return getattr(aten._div_trunc, kind)(self, other)
+        return aten._div_trunc(self, other)
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 

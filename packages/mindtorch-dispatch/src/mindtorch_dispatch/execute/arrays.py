@@ -79,10 +79,23 @@ def empty(spec: Spec) -> Any:
     return np.empty(spec.shape, spec.np_dtype) if arrays is None else arrays.empty(spec)
 
 
+def assign(target: Any, source: Any) -> None:
+    """Write `source` into `target` on the host, converting; numpy has complex32 as pairs, which it cannot convert."""
+    if (target.dtype.names is None and source.dtype.names is None) or target.dtype == source.dtype:
+        np.copyto(target, source, casting="unsafe")
+    elif target.dtype.names is None:
+        pairs = np.empty(source.shape, np.complex64)
+        pairs.real, pairs.imag = source["real"], source["imag"]
+        np.copyto(target, pairs, casting="unsafe")
+    else:
+        np.copyto(target["real"], source.real, casting="unsafe")
+        np.copyto(target["imag"], source.imag, casting="unsafe")
+
+
 def copy(target: Any, source: Any) -> None:
     """Write `source` into `target`, converting."""
     if type(target) is np.ndarray and type(source) is np.ndarray:
-        np.copyto(target, source, casting="unsafe")
+        assign(target, source)
     else:
         next(iter(array_types.values())).copy(target, source)
 

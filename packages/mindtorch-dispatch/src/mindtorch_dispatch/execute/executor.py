@@ -270,13 +270,14 @@ def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
 def _follow(base: TensorBase, view: TensorBase) -> None:
     """Let `view` require grad as soon as `base` does."""
     counter = base._counter
-    if len(counter) > FOLLOWERS:
+    count = len(counter)
+    if count >= FOLLOWERS and not count & (count - 1):
         counter[1:] = [reference for reference in counter[1:] if reference() is not None]
     counter.append(weakref.ref(view))
 
 
 FOLLOWERS = 64
-"""Past so many views of one base, those that are gone are forgotten."""
+"""From so many views of one base on, those that are gone are forgotten at every power of two."""
 
 
 def run_view(plan: Plan, flat: tuple[Any, ...]) -> Any:

@@ -34,7 +34,9 @@ block_diag = MetaRule(_block_diag)
 
 def triangle_sizes(rows: int, columns: int, offset: int) -> int:
     """Return how many elements of a matrix lie on or below its diagonal `offset`."""
-    return sum(min(max(row + 1 + offset, 0), columns) for row in range(rows))
+    first = min(max(-offset, 0), rows)  # the rows above have none
+    whole = min(max(columns - 1 - offset, first), rows)  # from here on rows are full
+    return (whole - first) * (first + whole + 1 + 2 * offset) // 2 + (rows - whole) * columns
 
 
 def _triangle_of(upper: bool) -> MetaRule:

@@ -23,7 +23,7 @@ def scalar(like: Spec) -> Spec:
 
 def reduced(spec: Spec, reduction: int) -> Spec:
     """Return `spec` unreduced, or that of a number."""
-    return spec if reduction == NONE else scalar(spec)
+    return scalar(spec) if reduction in (MEAN, SUM) else spec
 
 
 def check_floating(spec: Spec, name: str) -> None:

@@ -13,6 +13,7 @@ from ..sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
 from ..table import kernels
 from .call import Call
 from .composite import compose
+from .numbers import of_numbers
 from .pinning import asks_for_pinning, pinned
 
 
@@ -35,6 +36,9 @@ def _follow_keys(call: Call) -> None:
     row = call.row
     call.registered = registry.resolve(row, call.keys) if call.bound.out is None else None
     if call.registered is not None:
+        return
+    call.composed = of_numbers(call)
+    if call.composed is not None:
         return
     if DispatchKey.Sparse in call.keys:
         call.function = sparse_kernel(row)

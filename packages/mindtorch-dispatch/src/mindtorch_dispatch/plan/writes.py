@@ -93,7 +93,7 @@ def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None
     def computed(out: Any, *values: Any) -> None:
         array = np.empty(out.shape, spec.np_dtype)
         fn(array, *values)
-        np.copyto(out, array, casting="unsafe")
+        arrays.assign(out, array)
 
     return computed
 

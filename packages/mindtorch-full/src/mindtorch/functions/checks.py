@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_cpu.threads import MOST_THREADS, threads
+from mindtorch_dispatch.arguments.messages import type_name
+from mindtorch_dispatch.arguments.parameter import is_tensor_like
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_storage.tensor_base import TensorBase
@@ -70,19 +72,26 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
+def given_tensor(input: Any, name: str) -> Any:
+    """Return `input`, which the function `name` was given; torch's TypeError where it is no tensor."""
+    if not is_tensor_like(input):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    return input
+
+
 def is_floating_point(input: Any) -> bool:
     """Return whether the dtype is a floating-point one."""
-    return input.dtype.is_floating_point
+    return given_tensor(input, "is_floating_point").dtype.is_floating_point
 
 
 def is_complex(input: Any) -> bool:
     """Return whether the dtype is complex."""
-    return input.dtype.is_complex
+    return given_tensor(input, "is_complex").dtype.is_complex
 
 
 def is_signed(input: Any) -> bool:
     """Return whether the dtype is signed."""
-    return input.dtype.is_signed
+    return given_tensor(input, "is_signed").dtype.is_signed
 
 
 def is_conj(input: Any) -> bool:
@@ -97,7 +106,7 @@ def is_neg(input: Any) -> bool:
 
 def is_inference(input: Any) -> bool:
     """Return whether the tensor was made in inference mode."""
-    return input.is_inference()
+    return given_tensor(input, "is_inference").is_inference()
 
 
 def is_distributed(input: Any) -> bool:
@@ -112,7 +121,7 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 def is_nonzero(input: Any) -> bool:
     """Return whether the only element is not zero; RuntimeError for other counts."""
-    return bool(input)
+    return bool(given_tensor(input, "is_nonzero"))
 
 
 def typename(obj: Any) -> str:

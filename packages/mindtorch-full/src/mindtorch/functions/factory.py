@@ -12,6 +12,7 @@ from mindtorch_storage.promotion import result_type as promoted
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..tensor.construction import tensor
+from .checks import given_tensor
 
 __all__ = [
     "can_cast",
@@ -53,7 +54,7 @@ def is_storage(obj: Any) -> bool:
 
 def numel(input: Any) -> int:
     """Return the number of elements."""
-    return input.numel()
+    return given_tensor(input, "numel").numel()
 
 
 def result_type(*args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.execute.arrays import assign
 from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import fresh_signature, state
@@ -317,7 +318,7 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         target = np.empty(array.shape, first.np, order="F" if transposed else "C")
     token = enter(SILENT)
     try:
-        np.copyto(target, array, casting="unsafe")
+        assign(target, array)
     finally:
         leave(token)
     stride = tuple(step // target.itemsize for step in target.strides) if transposed else None

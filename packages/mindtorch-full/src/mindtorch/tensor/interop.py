@@ -12,6 +12,7 @@ from mindtorch.tensor.capsules import capsule_of, is_exchanged
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as types
 from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.tensor_base import TensorBase
@@ -85,7 +86,7 @@ class InteropMixin(TensorBase):
                 f"can't convert {spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
                 "memory first."
             )
-        if tensor._sig.requires_grad:
+        if tensor._sig.requires_grad and state.mode.grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if spec.dtype not in NUMPY_TYPES:
             raise TypeError(f"Got unsupported ScalarType {spec.dtype.scalar_name}")

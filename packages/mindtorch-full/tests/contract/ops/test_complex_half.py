@@ -44,3 +44,32 @@ def test_same_values_as_torch(name: str) -> None:
             values = [side.frombuffer(bytearray(pair.tobytes()), dtype=side.complex32) for pair in pairs]
             shown.append(repr(OPERATIONS[name](side, *values)))
         assert shown[0] == shown[1], pairs
+
+
+MADE = """
+T.ones(2, dtype=T.chalf)
+T.ones_like(T.ones(2), dtype=T.chalf)
+T.full((2,), 2.5, dtype=T.chalf)
+T.full((2,), 1e6 + 2j, dtype=T.chalf)
+T.ones(2).new_full((2,), 3.0, dtype=T.chalf)
+T.scalar_tensor(1 + 2j, dtype=T.chalf)
+T.tensor([1 + 2j, 3], dtype=T.chalf)
+T.tensor([1, 3.0], dtype=T.chalf)
+T.zeros(2, dtype=T.chalf).fill_(3)
+T.zeros(2, dtype=T.chalf).fill_(T.tensor(3.0))
+T.zeros(2, dtype=T.chalf).masked_fill(T.tensor([True, False]), 3.0)
+T.zeros(2, dtype=T.chalf).index_fill(0, T.tensor([1]), 2.0)
+T.zeros(2, dtype=T.chalf).add_(T.ones(2))
+T.zeros(2, 3, dtype=T.chalf).copy_(T.ones(3, 2, dtype=T.chalf).t())
+T.add(T.ones(2), T.ones(2), out=T.zeros(2, dtype=T.chalf))
+T.where(T.tensor([True, False]), T.ones(2, dtype=T.chalf), 2.0)
+T.nn.functional.pad(T.ones(2, dtype=T.chalf), (1, 1), value=2.0)
+T.ones(3, dtype=T.chalf) == 1
+T.ones(3, dtype=T.chalf).abs()
+"""
+
+
+@pytest.mark.parametrize("expression", MADE.strip().splitlines())
+def test_numbers_have_no_imaginary_part(expression: str) -> None:
+    ours, theirs = (repr(eval(expression, {"T": side})) for side in (mt, torch))
+    assert ours == theirs

@@ -1,0 +1,57 @@
+"""Numbers far too large, which torch answers or refuses at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from .expressions import agrees
+
+POLYNOMIALS = [
+    *(
+        f"t.special.{prefix}chebyshev_polynomial_{kind}(t.tensor([{x}, 1.1]), t.tensor([2**62, 9]))"
+        for kind in "tuvw"
+        for prefix in ("", "shifted_")
+        for x in ("3.0", "1.0", "-3.0", "float('inf')")
+    ),
+    *(
+        f"t.special.{name}(t.tensor([3.0, 2.0]), t.tensor([{degree}, 7]))"
+        for name in ("hermite_polynomial_h", "hermite_polynomial_he", "legendre_polynomial_p")
+        for degree in ("2**62", "200", "5")
+    ),
+    "t.special.laguerre_polynomial_l(t.tensor([300.0, 2.0]), t.tensor([2000, 7]))",
+    "t.polygamma(2**31, z)",
+    "t.polygamma(200, v)",
+]
+
+TRIANGLES = [
+    *(
+        f"t.{name}({rows}, {columns}, {offset})"
+        for name in ("tril_indices", "triu_indices")
+        for rows, columns in ((5, 4), (4, 5), (0, 3), (3, 0))
+        for offset in (-7, -2, -1, 0, 1, 2, 7, 2**62, -(2**62))
+    ),
+    "t.triu_indices(2**31, 1)",
+    "t.triu_indices(2**40, 3, -1)",
+    "t.tril_indices(2**40, 3, -2**40 + 2)",
+]
+
+OTHERS = [
+    "[len(v.tensor_split(20000))]",
+    "v.tensor_split(2**62)",
+    "v.tensor_split(t.tensor(2**62))",
+    "t.combinations(v, 300)",
+    "t.combinations(v, 3)",
+    "t.combinations(v, 3, True)",
+    "t.combinations(e, 3)",
+    "t.bincount(t.tensor([2**63 - 1]))",
+    "t.bincount(t.tensor([3, -1]))",
+    "t.lgamma(t.tensor([-float('inf'), float('inf'), float('nan'), 0.0, -1.0, 1e30, -1e30]))",
+    "t.lgamma(t.tensor(-float('inf'), dtype=t.float16))",
+    "t.special.airy_ai(t.tensor([1e30, float('inf'), -float('inf'), 104.0, 103.0]))",
+]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("expression", [*POLYNOMIALS, *TRIANGLES, *OTHERS])
+def test_like_torch(expression: str) -> None:
+    agrees(expression)
