@@ -10,7 +10,7 @@
 namespace mindtorch {
 
 // As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 14;
+constexpr long INTERFACE = 15;
 
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 

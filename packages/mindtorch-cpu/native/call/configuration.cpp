@@ -246,6 +246,7 @@ int install_objects(PyObject* settings) {
         {"leave", &to.leave},
         {"silent", &to.silent},
         {"error_state", &to.error_state},
+        {"array_types", &to.array_types},
         {"tensor_class", &to.tensor_class},
         {"cpu", &to.cpu},
     };

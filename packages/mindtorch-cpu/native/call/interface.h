@@ -189,6 +189,7 @@ struct Configuration {
     PyObject *add = nullptr, *add_in_place = nullptr;  // of gradients
     PyObject* fit = nullptr;                           // fit(grad, spec, node, index)
     PyObject* unpack = nullptr;                        // unpack(node, item, version)
+    PyObject* array_types = nullptr;                   // device type to its arrays
     PyObject* tensor_class = nullptr;                  // a list of the class of results
     PyObject* after = nullptr;                         // Recorder.after; null without autograd
     PyObject* sequence = nullptr;                      // the counter of nodes

@@ -48,7 +48,11 @@ PyObject* fingerprint_sequence(PyObject* value, PyTypeObject* kind) {
 // As `fingerprint` of the dispatcher's call path; null with an error set, or without one where a slot is unset.
 PyObject* fingerprint(PyObject* value) {
     PyTypeObject* kind = Py_TYPE(value);
-    if (kind == &PyLong_Type || kind == &PyUnicode_Type || value == Py_None) return Py_NewRef(value);
+    if (kind == &PyLong_Type || value == Py_None) return Py_NewRef(value);
+    if (kind == &PyUnicode_Type) {  // the name of a device means the one that is current
+        const int device = PyDict_Contains(configuration.array_types, value);
+        if (device <= 0) return device < 0 ? nullptr : Py_NewRef(value);
+    }
     if (kind == &PyList_Type || kind == &PyTuple_Type) return fingerprint_sequence(value, kind);
     if (kind == &PyFloat_Type || kind == &PyBool_Type) return typed(value);
     const int plain = is_plain(kind);

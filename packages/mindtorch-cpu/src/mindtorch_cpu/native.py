@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch import call, plan, table
-from mindtorch_dispatch.execute import errstate, executor
+from mindtorch_dispatch.execute import arrays, errstate, executor
 from mindtorch_dispatch.interface.autograd import hooks
 from mindtorch_dispatch.interface.native import twin
 from mindtorch_dispatch.meta.rule import Start
@@ -37,7 +37,7 @@ from .random.capability import capability
 from .steps import steps
 from .threads import threads
 
-INTERFACE = 14
+INTERFACE = 15
 """What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
@@ -152,6 +152,7 @@ def install(module: Any) -> None:
             "enter": errstate.enter,
             "leave": errstate.leave,
             "silent": errstate.SILENT,
+            "array_types": arrays.array_types,
             "tensor_class": twin.tensor_class,
             "bfloat16": bfloat16.np,
             "dtype": type(bfloat16),

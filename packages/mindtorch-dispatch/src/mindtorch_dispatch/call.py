@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.deferred import wait_for_missing
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage.memory import no_memory_of
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -24,6 +25,7 @@ from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import tensor_leaves
 from .arguments.description import PacketSignature, describe
 from .arguments.python_defaults import with_python_defaults
+from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace
 from .interface.autograd import hooks
@@ -54,10 +56,14 @@ def fingerprint(value: Any) -> Any:
         return value._sig
     if kind is list or kind is tuple:
         return (kind, *[fingerprint(item) for item in value])
-    if kind is int or value is None or kind is str:
+    if kind is int or value is None:
         return value
+    if kind is str:
+        return value if value not in array_types else current(value)
     if kind is float or kind is bool or kind is complex:
         return (kind, value)
+    if kind is Device:
+        return (kind, resolve(value) if value.type in array_types else value)
     if isinstance(value, tuple):
         return (tuple, *[fingerprint(item) for item in value])
     if kind in opaque_types:

@@ -61,6 +61,16 @@ def resolve(device: Device) -> Device:
     return device if arrays is None or device.index is not None else arrays.current(device)
 
 
+def current(device_type: str) -> Device:
+    """Return the device, with an index, that a type of device in `array_types` means now."""
+    return array_types[device_type].current(Device(device_type))
+
+
+def shows_device(value: Any) -> bool:
+    """Return whether an argument stands in a plan's key as the device that it means now."""
+    return (value.type if type(value) is Device else value) in array_types if type(value) in (str, Device) else False
+
+
 _HOST = ("cpu", "meta")
 
 array_types: dict[str, ArrayType] = {}

@@ -12,7 +12,7 @@ from mindtorch_storage.sparse import SparseSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..defaults import get_default_device
-from ..execute.arrays import resolve
+from ..execute.arrays import resolve, shows_device
 from ..interface.batching import BATCHED_MASK
 from ..interface.batching import hooks as batching
 from ..keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
@@ -33,11 +33,15 @@ def find_keys(call: Call) -> Plan | None:
     if not wraps and intercepted(call.mode, [*tensors, *call.outs]):
         call.intercepted = True
         return None
+    named = any(map(shows_device, bound.flat))
+    default = call.mode.default_device
+    if default is not None and not tensors and default.index is None and shows_device(default):
+        bound.cacheable = False  # the mode, which stands in the key, does not show which device is current
     for place, value in enumerate(bound.values):
         if isinstance(value, Device) and value.type != "cpu":
             bound.values[place] = resolve(value)
-            # Another device may be current at the next call.
-            bound.cacheable = bound.cacheable and value.index == bound.values[place].index
+            # Another device may be current at the next call, which a key shows where the call names the device.
+            bound.cacheable = bound.cacheable and (named or value.index == bound.values[place].index)
     if bound.out is not None or call.row.kind == "inplace":
         adopt_options(bound)
     if wraps or call.mode.include & BATCHED_MASK:
