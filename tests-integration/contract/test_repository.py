@@ -1,6 +1,7 @@
 """The tools of the repository, and what every package promises alike."""
 
 import importlib
+import importlib.metadata
 import subprocess
 import sys
 import tomllib
@@ -47,6 +48,17 @@ def test_sibling_requirements_are_ranges_of_one_minor_version(name):
         if sibling in MEMBERS:
             major, minor, _ = MEMBERS[sibling].version.split(".")
             assert requirement.endswith(f">={major}.{minor},<{major}.{int(minor) + 1}"), requirement
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_numerical_requirements_end_before_the_next_major_version(name):
+    project = tomllib.loads((MEMBERS[name].folder / "pyproject.toml").read_text())["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    for requirement in [*project["dependencies"], *(r for e in extras for r in e)]:
+        library = workspace.requirement_name(requirement)
+        if library in ("numpy", "scipy", "ml-dtypes"):
+            major = int(importlib.metadata.version(library).split(".")[0])
+            assert requirement.endswith(f",<{major + 1}"), requirement
 
 
 def test_runtime_and_proxy_install_without_dependencies():

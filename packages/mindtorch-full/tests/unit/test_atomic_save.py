@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-from mindtorch.serialization import _files
+from mindtorch.serialization import _files, _neighbours
 
 OLD, NEW = 1.0, 2.0
 
@@ -184,3 +184,84 @@ def test_what_was_reserved_is_not_part_of_the_file(tmp_path: Path) -> None:
         stream.reserve(9 << 20)
         stream.write(b"content")
     assert (tmp_path / "file").read_bytes() == b"content"
+
+
+KILLED = """
+import os, signal, sys
+import mindtorch as mt
+from mindtorch.serialization import _neighbours
+if sys.argv[2] == "named":
+    _neighbours._UNNAMED = 0
+real = os.fsync
+def die(descriptor):
+    os.kill(os.getpid(), signal.SIGKILL)
+def named(self, inner=_neighbours.Neighbour.named):
+    inner(self)
+    die(0)
+if sys.argv[3] == "write":
+    os.fsync = die
+else:
+    _neighbours.Neighbour.named = named
+mt.save(mt.ones(10), sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.parametrize("way", ["unnamed", "named"])
+@pytest.mark.parametrize("moment", ["write", "name"])
+def test_killed_processes_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, moment: str
+) -> None:
+    monkeypatch.setattr(_neighbours, "_cleaned", set())
+    for number in range(3):
+        command = [sys.executable, "-c", KILLED, str(tmp_path / f"model{number}.pt"), way, moment]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        # Each process removes what the one before left.
+        assert len(os.listdir(tmp_path)) == (0 if _neighbours._UNNAMED and (way, moment) == ("unnamed", "write") else 1)
+    mt.save(mt.ones(1), tmp_path / "model.pt")
+    assert os.listdir(tmp_path) == ["model.pt"]
+
+
+@pytest.mark.skipif(_neighbours.fcntl is None, reason="locks files")
+def test_files_of_living_processes_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_neighbours, "_UNNAMED", 0)
+    with _files.replaced_file(tmp_path / "model.pt") as stream:
+        _neighbours.remove_left(str(tmp_path))
+        stream.write(b"content")
+    assert (tmp_path / "model.pt").read_bytes() == b"content"
+    (tmp_path / ".other.00000000.tmp").touch()
+    _neighbours.remove_left(str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == [".other.00000000.tmp", "model.pt"]
+
+
+def test_a_file_that_was_taken_for_left_over_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_neighbours, "_UNNAMED", 0)
+    real, removed = _neighbours._lock, []
+
+    def remove_once(descriptor: int) -> bool:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            removed[0].unlink()
+        return real(descriptor)
+
+    monkeypatch.setattr(_neighbours, "_lock", remove_once)
+    mt.save(mt.ones(1), tmp_path / "model.pt")
+    assert os.listdir(tmp_path) == ["model.pt"]
+    assert len(removed) == 1
+
+
+def test_long_names(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 252 + ".pt")
+    mt.save(mt.full((1,), OLD), path)
+    assert value_in(path) == OLD
+
+
+@pytest.mark.skipif(not _neighbours._UNNAMED, reason="files without a name are Linux's")
+def test_a_file_system_that_gives_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*args: Any, **options: Any) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(_neighbours.os, "link", link)
+    mt.save(mt.full((3,), NEW), tmp_path / "model.pt")
+    assert value_in(tmp_path / "model.pt") == NEW
+    assert os.listdir(tmp_path) == ["model.pt"]

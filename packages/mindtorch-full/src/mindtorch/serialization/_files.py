@@ -7,11 +7,12 @@ import ctypes
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
+
+from mindtorch.serialization._neighbours import Neighbour
 
 _WRITE_OUT = 1 << 23
 _KEEP_SIZE = 1  # FALLOC_FL_KEEP_SIZE of linux/falloc.h
@@ -66,14 +67,6 @@ def _is_regular_or_absent(path: str) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
         return True
-
-
-def _open_neighbour(folder: str, name: str) -> tuple[int, str]:
-    """Create a file of a new name beside the target, with the permissions that any new file gets."""
-    while True:
-        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.tmp")
-        with contextlib.suppress(FileExistsError):
-            return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), temporary
 
 
 def _forget_cached_pages(path: str) -> None:
@@ -154,7 +147,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     neighbour = None
     if _is_regular_or_absent(target):
         try:
-            neighbour = _open_neighbour(folder, name)
+            neighbour = Neighbour(folder, name)
         except PermissionError:
             if not os.access(target, os.W_OK):
                 raise
@@ -162,18 +155,17 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as stream:
             yield stream
         return
-    descriptor, temporary = neighbour
     try:
         _forget_cached_pages(target)
-        with _NewFile(descriptor) as stream:
+        with _NewFile(neighbour.descriptor) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+            temporary = neighbour.named()
         with contextlib.suppress(FileNotFoundError):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(temporary, target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+        neighbour.remove()
         raise
     _sync_folder(folder)
