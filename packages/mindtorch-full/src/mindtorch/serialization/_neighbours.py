@@ -65,7 +65,7 @@ class Neighbour:
                 os.link(str(self.descriptor), path, src_dir_fd=links, follow_symlinks=True)
                 self._path = path
             except FileExistsError:
-                continue
+                continue  # another name, then
             except OSError:  # a file system that makes files without a name, and then gives them none
                 self._copy()
             finally:
