@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..call import aten
-
-
-def alias_of(name: str) -> Callable[..., Any]:
-    """Return a function that calls the op `name`."""
-    return lambda self, other: getattr(aten, name)(self, other)
 
 
 def equal(self: Any, other: Any) -> bool:

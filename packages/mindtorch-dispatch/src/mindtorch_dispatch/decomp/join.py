@@ -12,11 +12,6 @@ from ..call import aten
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
 
 
-def cat(tensors: Any, dim: int) -> Any:
-    """`cat`."""
-    return aten.cat(tensors, dim)
-
-
 def stack(tensors: Any, dim: int) -> Any:
     """Tensors of one shape along a new dimension."""
     check(len(tensors) > 0, lambda: "stack expects a non-empty TensorList")

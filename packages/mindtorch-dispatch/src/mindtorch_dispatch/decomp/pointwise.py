@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.dtype import complex128, float64
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
-
-
-def alias_of(name: str) -> Callable[..., Any]:
-    """Return a function that calls the op `name` with the same arguments."""
-
-    def call(*values: Any) -> Any:
-        *operands, alpha = values if name == "sub" else (*values, None)
-        return getattr(aten, name)(*operands) if alpha is None else getattr(aten, name)(*operands, alpha=alpha)
-
-    return call
 
 
 def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
@@ -30,16 +19,6 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     if rounding_mode == "trunc":
         return aten._div_trunc(self, other)
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
-
-
-def clip(self: Any, low: Any, high: Any) -> Any:
-    """`clamp`."""
-    return aten.clamp(self, low, high)
-
-
-def arctan2(self: Any, other: Any) -> Any:
-    """`atan2`."""
-    return aten.atan2(self, other)
 
 
 def ldexp(self: Any, other: Any) -> Any:

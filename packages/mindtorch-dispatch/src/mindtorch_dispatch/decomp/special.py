@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from ..call import aten
-
-
-def alias_of(name: str) -> Callable[..., Any]:
-    """Return a function that calls the op `name` with the same arguments."""
-    return lambda *values: getattr(aten, name)(*values)
 
 
 def polygamma_(self: Any, n: int) -> Any:

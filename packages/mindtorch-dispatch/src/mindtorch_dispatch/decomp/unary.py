@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 
 from ..call import aten
-
-
-def alias_of(name: str) -> Callable[[Any], Any]:
-    """Return a function that calls the op `name`."""
-    return lambda self: getattr(aten, name)(self)
 
 
 def conj(self: Any) -> Any:

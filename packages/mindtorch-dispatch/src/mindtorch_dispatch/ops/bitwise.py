@@ -1,6 +1,6 @@
 """Bitwise logic and shifts."""
 
-from ..decomp import comparison as composed
+from ..decomp.alias import alias_of
 from ..meta.bitwise import bitwise, bitwise_not, shift
 from ..table import CORE, op
 
@@ -34,11 +34,11 @@ for _dunder, _target in (
 ):
     op(
         f"{_dunder}.Tensor(Tensor self, Tensor other) -> Tensor",
-        composite=composed.alias_of(_target),
+        composite=alias_of(_target),
         variants="function",
     )
     op(
         f"{_dunder}.Scalar(Tensor self, Scalar other) -> Tensor",
-        composite=composed.alias_of(_target),
+        composite=alias_of(_target),
         variants="function",
     )

@@ -1,6 +1,7 @@
 """Comparisons and logic: bool results."""
 
 from ..decomp import comparison as composed
+from ..decomp.alias import alias_of
 from ..meta.comparison import logical, ordered
 from ..meta.pointwise import BOOL, pointwise
 from ..table import CORE, op
@@ -21,7 +22,7 @@ for _alias, _target in (
     for _other in ("Tensor", "Scalar"):
         op(
             f"{_alias}.{_other}(Tensor self, {_other} other) -> Tensor",
-            composite=composed.alias_of(_target),
+            composite=alias_of(_target),
             inplace=True,
             out=True,
         )

@@ -1,12 +1,13 @@
 """Joining, repeating and reordering: shapes change, values do not."""
 
 from ..decomp import join as composed
+from ..decomp.alias import alias_of
 from ..meta import join as rules
 from ..table import CORE, op
 
 op("cat(Tensor[] tensors, int dim=0) -> Tensor", rules.cat, tags={CORE}, variants="function")
-op("concat(Tensor[] tensors, int dim=0) -> Tensor", composite=composed.cat, out=True, variants="function")
-op("concatenate(Tensor[] tensors, int dim=0) -> Tensor", composite=composed.cat, out=True, variants="function")
+op("concat(Tensor[] tensors, int dim=0) -> Tensor", composite=alias_of("cat"), out=True, variants="function")
+op("concatenate(Tensor[] tensors, int dim=0) -> Tensor", composite=alias_of("cat"), out=True, variants="function")
 op("stack(Tensor[] tensors, int dim=0) -> Tensor", composite=composed.stack, out=True, variants="function")
 for _name in ("hstack", "vstack", "dstack", "row_stack", "column_stack"):
     op(f"{_name}(Tensor[] tensors) -> Tensor", composite=getattr(composed, _name), out=True, variants="function")

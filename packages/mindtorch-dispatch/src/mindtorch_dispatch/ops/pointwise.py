@@ -1,6 +1,7 @@
 """Elementwise arithmetic of two and three operands."""
 
 from ..decomp import pointwise as composed
+from ..decomp.alias import alias_of
 from ..meta.pointwise import (
     FLOAT,
     add,
@@ -121,10 +122,15 @@ op("clamp_min(Tensor self, Scalar min) -> Tensor", clamp_min)
 op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", clamp_min)
 op("clamp_max(Tensor self, Scalar max) -> Tensor", clamp_max)
 op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", clamp_max)
-op("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", composite=composed.clip, inplace=True, out=True)
+op(
+    "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    composite=alias_of("clamp"),
+    inplace=True,
+    out=True,
+)
 op(
     "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    composite=composed.clip,
+    composite=alias_of("clamp"),
     inplace=True,
     out=True,
 )
@@ -140,7 +146,7 @@ op("where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", wh
 op("where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", where, out=False)
 op("where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", where, variants="function", out=False)
 op("atan2(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "atan2_cpu", COMPLEX))
-op("arctan2(Tensor self, Tensor other) -> Tensor", composite=composed.arctan2, inplace=True, out=True)
+op("arctan2(Tensor self, Tensor other) -> Tensor", composite=alias_of("atan2"), inplace=True, out=True)
 op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", limited(pointwise(FLOAT), "copysign_cpu", COMPLEX))
 op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", limited(pointwise(FLOAT), "copysign_cpu", COMPLEX))
 op("hypot(Tensor self, Tensor other) -> Tensor", limited(TWO, "hypot_cpu", COMPLEX, INTEGERS, BOOL_NAMES))
@@ -185,7 +191,7 @@ for _alias, _target in (("subtract", "sub"), ("multiply", "mul"), ("divide", "di
     _alpha = ", *, Scalar alpha=1" if _target == "sub" else ""
     op(
         f"{_alias}.Tensor(Tensor self, Tensor other{_alpha}) -> Tensor",
-        composite=composed.alias_of(_target),
+        composite=alias_of(_target),
         inplace=True,
         out=True,
     )

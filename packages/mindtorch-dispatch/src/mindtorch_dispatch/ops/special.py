@@ -1,6 +1,7 @@
 """Special functions: gamma, error function, zeta and their like."""
 
 from ..decomp import special as composed
+from ..decomp.alias import alias_of
 from ..meta import special as rules
 from ..meta.packs import pack
 from ..table import op
@@ -61,7 +62,7 @@ for _name, _alias in (("igamma", "special_gammainc"), ("igammac", "special_gamma
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", rules.incomplete_gamma(f"{_name}_cpu"))
     op(
         f"{_alias}(Tensor self, Tensor other) -> Tensor",
-        composite=composed.alias_of(_name),
+        composite=alias_of(_name),
         variants="function",
         out=True,
     )
@@ -69,20 +70,20 @@ op("polygamma(int n, Tensor self) -> Tensor", rules.polygamma)
 op("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", composite=composed.polygamma_, variants="method")
 op(
     "special_polygamma(int n, Tensor self) -> Tensor",
-    composite=composed.alias_of("polygamma"),
+    composite=alias_of("polygamma"),
     variants="function",
     out=True,
 )
 op("mvlgamma(Tensor self, int p) -> Tensor", rules.mvlgamma)
 op(
     "special_multigammaln(Tensor self, int p) -> Tensor",
-    composite=composed.alias_of("mvlgamma"),
+    composite=alias_of("mvlgamma"),
     variants="function",
     out=True,
 )
 op(
     "special_logit(Tensor self, float? eps=None) -> Tensor",
-    composite=composed.alias_of("logit"),
+    composite=alias_of("logit"),
     variants="function",
     out=True,
 )

@@ -1,6 +1,7 @@
 """Elementwise functions of one operand."""
 
 from ..decomp import unary as composed
+from ..decomp.alias import alias_of
 from ..meta import unary as rules
 from ..meta.pointwise import BOOL, FLOAT, SAME, pointwise
 from ..meta.support import COMPLEX, limited
@@ -83,11 +84,11 @@ for _alias, _target in (
     ("arctan", "atan"),
     ("arctanh", "atanh"),
 ):
-    op(f"{_alias}(Tensor self) -> Tensor", composite=composed.alias_of(_target), inplace=True, out=True)
+    op(f"{_alias}(Tensor self) -> Tensor", composite=alias_of(_target), inplace=True, out=True)
 _SPECIAL = {
     "special_exp2": "exp2", "special_expm1": "expm1", "special_log1p": "log1p", "special_expit": "sigmoid",
     "special_erf": "erf", "special_erfc": "erfc", "special_erfinv": "erfinv", "special_gammaln": "lgamma",
     "special_digamma": "digamma", "special_psi": "digamma", "special_i0": "i0", "special_sinc": "sinc",
 }  # fmt: skip
 for _alias, _target in _SPECIAL.items():
-    op(f"{_alias}(Tensor self) -> Tensor", composite=composed.alias_of(_target), out=True, variants="function")
+    op(f"{_alias}(Tensor self) -> Tensor", composite=alias_of(_target), out=True, variants="function")

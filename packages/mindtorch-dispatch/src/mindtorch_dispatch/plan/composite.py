@@ -23,7 +23,8 @@ def compose(call: Call) -> None:
         call.plan.eager, call.plan.run = call.plan.run, run_composing
     row, composed = call.row, call.composed
     if row.kind == "inplace":
-        call.function = lambda self, *rest: copy_into(self, composed(self, *rest))
+        alias = getattr(composed, "in_place", None)
+        call.function = alias or (lambda self, *rest: copy_into(self, composed(self, *rest)))
         return
     returns = row.schema.returns
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
@@ -44,6 +45,9 @@ def _run(call: Call) -> Callable[..., Any]:
 
 def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
     row, source = call.row, call.bound.out_source
+    alias = getattr(composed, "into", None)
+    if alias is not None:
+        return lambda plan, flat: alias(flat[source], *executor.filled(plan, flat))
     check_out_grad(row, call.outs, call.tensors)
     copied = row.packet in COPIED_OUT
     listed = row.schema.returns[0].type.is_list

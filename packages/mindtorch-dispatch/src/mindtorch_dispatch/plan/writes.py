@@ -15,6 +15,8 @@ from ..execute import arrays, executor
 from ..meta.checks import check
 from ..table import DYNAMIC
 from .call import Call
+from .overlap import check_overlap
+from .plan import Plan
 from .results import rounding
 from .targets import check_writable, prepare_target
 
@@ -68,6 +70,8 @@ def _route_out(call: Call) -> None:
             prepare_target(target, spec)
 
     plan.before = before
+    if row.meta.aliases_ok and not row.meta.no_overlap:
+        plan.run = _elementwise_out([place for _, place in plan.tensors])
     if call.device.type == "meta":
         return
     if DYNAMIC in row.tags:
@@ -85,6 +89,19 @@ def _route_out(call: Call) -> None:
         plan.kernel = fn if kernel.aliases_ok or row.meta.aliases_ok else _apart(fn, specs[0])
     if row.meta.no_overlap:
         plan.kernel = _refusing_overlap(plan.kernel)
+
+
+def _elementwise_out(operands: list[Any]) -> Callable[..., Any]:
+    """Return `run_out` for a result that may be an operand, but may not cover a part of one."""
+
+    def run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+        for target in plan.source(flat):
+            for place in operands:
+                if flat[place]._counter is target._counter:
+                    check_overlap(target, flat[place])
+        return executor.run_out(plan, flat)
+
+    return run
 
 
 def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:

@@ -1,5 +1,6 @@
-"""`out=` beside arguments that require grad: refused where the op that writes has a derivative, as torch does."""
+"""`out=` beside arguments that require grad or share its memory: refused where torch refuses it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -61,3 +62,37 @@ def test_taken(name: str) -> None:
         lambda: call(mt, name, mt.empty(0, dtype=getattr(mt, dtype))).detach(),
         lambda: call(torch, name, torch.empty(0, dtype=getattr(torch, dtype))).detach(),
     )
+
+
+OVERLAPS: list[Callable[[Any], Any]] = [
+    lambda m: over(m.zeros(2), lambda a: m.special.psi(a, out=a[..., :1])),
+    lambda m: over(m.ones(1, 2), lambda a: m.sign(a, out=a.t())),
+    lambda m: over(m.tensor(0.0), lambda a: m.log(a, out=a.view(-1))),
+    lambda m: over(m.zeros(2), lambda a: m.sigmoid(a, out=a[1:])),
+    lambda m: over(m.ones(2), lambda a: m.add(a, a[:1], out=a)),
+    lambda m: over(m.ones(2, 2), lambda a: m.arctan2(a, a.t(), out=a)),
+    lambda m: over(m.zeros(2), lambda a: m.concat([a], out=a)),
+    lambda m: over(m.ones(2, 2), lambda a: a.divide_(a.t())),
+    lambda m: over(m.ones(2, 2), lambda a: a.subtract_(a.t(), alpha=2)),
+    lambda m: m.digamma(m.zeros(2), out=m.ones(1).expand(3)),
+    lambda m: m.ones(2, dtype=m.int64).arccos_(),
+    lambda m: m.ones(2, requires_grad=True).absolute_(),
+]
+
+
+def over(tensor: Any, call: Callable[[Any], Any]) -> Any:
+    return call(tensor)
+
+
+@pytest.mark.parametrize("case", OVERLAPS)
+def test_an_output_over_a_part_of_an_argument_is_refused(case: Callable[[Any], Any]) -> None:
+    assert_torch_error(lambda: case(mt), lambda: case(torch))
+
+
+def test_an_output_that_is_the_argument_is_taken() -> None:
+    for call in (
+        lambda m, a: m.neg(a, out=a),
+        lambda m, a: m.subtract(a, a, alpha=2, out=a),
+        lambda m, a: a.subtract_(a),
+    ):
+        assert_same_value(lambda call=call: call(mt, mt.ones(2)), lambda call=call: call(torch, torch.ones(2)))
