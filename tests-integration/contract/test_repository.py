@@ -29,6 +29,23 @@ def test_public_surface_is_as_recorded(name):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def _project(name):
+    return tomllib.loads((MEMBERS[name].folder / "pyproject.toml").read_text())
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_versions_of_python_are_those_of_the_wheels_and_of_ci(name):
+    wheels = _project("mindtorch-cpu")["tool"]["cibuildwheel"]["build"].split()
+    versions = [tag.removesuffix("-*").replace("cp3", "3.") for tag in wheels]
+    project = _project(name)["project"]
+    prefix = "Programming Language :: Python :: 3."
+    named = [text.removeprefix(prefix) for text in project["classifiers"] if text.startswith(prefix)]
+    assert [f"3.{minor}" for minor in named] == versions
+    assert project["requires-python"] == f">={versions[0]}"
+    listed = ", ".join(f'"{version}"' for version in versions)
+    assert f"python: [{listed}]" in (ROOT / ".github/workflows/ci.yml").read_text()
+
+
 @pytest.mark.parametrize("name", MEMBERS)
 def test_member_is_complete(name):
     member = MEMBERS[name]

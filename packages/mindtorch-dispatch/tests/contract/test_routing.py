@@ -40,7 +40,7 @@ def reaching(key, order):
     return kernel
 
 
-@pytest.mark.parametrize("higher,lower", itertools.combinations([*UPPER, K.CPU], 2))  # noqa: PT006
+@pytest.mark.parametrize("higher,lower", [*itertools.combinations([*UPPER, K.CPU], 2)])  # noqa: PT006
 def test_the_higher_key_is_asked_first(name, higher, lower):
     order = []
     for key in (lower, higher):

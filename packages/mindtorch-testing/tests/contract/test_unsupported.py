@@ -3,6 +3,10 @@
 import tomllib
 from importlib import resources
 
+import pytest
+
+pytest.importorskip("torch", reason="oracle")
+
 from mindtorch_testing.sweep.board import load_board
 from mindtorch_testing.sweep.suites import SUITES
 
