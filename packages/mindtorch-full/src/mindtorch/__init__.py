@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_autograd.mode import (
     enable_grad,
@@ -71,6 +71,9 @@ from .tensor.printing import set_printoptions
 from .tensor.tensor import Tensor, bind_operators
 from .torch_version import __version__
 
+if TYPE_CHECKING:
+    from ._operators.functions import *  # noqa: F403 - stubs of what is bound below (tools/stubs.py)
+
 bind_operators()
 globals().update(_dtypes.DTYPES)
 globals().update(LEGACY_CLASSES)
@@ -105,7 +108,8 @@ def _public_names() -> list[str]:
     own = {
         name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))
     }
-    return sorted(own - {"Any", "annotations", "OP_FUNCTIONS"} | {name for name in HOMES if not name.startswith("_")})
+    own -= {"Any", "TYPE_CHECKING", "annotations", "OP_FUNCTIONS"}
+    return sorted(own | {name for name in HOMES if not name.startswith("_")})
 
 
 __all__ = _public_names()

@@ -41,22 +41,25 @@ def _get_device_capability(device: Any = None) -> tuple[int, int] | None:
     return major, minor
 
 
-_OWN: dict[str, Callable[..., Any]] = {
+DEFAULTS: dict[str, Callable[..., Any]] = {
     "_get_allocator": _get_allocator,
     "_get_device_capability": _get_device_capability,
     "_get_device_name": _get_device_name,
 }
+"""The attributes that may be replaced, and what they are until then."""
+
 _places: list[ModuleType] = [sys.modules[__name__]]
 
 
 def look_in(module: ModuleType) -> None:
-    """Let the attributes be replaced in another module, too, which has them under the same names."""
+    """Let the attributes be replaced in another module, too, which gets them under the same names."""
+    vars(module).update(DEFAULTS)
     if module not in _places:
         _places.append(module)
 
 
 def _find(name: str) -> Callable[..., Any]:
-    own = _OWN[name]
+    own = DEFAULTS[name]
     found: list[Callable[..., Any]] = [getattr(place, name) for place in _places]
     return next((each for each in found if each is not own), own)
 
@@ -68,7 +71,7 @@ def allocator(device: Any = None) -> Any:
 
 def allocator_is_replaced() -> bool:
     """Return whether another function answers for the devices' allocators."""
-    return _find("_get_allocator") is not _OWN["_get_allocator"]
+    return _find("_get_allocator") is not DEFAULTS["_get_allocator"]
 
 
 def device_name(device: Any = None) -> str:

@@ -53,10 +53,10 @@ class PacketSignature(Signature):
         self._parameters, self._return_annotation = plain._parameters, plain._return_annotation
         return getattr(plain, name)
 
-    def replace(self, *, parameters: Any = None, return_annotation: Any = Signature.empty) -> Signature:
+    def replace(self, *, parameters: Any = None, return_annotation: Any = Signature.empty) -> Any:
         """Return a signature with other parameters or another return annotation."""
         kept = self.return_annotation if return_annotation is Signature.empty else return_annotation
-        return Signature(self.parameters.values() if parameters is None else parameters, return_annotation=kept)
+        return Signature(list(self.parameters.values() if parameters is None else parameters), return_annotation=kept)
 
     def __reduce__(self) -> Any:
         return Signature, (tuple(self.parameters.values()),), {"_return_annotation": self.return_annotation}

@@ -138,7 +138,7 @@ class FakeTensorConverter:
     def _make(self, mode: Any, tensor: Any) -> Any:
         spec = tensor._sig.spec
         elem = make_tensor(Tensor, spec.with_(device=_META).plain, None, self._storage(tensor), tensor._offset, [0])
-        made = FakeTensor(mode, elem, spec.device, requires_grad=tensor.requires_grad)
+        made: Any = FakeTensor(mode, elem, spec.device, requires_grad=tensor.requires_grad)
         if tensor.requires_grad and not tensor.is_leaf:
             with mode, torch.enable_grad():
                 made = made.clone()

@@ -17,11 +17,6 @@ from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
 from mindtorch_npu.allocator import set_error_class
 from mindtorch_npu.device import current_device, device, device_of, set_device, set_device_class, synchronize
 from mindtorch_npu.generator import default_generator
-from mindtorch_npu.hooks import (  # noqa: F401 - programs replace them here
-    _get_allocator,
-    _get_device_capability,
-    _get_device_name,
-)
 from mindtorch_npu.peers import can_device_access_peer, disable_peer_access, enable_peer_access
 from mindtorch_npu.properties import (
     NpuDeviceProperties,

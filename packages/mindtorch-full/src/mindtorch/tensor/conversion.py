@@ -156,7 +156,7 @@ def _named_conversion(name: str, dtype: Any) -> Any:
     return convert
 
 
-for _name, _dtype in {
+NAMED_DTYPES = {
     "float": dtypes.float32,
     "double": dtypes.float64,
     "half": dtypes.float16,
@@ -170,7 +170,10 @@ for _name, _dtype in {
     "cfloat": dtypes.complex64,
     "cdouble": dtypes.complex128,
     "chalf": dtypes.complex32,
-}.items():
+}
+"""Methods that convert to a dtype."""
+
+for _name, _dtype in NAMED_DTYPES.items():
     setattr(ConversionMixin, _name, _named_conversion(_name, _dtype))
     shortcuts[_name] = ("to", type(None), (_dtype,))
 shortcuts["cpu"] = ("to", type(None), (_HOST,))

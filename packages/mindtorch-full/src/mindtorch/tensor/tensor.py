@@ -71,29 +71,27 @@ OPERATORS = {
 """Python's operator methods and the ops behind them."""
 
 
+if TYPE_CHECKING:
+    from mindtorch._operators.methods import Methods  # stubs of what is bound below (tools/stubs.py)
+else:
+    Methods = object
+
+
 def _refuses(value: Any) -> bool:
     return not isinstance(value, (AutogradMixin, int, float, complex))
 
 
-class Tensor(AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin, MappingMixin):
+class Tensor(
+    AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin, MappingMixin, Methods
+):
     """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
 
     __module__ = "torch"
 
-    if TYPE_CHECKING:  # what is bound below from the op table
+    if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any: ...
-        def __neg__(self) -> Any: ...
-        def __invert__(self) -> Any: ...
-        def __abs__(self) -> Any: ...
-        def __eq__(self, other: object) -> Any: ...
-        def __ne__(self, other: object) -> Any: ...
-        def __add__(self, other: Any) -> Any: ...
-
-        __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __matmul__ = __pow__ = __add__
-        __radd__ = __rmul__ = __add__
-        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __add__
-        __lt__ = __le__ = __gt__ = __ge__ = __add__
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`torch.Tensor(2, 3)`, `torch.Tensor([1., 2.])`: the legacy constructor, in the default dtype."""

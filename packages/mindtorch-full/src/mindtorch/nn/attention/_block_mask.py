@@ -345,7 +345,7 @@ def create_block_mask(
         BLOCK_SIZE = (BLOCK_SIZE, BLOCK_SIZE)
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     rows, columns = -(-Q_LEN // BLOCK_SIZE[0]), -(-KV_LEN // BLOCK_SIZE[1])
-    padding = (0, columns * BLOCK_SIZE[1] - KV_LEN, 0, rows * BLOCK_SIZE[0] - Q_LEN)
+    padding = [0, columns * BLOCK_SIZE[1] - KV_LEN, 0, rows * BLOCK_SIZE[0] - Q_LEN]
     padded = mindtorch.nn.functional.pad(mask.to(mindtorch.int32), padding)
     blocks = padded.view(*mask.shape[:2], rows, BLOCK_SIZE[0], columns, BLOCK_SIZE[1])
     seen = blocks.sum(dim=(-3, -1))

@@ -23,7 +23,7 @@ class CausalBias(Tensor):
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> "CausalBias":
         """Return the mask: True where a query may see a key."""
         diagonal = 0 if variant == CausalVariant.UPPER_LEFT else seq_len_kv - seq_len_q
-        mask = mindtorch.ones(seq_len_q, seq_len_kv, dtype=mindtorch.bool).tril(diagonal=diagonal)
+        mask: Any = mindtorch.ones(seq_len_q, seq_len_kv, dtype=mindtorch.bool).tril(diagonal=diagonal)
         mask.__class__ = cls
         return mask
 

@@ -52,7 +52,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss, a scalar unless ``reduction="none"``."""
-        weight, bias = self.linear.weight, self.linear.bias
+        weight: Tensor = self.linear.weight
+        bias: Tensor | None = self.linear.bias
         if self.out_features:
             shape = (self.num_classes, *self.out_features)
             weight = weight.reshape(*shape, self.in_features)

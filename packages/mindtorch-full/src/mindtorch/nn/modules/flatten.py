@@ -68,7 +68,7 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the input with ``dim`` split."""
-        return input.unflatten(self.dim, self.unflattened_size)
+        return input.unflatten(self.dim, self.unflattened_size)  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         """Return the dimension and its new sizes."""

@@ -198,7 +198,7 @@ def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator
     if sum(lengths) != len(dataset):  # type: ignore[arg-type]
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     source = torch.default_generator if generator is None else generator
-    indices = torch.randperm(sum(lengths), generator=source).tolist()
+    indices = torch.randperm(sum(lengths), generator=source).tolist()  # type: ignore[arg-type]
     ends = itertools.accumulate(lengths)
     return [
         Subset(dataset, indices[end - length : end])  # type: ignore[misc]
