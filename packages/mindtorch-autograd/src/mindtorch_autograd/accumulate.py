@@ -7,7 +7,6 @@ place while the backward is itself recorded.
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import Any
 
@@ -19,6 +18,7 @@ from mindtorch_dispatch.override.interception import intercepted
 from mindtorch_dispatch.state import state
 from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.references import is_unshared
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, share_bytes
@@ -30,21 +30,13 @@ lock = threading.Lock()
 renew_after_fork(lambda: globals().update(lock=threading.Lock()))
 
 
-def _count_of_one() -> int:
-    made = object()
-    return sys.getrefcount(made)
-
-
-_UNSHARED = _count_of_one()
-"""How many references are seen to what only a variable of the function holds; it depends on the interpreter."""
-
-
 def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
     """Add the gradient in `grads`, which is taken out of it, to the gradient of `variable`, whose meta is `meta`.
 
     The list lets this function be the only one that refers to the gradient, however it is called: debuggers and
     compilers that evaluate frames themselves keep arguments alive.
     """
+    unshared = is_unshared(grads, -1)
     grad = grads.pop()
     with lock:
         old = meta.grad
@@ -53,7 +45,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
         elif old is None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
-            elif sys.getrefcount(grad) <= _UNSHARED and _takeable(grad, variable._sig.spec):
+            elif unshared and _takeable(grad, variable._sig.spec):
                 meta.grad = _taken(grad)
             else:
                 meta.grad = _without_history(obeying(grad, variable._sig.spec))
@@ -85,7 +77,7 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
         and type(sum_) is wired.tensor_class
         and type(grad) is wired.tensor_class
         and type(array) is np.ndarray
-        and sys.getrefcount(array) <= 3
+        and is_unshared(sum_, "_array", 2)  # and the variable
         and (array.base is None and sum_._storage is None if sum_._view is None else _unseen(sum_, array))
     )
 
@@ -99,9 +91,9 @@ def _unseen(view: Any, array: Any) -> bool:
         and array.flags.writeable
         and storage is not None
         and base._storage is storage
-        and sys.getrefcount(base) <= 3
-        and sys.getrefcount(storage) <= 4
-        and sys.getrefcount(whole) <= 4 + (array.base is whole)
+        and is_unshared(view._view, "base", 2)
+        and is_unshared(view, "_storage", 3)
+        and is_unshared(base, "_array", 3 + (array.base is whole))
     )
 
 
@@ -131,8 +123,8 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
     storage, array, view = grad._storage, grad._array, grad._view
     return (
         array is not None
-        and (_alone(array) if view is None else sys.getrefcount(view.base) <= 2)
-        and (storage is None or sys.getrefcount(storage) <= (3 if view is None else 4))
+        and (_alone(array) if view is None else is_unshared(view, "base"))
+        and (storage is None or is_unshared(grad, "_storage", 2 if view is None else 3))
         and grad._grad_fn is None
         and not grad._sig.requires_grad
         and type(grad) is wired.tensor_class
@@ -143,7 +135,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
 def _alone(array: Any) -> bool:
     """True when the array owns its memory, or is the only one over a flat buffer, as arrays in other orders are."""
     base = array.base
-    return base is None or (getattr(base, "base", array) is None and sys.getrefcount(base) <= 3)
+    return base is None or (getattr(base, "base", array) is None and is_unshared(array, "base", 2))
 
 
 def _without_view(grad: TensorBase) -> TensorBase:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from mindtorch_dispatch.execute.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
 from mindtorch_storage.deferred import settle
+from mindtorch_storage.references import is_unshared
 
 from . import accumulate, anomaly
 from .hooks import run_post_hooks, run_pre_hooks, run_retain_hooks, run_tensor_hooks
@@ -209,12 +209,12 @@ class GraphTask:
         slots = buffers.get(node)
         if slots is None:
             slots = buffers[node] = [None] * max(len(node._outputs), number + 1)
-        have = slots[number]
-        if have is None or grad is None:
+        if slots[number] is None or grad is None:
             slots[number] = grad
             return
-        slots[number] = None
-        in_place = not state.mode.grad and sys.getrefcount(have) <= 2 and accumulate.writable(have, grad)
+        unshared = not state.mode.grad and is_unshared(slots, number)
+        have, slots[number] = slots[number], None
+        in_place = unshared and accumulate.writable(have, grad)
         slots[number] = accumulate.add_in_place(have, grad) if in_place else accumulate.add(have, grad)
 
     def _evaluate(self, node: Node, grads: list[Any]) -> list[Any]:

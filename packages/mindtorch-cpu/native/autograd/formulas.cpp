@@ -176,21 +176,21 @@ PyObject* listed(Refs& grads) {
 }
 
 bool is_whole(PyObject* tensor, PyObject* array) {
-    return array != nullptr && PyArray_CheckExact(array) && Py_REFCNT(array) == 1 &&
+    return array != nullptr && PyArray_CheckExact(array) && is_unshared(array) &&
            PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) == nullptr &&
            slot(tensor, configuration.tensor.view) == Py_None && slot(tensor, configuration.tensor.storage) == Py_None;
 }
 
 // True for a tensor without history to which there is one reference.
 bool is_single(PyObject* tensor) {
-    if (!is_results_class(tensor) || Py_REFCNT(tensor) != 1) return false;
+    if (!is_results_class(tensor) || !is_unshared(tensor)) return false;
     PyObject* sig = signature_of(tensor);
     return sig != nullptr && slot(sig, configuration.signature.requires_grad) == Py_False &&
            slot(tensor, configuration.tensor.grad_fn) == Py_None;
 }
 
 // True when nothing but the one reference to it sees the memory of a tensor without history.
-bool is_unshared(PyObject* tensor) {
+bool is_unshared_tensor(PyObject* tensor) {
     return is_single(tensor) && is_whole(tensor, slot(tensor, configuration.tensor.array));
 }
 
@@ -207,7 +207,7 @@ bool is_unshared_view(PyObject* tensor) {
     // The storage is the view's and its base's; the base's array is what the storage's bytes refer to, and maybe the
     // view's.
     const Py_ssize_t known = 2 + (PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) == whole);
-    return Py_REFCNT(array) == 1 && Py_REFCNT(base) == 1 && Py_REFCNT(whole) == known && Py_REFCNT(storage) == 2 &&
+    return is_unshared(array) && is_unshared(base) && is_unshared(whole, known) && is_unshared(storage, 2) &&
            slot(base, configuration.tensor.storage) == storage;
 }
 
@@ -215,7 +215,7 @@ bool is_unshared_view(PyObject* tensor) {
 bool is_writable(PyObject* sum, PyObject* with) {
     if (!is_results_class(with) || slot(sum, configuration.tensor.sig) != slot(with, configuration.tensor.sig))
         return false;
-    if (is_unshared(sum)) return true;
+    if (is_unshared_tensor(sum)) return true;
     if (!is_unshared_view(sum)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(slot(sum, configuration.tensor.array));
     return PyArray_ISONESEGMENT(array) && PyArray_ISWRITEABLE(array);  // views may repeat elements
@@ -297,7 +297,7 @@ int accumulate(PyObject* node, PyObject* grad) {
     PyObject* have = signature_of(grad);
     if (have == nullptr || spec_of(have) != spec_of(sig)) return 0;
     PyObject* taken = nullptr;
-    if (is_unshared(grad)) {
+    if (is_unshared_tensor(grad)) {
         taken = Py_NewRef(grad);
     } else if (is_unshared_view(grad)) {
         taken = alias_of(grad);

@@ -84,4 +84,8 @@ inline PyObject* tensor_in(PyObject* owner, Py_ssize_t offset, const char* name)
     return tensor;
 }
 
+// True when nobody but `holders` references that the caller knows of, its own included, holds on to an object. Borrowed
+// references are none: a local variable of Python's that a call borrows is counted in the variable.
+inline bool is_unshared(PyObject* object, Py_ssize_t holders = 1) { return Py_REFCNT(object) <= holders; }
+
 }  // namespace mindtorch

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from mindtorch_storage.deferred import wait_for
+from mindtorch_storage.references import count_holders
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from .blocks import BlockRun, Step
@@ -161,14 +161,6 @@ def _apart(one: Any, other: Any) -> bool:
     return (same and a.shape == b.shape and a.dtype == b.dtype) or not np.may_share_memory(a, b)
 
 
-def _counts(tensors: list[Any]) -> list[int]:
-    return [getrefcount(tensor) for tensor in tensors]
-
-
-_ALONE = _counts([object()])[0]
-"""What `_counts` says of something that only its list refers to."""
-
-
 def references(records: Sequence[Record]) -> Counter[int]:
     """Return how often each tensor is referred to by the records."""
     found: Counter[int] = Counter()
@@ -255,7 +247,7 @@ class Batch:
     def _arrays(self, group: Group) -> tuple[list[Any], dict[int, Any]]:
         """Return the arrays of the group's values, and the specs of those that need none: nobody else sees them."""
         inside = references(group.records)
-        counts = _counts(group.tensors)
+        counts = [count_holders(group.tensors, place) for place in range(len(group.tensors))]
         plans = {step.out: step.plan for step in reversed(group.steps)}  # the first to write a value makes it
         arrays: list[Any] = []
         inner: dict[int, Any] = {}
@@ -264,7 +256,7 @@ class Batch:
                 arrays.append(_array_of(tensor))
                 continue
             known = self._references[id(tensor)]
-            if known == inside[id(tensor)] and counts[place] - _ALONE <= known:
+            if known == inside[id(tensor)] and counts[place] - 1 <= known:
                 inner[place] = tensor._sig.spec
                 arrays.append(None)
             else:

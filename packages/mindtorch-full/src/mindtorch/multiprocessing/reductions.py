@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 from multiprocessing import reduction
@@ -18,6 +17,7 @@ from mindtorch.tensor.pickling import meta_tensor, tensor_over
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.forking import renew_after_fork
+from mindtorch_storage.references import is_unshared
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, sharing
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage
 
@@ -26,7 +26,6 @@ NON_LEAF = (
     "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing "
     "(e.g., putting it on the queue)."
 )
-_REFERENCES_OF_A_LONE_STORAGE = 3  # the tensor's slot, a local variable, and the argument that counts them
 
 
 class StorageWeakRef:
@@ -165,7 +164,7 @@ def share_memory_of(tensor: TensorBase) -> UntypedStorage:
     """The storage of a CPU tensor, moved to shared memory of the current strategy."""
     settle()
     storage: Any = tensor._materialized_storage()
-    if sys.getrefcount(storage) > _REFERENCES_OF_A_LONE_STORAGE or storage.is_shared():
+    if not is_unshared(tensor, "_storage", 2) or storage.is_shared():
         move = (
             storage._share_filename_cpu_ if sharing.Strategy.current == sharing.FILE_SYSTEM else storage._share_fd_cpu_
         )
