@@ -35,6 +35,13 @@ def _check_parameters(padding: list[int], output_padding: list[int], stride: lis
     check(min(stride) > 0, lambda: "non-positive stride is not supported")
     check(min(dilation) >= 0, lambda: "dilation should be greater than zero")
     check(min(dilation) > 0, lambda: "non-positive dilation is not supported")
+    for place, size in enumerate(padding):
+        check(
+            size <= _MOST_PADDING,
+            lambda place=place, size=size: (
+                f"Given padding={size} at dimension {place} , expected padding to be at most {_MOST_PADDING}"
+            ),
+        )
 
 
 def _check_weight(input: Spec, weight: Spec, groups: int) -> None:
@@ -133,6 +140,14 @@ def in_format(shape: Any, *operands: Spec) -> Spec:
     return suggested(operands[0], shape)
 
 
+_MOST_PADDING = 2**62 - 1
+
+
+def _used(steps: list[int], counts: Any) -> list[int]:
+    """Return `steps` less those that nothing takes, as there is one position only: kernels multiply with them."""
+    return [step if count > 1 else 1 for step, count in zip(steps, counts, strict=True)]
+
+
 @meta_rule(out=True)
 def convolution(
     input: Spec,
@@ -172,6 +187,7 @@ def convolution(
         lambda: f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same",
     )
     check_implemented(input.dtype, "slow_conv2d_cpu")
+    stride, dilation = _used(stride, (input.shape if transposed else shape)[2:]), _used(dilation, weight.shape[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     return Outputs(in_format(shape, input, weight), values=values)
 
@@ -198,9 +214,10 @@ def convolution_backward(
         suggested(weight) if output_mask[1] else None,
         Spec.of(grad_output.dtype, grad_output.device, (features,)) if output_mask[2] else None,
     )
+    steps = _used(expanded(stride, "stride", dims), (input if transposed else grad_output).shape[2:])
     values = (
-        grad_output, input, weight, bias_sizes, expanded(stride, "stride", dims), expanded(padding, "padding", dims),
-        expanded(dilation, "dilation", dims), transposed, output_padding, groups, output_mask,
+        grad_output, input, weight, bias_sizes, steps, expanded(padding, "padding", dims),
+        _used(expanded(dilation, "dilation", dims), weight.shape[2:]), transposed, output_padding, groups, output_mask,
     )  # fmt: skip
     return Outputs(specs, values=values)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import complex32, int64
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.dtype import int64
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import channels_last_3d_strides, channels_last_strides, preserved_strides
@@ -19,6 +19,8 @@ from .checks import c_type, check, shape_text
 from .rule import MetaRule, Outputs, meta_rule
 
 factory_rule = meta_rule(out=True)
+counting_rule = meta_rule(out=True, counted=True)
+filling_rule = meta_rule(out=True, overlap_ok=True)
 like_rule = meta_rule()
 
 
@@ -58,7 +60,7 @@ def strides_for(shape: tuple[int, ...], memory_format: Any) -> tuple[int, ...] |
     raise RuntimeError("unsupported memory format option Preserve")
 
 
-@factory_rule
+@filling_rule
 def sized(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Spec:
     """`zeros`, `ones`: a size and options."""
     return fresh(size, dtype, device)
@@ -89,7 +91,7 @@ def empty_strided(
     return fresh(size, dtype, device, tuple(stride))
 
 
-@factory_rule
+@filling_rule
 def full(
     size: Any, fill_value: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Spec:
@@ -209,13 +211,13 @@ def _range(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs:
     return _counted(first, last, stride, int((last - first) / stride) + 1, dtype, device or get_default_device())
 
 
-@factory_rule
+@counting_rule
 def range_(start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
     """`range(start, end)`: both ends included."""
     return _range(start, end, 1, dtype, device)
 
 
-@factory_rule
+@counting_rule
 def range_step(
     start: Any, end: Any, step: Any = 1, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Outputs:
@@ -223,13 +225,13 @@ def range_step(
     return _range(start, end, step, dtype, device)
 
 
-@factory_rule
+@counting_rule
 def arange_end(end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
     """`arange(end)`."""
     return _arange(0, end, 1, dtype, device)
 
 
-@factory_rule
+@counting_rule
 def arange_start(
     start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Outputs:
@@ -237,7 +239,7 @@ def arange_start(
     return _arange(start, end, 1, dtype, device)
 
 
-@factory_rule
+@counting_rule
 def arange_step(
     start: Any, end: Any, step: Any = 1, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Outputs:
@@ -257,11 +259,15 @@ def _spaced(name: str, start: Any, end: Any, steps: int, dtype: Any, device: Any
             ),
         )
         dtype = dtype or inferred
-    check(dtype is not bool_dtype, lambda: f"\"{name}_cpu\" not implemented for 'Bool'", NotImplementedError)
+    check(
+        dtype is not bool_dtype and dtype is not complex32,
+        lambda: f"\"{name}_cpu\" not implemented for '{dtype.scalar_name}'",
+        NotImplementedError,
+    )
     return fresh((steps,), dtype, device)
 
 
-@factory_rule
+@counting_rule
 def linspace(
     start: Any, end: Any, steps: int, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
 ) -> Spec:
@@ -269,7 +275,7 @@ def linspace(
     return _spaced("linspace", start, end, steps, dtype, device)
 
 
-@factory_rule
+@counting_rule
 def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None, layout: Any = None, device: Any = None,
     pin: Any = None,

@@ -151,7 +151,7 @@ def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False)
     return preserved(self)
 
 
-index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, mixed_devices=True)
+index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, no_overlap=True, mixed_devices=True)
 """`index_put`: values broadcast to the indexed shape; where there are masks, the kernel checks it."""
 
 
@@ -307,7 +307,7 @@ def _index_fill(self: Spec, dim: int, index: Spec, value: Any) -> Outputs:
 index_add = MetaRule(_index_add, inplace=True, out=True, aliases_ok=True, no_overlap=True)
 index_reduce = MetaRule(_index_reduce, inplace=True, out=True, aliases_ok=True, no_overlap=True)
 index_copy = MetaRule(_index_copy, inplace=True, out=True, aliases_ok=True, no_overlap=True)
-index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True)
+index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True, no_overlap=True)
 
 
 @meta_rule(
@@ -346,7 +346,7 @@ def _put(self: Spec, index: Spec, source: Spec, accumulate: bool = False) -> Spe
     return preserved(self)
 
 
-put = MetaRule(_put, inplace=True, aliases_ok=True)
+put = MetaRule(_put, inplace=True, aliases_ok=True, no_overlap=True)
 """`put`: elements written at positions of the flattened tensor."""
 
 

@@ -31,7 +31,7 @@ def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
     return Outputs(Spec.of(self.dtype, mask.device if follows else self.device, shape))
 
 
-masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim)
+masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim, overlap_ok=frozenset((2,)))
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 
@@ -80,5 +80,5 @@ def _masked_scatter(self: Spec, mask: Spec, source: Spec) -> Spec:
     return Spec.of(self.dtype, self.device, broadcast_shapes(self.shape, mask.shape))
 
 
-masked_scatter = MetaRule(_masked_scatter, inplace=True, aliases_ok=True)
+masked_scatter = MetaRule(_masked_scatter, inplace=True, aliases_ok=True, overlap_ok=True)
 """`masked_scatter`: the source's elements in order where the mask holds."""

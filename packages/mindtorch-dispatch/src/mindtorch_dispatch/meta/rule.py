@@ -80,16 +80,19 @@ class MetaRule:
     be a function of the result's spec and the target's dtype that words the error.
     `apart`: an `out=` tensor that shares memory with an operand is an error.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
-    `overlap_ok`: in place, operands may lie anywhere in the target's memory, because they are read before the write.
+    `overlap_ok`: in place, operands may lie anywhere in the target's memory, because they are read before the write; or
+    the places of those that may.
     `leading`: `leading(ndim, values)` is how many of an operand's first dimensions may be cut into blocks that the kernel
     computes one by one, `values` being the kernel's arguments; None where a result depends on all of an operand.
-    `no_overlap`: `out=` must not share memory with an operand; elementwise ops allow exactly the same elements.
+    `no_overlap`: what is written must not share memory with an operand; elementwise ops allow exactly the same elements.
+    `counted`: an `out=` tensor of as many elements as the result keeps its own shape.
     """
 
     __slots__ = (
         "adopts",
         "aliases_ok",
         "apart",
+        "counted",
         "exact",
         "fn",
         "inplace",
@@ -115,7 +118,8 @@ class MetaRule:
         apart: bool = False,
         no_overlap: bool = False,
         leading: Callable[[int, Sequence[Any]], int] | None = None,
-        overlap_ok: bool = False,
+        overlap_ok: bool | frozenset[int] = False,
+        counted: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -129,6 +133,7 @@ class MetaRule:
         self.no_overlap = no_overlap
         self.leading = leading
         self.overlap_ok = overlap_ok
+        self.counted = counted
 
     def __call__(self, *values: Any) -> Any:
         return self.fn(*values)

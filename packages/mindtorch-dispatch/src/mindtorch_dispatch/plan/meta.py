@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..meta.rule import Outputs
@@ -19,7 +20,16 @@ def describe_results(call: Call) -> None:
     answer = call.row.meta(*to_specs(call.bound.values))
     call.answer = answer if isinstance(answer, Outputs) else Outputs(answer)
     if call.bound.out is not None:
+        if call.row.meta.counted:
+            _keep_shape(call)
         check_out(call)
+
+
+def _keep_shape(call: Call) -> None:
+    """Let the result have the shape of the `out=` tensor, where that has room for as many elements."""
+    result, given = call.answer.specs, call.outs[0]._sig.spec
+    if given.numel == result.numel:
+        call.answer.specs = Spec.of(result.dtype, result.device, given.shape)
 
 
 def to_specs(values: Sequence[Any]) -> list[Any]:

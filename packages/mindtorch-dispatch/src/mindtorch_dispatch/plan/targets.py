@@ -20,8 +20,10 @@ from ..table import OpRow
 from .call import Call
 from .overlap import refusing_overlap
 
-_FILLS = frozenset(("fill_.Scalar", "zero_", "masked_fill_.Scalar"))
-"""Ops that write one value everywhere, so that elements may share memory."""
+_FILLS = frozenset(
+    "fill_.Scalar zero_ masked_fill_.Scalar index_fill_.int_Scalar index_fill_.int_Tensor index_put_".split()
+)
+"""Ops whose target's elements may share memory; most write one value everywhere."""
 
 
 def check_writable(spec: Spec) -> None:
@@ -75,8 +77,8 @@ def check_target(call: Call) -> None:
     check_inference(target)
     if row.meta.view:
         return
-    if row.meta.aliases_ok and not row.meta.overlap_ok:
-        plan.before = refusing_overlap(plan)
+    if row.meta.aliases_ok and row.meta.overlap_ok is not True:
+        plan.before = refusing_overlap(plan, row.meta)
     spec = target._sig.spec
     if row.name not in _FILLS:
         check_writable(spec)
@@ -197,5 +199,6 @@ def check_out(call: Call) -> None:
             raise RuntimeError((row.meta.exact if callable(row.meta.exact) else _dtype_mismatch)(spec, target.dtype))
         check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
-        if row.meta.no_overlap or row.meta.aliases_ok or target._sig.spec.shape == spec.shape:
+        fits = target._sig.spec.shape == spec.shape and row.meta.overlap_ok is not True
+        if row.meta.no_overlap or row.meta.aliases_ok or fits:
             check_writable(target._sig.spec)

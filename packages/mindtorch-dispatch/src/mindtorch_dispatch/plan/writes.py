@@ -79,6 +79,8 @@ def _route_out(call: Call) -> None:
         plan.before = _prepare_dynamic_apart if row.meta.no_overlap else _prepare_dynamic
         return
     fn = rounding(kernel, specs)
+    if row.meta.counted and specs[0].ndim != 1:
+        fn = _in_line(fn)
     if len(specs) > 1 or plan.pack is not None:
         plan.kernel = _each_through_temporary(fn, specs, row.meta.apart)
         return
@@ -102,6 +104,17 @@ def _elementwise_out(operands: list[Any]) -> Callable[..., Any]:
         return executor.run_out(plan, flat)
 
     return run
+
+
+def _in_line(fn: Callable[..., None]) -> Callable[..., None]:
+    """Return a kernel that fills an array of any shape in its order, of one that fills vectors."""
+
+    def computed(out: Any, *values: Any) -> None:
+        line = np.empty(out.size, out.dtype)
+        fn(line, *values)
+        out[...] = line.reshape(out.shape)
+
+    return computed
 
 
 def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:

@@ -50,8 +50,19 @@ OTHERS = [
     "t.special.airy_ai(t.tensor([1e30, float('inf'), -float('inf'), 104.0, 103.0]))",
 ]
 
+CONVOLUTIONS = [
+    "t.nn.functional.conv2d(t.ones(1, 3, 8, 8), t.ones(6, 3, 3, 3), stride=2**63 - 1)",
+    "t.nn.functional.conv2d(t.ones(1, 3, 8, 8), t.ones(6, 3, 3, 3), stride=(2**62, 1))",
+    "t.nn.functional.conv2d(t.ones(1, 3, 8, 8), t.ones(6, 3, 3, 3), padding=2**63 - 1)",
+    "t.nn.functional.conv2d(t.ones(1, 3, 8, 8), t.ones(6, 3, 1, 3), dilation=(2**62, 2))",
+    "t.nn.functional.conv1d(t.ones(1, 3, 8), t.ones(6, 3, 3), stride=2**62)",
+    "t.nn.functional.conv3d(t.ones(1, 1, 3, 3, 3), t.ones(1, 1, 3, 3, 3), stride=2**63 - 1)",
+    "t.autograd.functional.vjp(lambda x: t.nn.functional.conv2d(x, t.ones(6, 3, 3, 3), stride=2**62).sum(), "
+    "t.ones(1, 3, 8, 8))",
+]
+
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("expression", [*POLYNOMIALS, *TRIANGLES, *OTHERS])
+@pytest.mark.parametrize("expression", [*POLYNOMIALS, *TRIANGLES, *OTHERS, *CONVOLUTIONS])
 def test_like_torch(expression: str) -> None:
     agrees(expression)
