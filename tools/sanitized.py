@@ -7,6 +7,7 @@ Builds the module with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages bel
     ops ops-float64 ops-bfloat16 ops-int32 ops-complex64 modules optimizers    sweeps over torch's databases
     tests    the unit tests of mindtorch-cpu, and those of the executor, the backward loop and the planned calls
     fuzz     random operands of every native kernel
+    calls    random calls of every entry point, torch's answers beside ours
 
 (default: ops, tests and fuzz). Needs torch, gcc or clang with their sanitizers' libraries, cmake and ninja. What a sanitizer
 reports is a finding, and so is a process that dies; the exit status is 1 when there are any. `--resume` goes on where an
@@ -45,6 +46,7 @@ TESTS = (
     "mindtorch-full/tests/contract/test_planned_calls.py",
 )
 FUZZ_SEEDS, FUZZ_CALLS = 4, 2_580
+CALLS = 25_000
 ENTRY_SECONDS = 300.0
 TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
 
@@ -172,6 +174,24 @@ def run_fuzz(record: Record) -> None:
         record.add(name, FUZZ_CALLS, reported(done.stderr) + findings or died)
 
 
+def run_calls(record: Record, plain: dict[str, str]) -> None:
+    """Make random calls; only our side has the module, and only its end is a finding."""
+    settings = {**environment(), "MINDTORCH_FUZZ_UNLIMITED": "1"}  # the sanitizer reserves more than any limit
+    options = [f"--environment={name}={value}" for name, value in settings.items() if plain.get(name) != value]
+    for seed in range(FUZZ_SEEDS):
+        if (name := f"seed {seed}") in record.entries:
+            continue
+        arguments = ["--seed", str(seed), "--calls", str(CALLS), "--kind", "crash", "--kind", "hang", *options]
+        done = subprocess.run(
+            [sys.executable, "-m", "mindtorch_testing.fuzz", *arguments], cwd=ROOT, env=plain, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+        (RECORDS / f"calls-{seed}.log").write_text(done.stdout + done.stderr)
+        findings = re.findall(r"^\S+: (?:crash|hang).*$", done.stdout, re.MULTILINE)
+        died = [] if done.returncode in (0, 1) else [f"ended with {done.returncode}"]
+        record.add(name, CALLS, findings or died)
+
+
 def page(records: dict[str, Record]) -> str:
     """Return the page of docs/status."""
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -209,7 +229,9 @@ def try_sanitizers() -> None:
 def main() -> int:
     """Build, run, report."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", nargs="*", choices=[*SWEEPS, "tests", "fuzz", []], help="default: ops, tests and fuzz")
+    parser.add_argument(
+        "part", nargs="*", choices=[*SWEEPS, "tests", "fuzz", "calls", []], help="default: ops, tests and fuzz"
+    )
     parser.add_argument(
         "--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable"
     )
@@ -220,6 +242,7 @@ def main() -> int:
     module = hashlib.sha256(build().read_bytes()).hexdigest()[:16]
     RECORDS.mkdir(parents=True, exist_ok=True)
     try_sanitizers()
+    plain = dict(os.environ)
     os.environ.update(environment())
     records = {}
     for part in options.part or ["ops", "tests", "fuzz"]:
@@ -228,6 +251,8 @@ def main() -> int:
             run_tests(record)
         elif part == "fuzz":
             run_fuzz(record)
+        elif part == "calls":
+            run_calls(record, plain)
         else:
             run_sweep(part, record, options.op, options.samples)
     text = page(records)

@@ -38,6 +38,12 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--kind", action="append", choices=KINDS, help=f"kinds that are findings, default {SEVERE}")
     parser.add_argument("--every-kind", action="store_true", help="all kinds are findings")
     parser.add_argument("--malloc-check", action="store_true", help="our side under MALLOC_CHECK_ and MALLOC_PERTURB_")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        help="make each of our calls in so many threads at once; looks for ends and hangs",
+    )
     parser.add_argument("--write", action="store_true", help="write docs/status/fuzz.md")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the findings as lines of JSON")
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="of our side")
@@ -59,7 +65,9 @@ def main() -> int:
     print(f"seed {options.seed}", flush=True)
     environment = dict(item.split("=", 1) for item in options.environment) | (MALLOC if options.malloc_check else {})
     rows = Rows.load()
-    kinds = KINDS if options.every_kind else tuple(options.kind or SEVERE)
+    kinds = KINDS if options.every_kind else tuple(options.kind or (SEVERE if options.threads == 1 else SEVERE[:2]))
+    if options.threads > 1:
+        environment["MINDTORCH_FUZZ_THREADS"] = str(options.threads)
     findings = Findings(kinds, rows, lambda text: print(text, flush=True))
     start = time.monotonic()
     pairs = [Pair(environment) for _ in range(options.lanes)]

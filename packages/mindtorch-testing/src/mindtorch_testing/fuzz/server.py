@@ -17,6 +17,7 @@ import os
 import resource
 import struct
 import sys
+import threading
 import time
 import warnings
 from typing import Any
@@ -40,6 +41,9 @@ class Side:
         self.torch: Any = importlib.import_module(name)
         self.names = {"torch": self.torch, "nan": math.nan, "inf": math.inf, "np": np}
         self.generator = self.torch.default_generator
+        self.threads = int(os.environ.get("MINDTORCH_FUZZ_THREADS", "1"))
+        if self.threads > 1:
+            threading.excepthook = lambda args: None  # the call's own outcome is what is compared
         self.results = os.fdopen(os.dup(1), "wb", buffering=0)
         os.dup2(2, 1)
 
@@ -88,8 +92,13 @@ class Side:
         """Run one call and send its outcome, but where it only warms up."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         start = time.perf_counter()
+        beside = [threading.Thread(target=self.outcome, args=program) for _ in range(self.threads - 1)]
         try:
+            for thread in beside:
+                thread.start()
             outcome = self.outcome(*program)
+            for thread in beside:
+                thread.join()
         except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt and SystemExit are outcomes, too
             outcome = ("unreadable", type(error).__name__, str(error))
         if silent:
