@@ -196,7 +196,7 @@ _ELEMENTS = {
     "sin_float16": _element("sin of float16, 1024 × 1024"),
 }
 
-_BRAIN = {
+_BFLOAT16 = {
     "brain_add_bias": _brain("bfloat16: add of a bias, 512 × 3072"),
     "brain_scale": _brain("bfloat16: times a number, 512 × 3072"),
     "brain_relu": _brain("bfloat16: relu, 512 × 3072"),
@@ -278,7 +278,7 @@ GROUPS = {
     "moving": _MOVING,
     "reductions": _REDUCTIONS,
     "elements": _ELEMENTS,
-    "brain": _BRAIN,
+    "bfloat16": _BFLOAT16,
     "layers": _LAYERS,
     "images": _IMAGES,
     "optimizers": _OPTIMIZERS,

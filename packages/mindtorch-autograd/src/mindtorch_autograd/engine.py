@@ -28,7 +28,7 @@ NESTING = 15
 
 _local = threading.local()
 _twin: list[Callable[..., None]] = []
-"""At most one: the native twin of the loop of `GraphTask.run`."""
+"""At most one: the native form of the loop of `GraphTask.run`."""
 _anomaly = anomaly._settings
 
 

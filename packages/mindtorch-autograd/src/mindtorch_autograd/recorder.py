@@ -53,7 +53,7 @@ class Recorder:
     `edges` has an entry per differentiable tensor input in schema order: the source in `flat`, a (source, index) pair
     inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps; `plain` says
     that no hook looks at them and none is a list. `environment` has the constants; a formula's parameters are places in
-    it, the first two the gradients. `native` is the twin's.
+    it, the first two the gradients. `native` belongs to the native call path.
     """
 
     __slots__ = (

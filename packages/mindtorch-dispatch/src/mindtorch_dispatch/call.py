@@ -29,7 +29,7 @@ from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace
 from .interface.autograd import hooks
-from .interface.native import twin
+from .interface.native import native_path
 from .interface.wiring import wired
 from .override import overrides
 from .plan import Plan, opaque_types, plain_types, wrapping_types
@@ -132,8 +132,8 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return run_again(plan, args, error)
 
     chosen = keyed if packet.key is not None else call
-    if twin.caller is not None:
-        chosen = twin.caller(packet, chosen, method)
+    if native_path.caller is not None:
+        chosen = native_path.caller(packet, chosen, method)
     return _named(chosen, packet, method)
 
 

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from mindtorch_dispatch.call import method as method_of
-from mindtorch_dispatch.interface.native import guarded_by, shortcut_to, twin
+from mindtorch_dispatch.interface.native import guarded_by, native_path, shortcut_to
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
@@ -143,7 +143,7 @@ GEOMETRY = frozenset(
 torch does not let them be overridden."""
 
 _ANSWERED = frozenset(("size",))
-"""Those of `GEOMETRY` that a native twin answers."""
+"""Those of `GEOMETRY` that the native call path answers."""
 
 _DUNDERS = frozenset(
     f"__{name}__"
@@ -175,7 +175,7 @@ def override_geometry(cls: type, base: type) -> None:
             continue
         if isinstance(value, property):
             setattr(cls, name, _asking_property(value))
-        elif name in GEOMETRY and isinstance(value, twin.types):
+        elif name in GEOMETRY and isinstance(value, native_path.types):
             setattr(cls, name, _asking_method(value))  # type: ignore[arg-type]  # one of the callable types
 
 

@@ -35,7 +35,7 @@ class ArrayType(Protocol):
         ...
 
     def copy(self, target: Any, source: Any) -> None:
-        """Write `source` into `target`, converting; one of them may be on the host."""
+        """Write `source` into `target`, converting; one of them may be in main memory."""
         ...
 
 
@@ -74,7 +74,7 @@ def shows_device(value: Any) -> bool:
 _HOST = ("cpu", "meta")
 
 array_types: dict[str, ArrayType] = {}
-"""Device type to its arrays, for devices whose bytes the host cannot see."""
+"""Device type to its arrays, for devices whose bytes are not in main memory."""
 
 
 def install_arrays(device_type: str, arrays: ArrayType) -> None:
@@ -90,7 +90,7 @@ def empty(spec: Spec) -> Any:
 
 
 def assign(target: Any, source: Any) -> None:
-    """Write `source` into `target` on the host, converting; numpy has complex32 as pairs, which it cannot convert."""
+    """Write `source` into `target` in main memory, converting; numpy has complex32 as pairs, which it cannot convert."""
     if (target.dtype.names is None and source.dtype.names is None) or target.dtype == source.dtype:
         np.copyto(target, source, casting="unsafe")
     elif target.dtype.names is None:

@@ -1,6 +1,6 @@
-"""Operators that a device lacks, run on the host where the user turned that on: `MINDTORCH_FALLBACK=warn`.
+"""Operators that a device lacks, run on the CPU where the user turned that on: `MINDTORCH_FALLBACK=warn`.
 
-Without it, and for `MINDTORCH_FALLBACK=error`, a missing kernel raises. On the host an operator is composed of copies
+Without it, and for `MINDTORCH_FALLBACK=error`, a missing kernel raises. On the CPU an operator is composed of copies
 and of itself on the CPU, so that autograd, `out=` and in-place forms need nothing more.
 """
 
@@ -19,13 +19,13 @@ from ..interface.wiring import wired
 from ..table import OpRow
 
 VARIABLE = "MINDTORCH_FALLBACK"
-_HOST = Device("cpu")
+_CPU = Device("cpu")
 
 _warned: set[str] = set()
 
 
 def takes(row: OpRow, device: Device, values: list[Any]) -> bool:
-    """Return whether a call without a kernel for `device` is to run on the host.
+    """Return whether a call without a kernel for `device` is to run on the CPU.
 
     Raises:
         ValueError: the variable has a value that means nothing.
@@ -35,24 +35,22 @@ def takes(row: OpRow, device: Device, values: list[Any]) -> bool:
     asked = os.environ.get(VARIABLE, "error")
     if asked not in ("error", "warn"):
         raise ValueError(f"{VARIABLE} must be 'error' or 'warn', got {asked!r}")
-    # The host cannot draw the numbers of a device's generator.
+    # The CPU cannot draw the numbers of a device's generator.
     return asked == "warn" and not any(hasattr(value, "initial_seed") for value in values)
 
 
 def function(row: OpRow, device: Device) -> Callable[..., Any]:
-    """Return what computes `row`, in its functional form where it has one, on the host for tensors of `device`."""
+    """Return what computes `row`, in its functional form where it has one, on the CPU for tensors of `device`."""
     used = row.base or row
     if row.aten_name not in _warned:
         _warned.add(row.aten_name)
-        text = (
-            f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the host, with copies there and back "
-        )
+        text = f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the CPU, with copies there and back "
         warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
 
     def run(*values: Any) -> Any:
         home = next((one.device for one in _tensors(values)), device)
-        moved = [_mapped(value, lambda tensor: wired.copy_to(tensor, _HOST)) for value in values]
-        moved = [_HOST if isinstance(value, Device) else value for value in moved]
+        moved = [_mapped(value, lambda tensor: wired.copy_to(tensor, _CPU)) for value in values]
+        moved = [_CPU if isinstance(value, Device) else value for value in moved]
         names = [argument.name for argument in used.schema.arguments]
         split = next((i for i, one in enumerate(used.schema.arguments) if one.kwarg_only), len(names))
         named = dict(zip(names[split:], moved[split:], strict=False))

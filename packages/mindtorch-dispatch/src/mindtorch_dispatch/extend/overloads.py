@@ -14,7 +14,7 @@ from mindtorch_storage.cached import cached_property
 
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
-from ..interface.native import twin
+from ..interface.native import native_path
 from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema
@@ -32,15 +32,15 @@ _EVERY = DispatchKeySet(DispatchKey)
 
 
 def _call_of(row: OpRow) -> Callable[..., Any]:
-    """Return what calls an overload: the backend's twin of it, for operators that nobody can take back."""
+    """Return what calls an overload: natively where that is installed, for operators that nobody can take back."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return wired.call_overload(row, args, kwargs)
 
     packet = find_packet(row.packet)
-    if twin.caller is None or packet is None or "::" in row.packet:
+    if native_path.caller is None or packet is None or "::" in row.packet:
         return call
-    made: Callable[..., Any] = twin.caller(packet, call, False, row)
+    made: Callable[..., Any] = native_path.caller(packet, call, False, row)
     return made
 
 

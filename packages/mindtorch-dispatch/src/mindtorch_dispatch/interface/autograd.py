@@ -1,4 +1,4 @@
-"""The one door between the call path and autograd: what L1 asks, what L2 answers.
+"""What the call path asks of autograd, and where autograd installs its answers.
 
 L2 calls `hooks.install(...)` when it is imported. Without it ops run and nothing is recorded.
 """
@@ -54,7 +54,7 @@ class AutogradHooks:
     """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
     carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
     calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` are what
-    a native twin of recording works with, by name."""
+    native recording works with, by name."""
 
     __slots__ = ("forward", "has_formula", "maker", "parts", "recorder", "watched")
 

@@ -1,4 +1,4 @@
-"""The door between the planner and `batching`: the planner asks, `batching` answers once it is imported.
+"""What the planner asks of `batching`, which answers once it is imported.
 
 Batched tensors only exist after that import, so programs without `vmap` never load the rules.
 """

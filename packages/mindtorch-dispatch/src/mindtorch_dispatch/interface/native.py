@@ -1,4 +1,4 @@
-"""The door for a native twin of the call path: what runs planned calls without Python. None is installed here."""
+"""What a native call path installs: it runs planned calls without Python. None is installed here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch_storage.tensor_base import TensorBase
 
 
-class Twin:
+class NativePath:
     """What a backend installed, None while there is nothing.
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
@@ -36,8 +36,10 @@ class Twin:
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
 
 
-twin = Twin()
-"""The process's twin. It serves what `call.make_call` makes after it was installed."""
+native_path = NativePath()
+"""The process's native call path. It serves what `call.make_call` makes after it was installed."""
+
+twin = native_path  # by the name that mindtorch-cpu imports
 
 
 def shortcut_to(
@@ -46,17 +48,17 @@ def shortcut_to(
     """Return the method `otherwise(self, argument)`, made without Python where that is planned: for an argument of type
     `kind` it gives what `form(self, *constants, argument)` gives, but says in words of its own what is wrong. With the
     type of None it is `otherwise(self)`, which gives what `form(self, *constants)` gives."""
-    if twin.shortcut is None:
+    if native_path.shortcut is None:
         return otherwise
-    return _named(twin.shortcut(form, kind, constants, otherwise), otherwise)
+    return _named(native_path.shortcut(form, kind, constants, otherwise), otherwise)
 
 
 def guarded_by(asking: Callable[..., Any], function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return the method `name` of tensors: `asking`, which calls `function` for a plain tensor while no mode asks for
     calls of functions. That much is found out without Python, and of what small methods answer, the answer too."""
-    if twin.guard is None:
+    if native_path.guard is None:
         return asking
-    return _named(twin.guard(function, asking, name), asking)
+    return _named(native_path.guard(function, asking, name), asking)
 
 
 def _named(made: Any, model: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from mindtorch_storage.storage.memory import no_memory_in_torchs_words
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..execute.errstate import SILENT, enter, leave
-from ..interface.native import twin
+from ..interface.native import native_path
 from ..state import PIPELINE_MASK, state
 from .deferral import ALIAS
 from .fusion import Batch
@@ -136,7 +136,7 @@ class Pipeline:
         return taken
 
     def _run(self) -> None:
-        fill = twin.fill
+        fill = native_path.fill
         while self.records:
             waiting = self._taken()
             waiting.reverse()  # from the end on each record is let go of when it has run

@@ -1,7 +1,7 @@
 """One recorded call: how it is put down when it is made, and how it is filled in when it runs.
 
 A record is `(fill, plan, flat, result, code, instruction)`: `fill(plan, flat, result)` gives the result its bytes, and
-the last two say which line of the program made the call. A native twin puts down a sequence of its own of these. What
+the last two say which line of the program made the call. Native code puts down a sequence of its own of these. What
 does not depend on bytes happens at once, in eager order: the graph is recorded, versions are bumped, views are related
 to their bases.
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..interface.native import twin as native
+from ..interface.native import native_path
 from ..interface.wiring import wired
 
 
@@ -18,7 +18,7 @@ class Plan:
 
     `values` is the kernel's argument list with every constant in place; `tensors` and `scalars` are (index, source)
     pairs that fill the rest from `flat`; `prepare` does the rarer rest (lists, casts, wrapped integers). `wraps` says that
-    Python ints among the scalars are wrapped to a dtype. `native` is the executor's twin's.
+    Python ints among the scalars are wrapped to a dtype. `native` belongs to the native call path.
     """
 
     __slots__ = (
@@ -85,5 +85,5 @@ opaque_types: set[type] = set()
 
 def set_tensor_class(cls: type[TensorBase], *also_plain: type[TensorBase]) -> None:
     """Make `cls` the class of every result; it and `also_plain` take the planned path without override checks."""
-    wired.tensor_class = native.tensor_class[0] = cls
+    wired.tensor_class = native_path.tensor_class[0] = cls
     plain_types.update((cls, *also_plain))

@@ -62,10 +62,10 @@ def fake_call(mode: Any, fake_class: type, func: Any, args: Any, kwargs: dict[st
 
 
 def _literal(mode: Any, fake_class: Any, func: Any, value: Any) -> Any:
-    twin = mode.from_tensor(value)
+    fake = mode.from_tensor(value)
     if value.numel() <= CONSTANT_LIMIT:
-        twin.constant = value
-    return twin
+        fake.constant = value
+    return fake
 
 
 def _constant(func: Any, leaves: list[Any], spec: Any, fakes: list[Any]) -> Any:
@@ -116,18 +116,18 @@ def _written(func: Any, leaves: list[Any], spec: Any) -> list[Any]:
 
 
 def _run(mode: Any, fake_class: Any, func: Any, leaves: list[Any], spec: Any, constant: Any) -> Any:
-    twins: dict[int, Any] = {}
+    fakes: dict[int, Any] = {}
     stand_ins: dict[int, Any] = {}
     for leaf in leaves:
-        if isinstance(leaf, fake_class) and id(leaf) not in twins:
+        if isinstance(leaf, fake_class) and id(leaf) not in fakes:
             sig = leaf._sig.spec.with_(device=_META).plain
-            twin = make_tensor(torch.Tensor, sig, None, leaf._storage, leaf._offset, [leaf._counter[0]])
-            twins[id(leaf)] = twin
-            stand_ins[id(twin)] = leaf
+            fake = make_tensor(torch.Tensor, sig, None, leaf._storage, leaf._offset, [leaf._counter[0]])
+            fakes[id(leaf)] = fake
+            stand_ins[id(fake)] = leaf
     device = _result_device(func, leaves, spec, fake_class)
-    args, kwargs = tree_unflatten([_META if isinstance(x, Device) else twins.get(id(x), x) for x in leaves], spec)
+    args, kwargs = tree_unflatten([_META if isinstance(x, Device) else fakes.get(id(x), x) for x in leaves], spec)
     names = [argument.name for argument in func._schema.arguments]
-    if not twins and "device" in names:
+    if not fakes and "device" in names:
         kwargs["device"] = _META
     exclude = state.mode.exclude | PYTHON_MASK
     try:
@@ -145,19 +145,19 @@ def _run(mode: Any, fake_class: Any, func: Any, leaves: list[Any], spec: Any, co
         return fake_class(mode, value, device) if leaf is None else leaf
 
     result = tree_map(wrapped, made)
-    for twin in twins.values():
-        _follow(stand_ins[id(twin)], twin)
+    for fake in fakes.values():
+        _follow(stand_ins[id(fake)], fake)
     if isinstance(constant, TensorBase) and isinstance(result, fake_class):
         result.constant = constant
     return result
 
 
-def _follow(leaf: Any, twin: Any) -> None:
+def _follow(leaf: Any, fake: Any) -> None:
     """Give a fake the geometry that the operator gave its stand-in."""
     sig = leaf._sig
-    spec = twin._sig.spec.with_(device=sig.spec.device)
+    spec = fake._sig.spec.with_(device=sig.spec.device)
     leaf._sig = sig if spec is sig.spec else spec.tracked if sig.requires_grad else spec.plain
-    leaf._storage, leaf._offset = twin._storage, twin._offset
+    leaf._storage, leaf._offset = fake._storage, fake._offset
 
 
 def _result_device(func: Any, leaves: list[Any], spec: Any, fake_class: type) -> Any:

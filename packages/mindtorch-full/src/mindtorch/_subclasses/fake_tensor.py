@@ -3,7 +3,7 @@
 with FakeTensorMode() as mode:
     model = Huge()                 # no memory
     out = model(torch.empty(8, 128))
-fake = mode.from_tensor(real)      # the fake twin of a tensor
+fake = mode.from_tensor(real)      # the fake of a tensor
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class FakeTensor(Tensor):
 
     @staticmethod
     def from_tensor(t: Any, fake_mode: Any) -> Any:
-        """Return the fake twin of a tensor."""
+        """Return the fake of a tensor."""
         return fake_mode.from_tensor(t)
 
     def tolist(self) -> Any:
@@ -119,13 +119,13 @@ class FakeTensor(Tensor):
 
 
 class FakeTensorConverter:
-    """Remembers the fake twin of every tensor and storage, for as long as that lives."""
+    """Remembers the fake of every tensor and storage, for as long as that lives."""
 
     def __init__(self) -> None:
         self._tensors: dict[int, tuple[Any, Any]] = {}
         self._storages: dict[int, tuple[Any, Any]] = {}
 
-    def twin(self, mode: Any, tensor: Any) -> Any:
+    def fake_of(self, mode: Any, tensor: Any) -> Any:
         """Return the fake of `tensor`, the same one every time; tensors over one storage have fakes over one."""
         found = self._tensors.get(id(tensor))
         if found is not None and found[0]() is tensor:
@@ -145,7 +145,7 @@ class FakeTensorConverter:
         if isinstance(tensor, torch.nn.Parameter):
             made._is_param = True
         if tensor.is_leaf and tensor.grad is not None:
-            made.grad = self.twin(mode, tensor.grad)
+            made.grad = self.fake_of(mode, tensor.grad)
         return made
 
     def _storage(self, tensor: Any) -> Any:
@@ -237,7 +237,7 @@ class FakeTensorMode(TorchDispatchMode):
         symbolic_context: Any = None,
         trace: bool = True,
     ) -> Any:
-        """Return the fake twin of a tensor: its geometry, dtype, device and requires_grad."""
+        """Return the fake of a tensor: its geometry, dtype, device and requires_grad."""
         if isinstance(tensor, FakeTensor):
             if tensor.fake_mode is not self:
                 raise AssertionError("Mixing fake modes NYI")
@@ -245,7 +245,7 @@ class FakeTensorMode(TorchDispatchMode):
         with _disable_infra_mode(self._mode_key), mode_set(exclude=0):
             if is_traceable_wrapper_subclass(tensor):
                 return transform_subclass(tensor, lambda name, inner: self.from_tensor(inner))
-            return self.fake_tensor_converter.twin(self, tensor)
+            return self.fake_tensor_converter.fake_of(self, tensor)
 
 
 def is_fake(x: object) -> bool:

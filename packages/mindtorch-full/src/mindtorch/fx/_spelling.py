@@ -12,7 +12,7 @@ from typing import Any
 from mindtorch import functional
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
-from mindtorch_dispatch.interface.native import twin
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.table import find_packet
 
 NATIVE_NAMESPACES = {"linalg_": "torch._C._linalg", "fft_": "torch._C._fft", "special_": "torch._C._special"}
@@ -21,7 +21,7 @@ NATIVE_NAMESPACES = {"linalg_": "torch._C._linalg", "fft_": "torch._C._fft", "sp
 
 def is_method_form(function: Any) -> bool:
     """Return whether `function` is an operator in the form that is a method of tensors."""
-    packet = find_packet(getattr(function, "__name__", "")) if isinstance(function, twin.types) else None
+    packet = find_packet(getattr(function, "__name__", "")) if isinstance(function, native_path.types) else None
     return packet is not None and make_form(packet, True) is function
 
 
@@ -31,7 +31,7 @@ def _type_repr(obj: Any) -> str:
         return obj.__qualname__ if obj.__module__ == "builtins" else f"{obj.__module__}.{obj.__qualname__}"
     if obj is ...:
         return "..."
-    if isinstance(obj, twin.types):
+    if isinstance(obj, native_path.types):
         return obj.__name__
     return repr(obj)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.extend.overloads import OpOverload
-from mindtorch_dispatch.interface.native import twin
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.table import find_packet
 
 __all__ = [
@@ -33,7 +33,7 @@ class ArgsKwargsPair(NamedTuple):
 def _schemas(op: Any) -> list[Any]:
     if isinstance(op, OpOverload):
         return [op._schema]
-    packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, twin.types) else None
+    packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, native_path.types) else None
     if packet is None or op not in (make_form(packet, False), make_form(packet, True)):
         return []
     return [row.schema for row in packet.rows]

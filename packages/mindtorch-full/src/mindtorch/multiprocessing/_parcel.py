@@ -16,7 +16,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from mindtorch.multiprocessing import reductions
-from mindtorch_dispatch.interface.native import twin
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_storage.lazy_import import load
 from mindtorch_storage.storage import UntypedStorage, sharing
 
@@ -45,7 +45,7 @@ def _home(value: Any) -> tuple[str, str] | None:
 
 class _Packer(ForkingPickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, (type, *twin.types)):
+        if isinstance(obj, (type, *native_path.types)):
             home = _home(obj)
             if home is not None:
                 return _find, home

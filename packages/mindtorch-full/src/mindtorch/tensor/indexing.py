@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import function as function_of
 from mindtorch_dispatch.call import method as method_of
-from mindtorch_dispatch.interface.native import twin
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
@@ -264,9 +264,9 @@ def _view_of(self: Any, items: tuple[Any, ...]) -> Any:
     return self
 
 
-if twin.subscript_by is not None and twin.view_of is not None:
-    twin.subscript_by(select, _slice, _unsqueeze, _END)
-    _view_of = twin.view_of  # type: ignore[assignment]
+if native_path.subscript_by is not None and native_path.view_of is not None:
+    native_path.subscript_by(select, _slice, _unsqueeze, _END)
+    _view_of = native_path.view_of  # type: ignore[assignment]
 
 
 def _takes_all(start: int | None, stop: int | None, step: int, extent: int) -> bool:

@@ -1,4 +1,4 @@
-"""What the allocator did, for snapshots: a ring of entries, each with the Python frames that led to it."""
+"""What the allocator did, for snapshots: a circular buffer of entries, each with the Python frames that led to it."""
 
 from __future__ import annotations
 

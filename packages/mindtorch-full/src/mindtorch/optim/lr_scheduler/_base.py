@@ -13,7 +13,7 @@ from weakref import ref
 import mindtorch as torch
 from mindtorch.optim._values import to_scalar
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch_dispatch.interface.native import twin
+from mindtorch_dispatch.interface.native import native_path
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "
@@ -212,6 +212,6 @@ class _LRScheduler(LRScheduler):
 
 def callable_state(function: Any) -> Any:
     """What can be saved of a user's function: the attributes of a callable object, nothing of plain functions."""
-    if function is None or isinstance(function, (*twin.types, types.BuiltinFunctionType, partial)):
+    if function is None or isinstance(function, (*native_path.types, types.BuiltinFunctionType, partial)):
         return None
     return function.__dict__.copy()
