@@ -20,8 +20,13 @@ def words():
 
 @pytest.mark.parametrize(
     ("line", "word"),
-    [("the executor's twin", "twin"), ("a Door to autograd", "Door"), ("bfloat16 is `brain` in bench", None)]
-    + [("twinkle, string, ringing, indoor", None), ("to_indices_of_planes = 1", "to_indices_of_planes")],
+    [
+        ("the executor's twin", "twin"),
+        ("a Door to autograd", "Door"),
+        ("bfloat16 is `brain` in bench", None),
+        ("twinkle, string, ringing, indoor", None),
+        ("to_indices_of_planes = 1", "to_indices_of_planes"),
+    ],
 )
 def test_words_are_found_whole(words, line, word):
     assert [found for _, found, _ in words.findings(line)] == ([] if word is None else [word])
