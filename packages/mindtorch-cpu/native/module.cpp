@@ -9,9 +9,6 @@
 
 namespace mindtorch {
 
-// As in src/mindtorch_cpu/native.py, which says when it changes.
-constexpr long INTERFACE = 15;
-
 static PyObject* get_thread_count(PyObject*, PyObject*) { return PyLong_FromLong(thread_count()); }
 
 static PyObject* put_thread_count(PyObject*, PyObject* count) {
@@ -38,7 +35,8 @@ static PyObject* overstep(PyObject*, PyObject* count) {
 #endif
 
 static PyMethodDef methods[] = {
-    method<install>("install", METH_O, "Take the classes and functions of the dispatcher, by name."),
+    method<install>("install", "install(classes, objects): take those of storage and dispatch, as layout.py has them."),
+    method<install_autograd>("install_autograd", "install_autograd(classes, objects): the same of autograd."),
     method<caller>("caller",
                    "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others "
                    "to fallback.\n"
@@ -108,7 +106,7 @@ static PyModuleDef definition = {
 static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
-    if (!module || add_types(module.get()) < 0 || PyModule_AddIntConstant(module.get(), "INTERFACE", INTERFACE) < 0 ||
+    if (!module || add_types(module.get()) < 0 || PyModule_AddStringConstant(module.get(), "LAYOUT", LAYOUT_HASH) < 0 ||
         PyModule_AddStringConstant(module.get(), "INSTRUCTIONS", instruction_set_name()) < 0)
         return nullptr;
     Ref operations(chain_operations());

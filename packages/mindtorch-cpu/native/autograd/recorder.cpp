@@ -23,7 +23,7 @@ PyObject* operand(const Call& call, const EdgePlace& at) {
 // The node that made a view, borrowed; null where it is not known before Python has looked.
 PyObject* maker_of_view(PyObject* tensor, PyObject* view) {
     PyObject* version = version_of(tensor);
-    PyObject* known = slot(view, configuration.view.version);
+    PyObject* known = slot(view, configuration.view.attr_version);
     if (version == nullptr || known == nullptr) return nullptr;
     if (version != known && PyObject_RichCompareBool(version, known, Py_EQ) != 1) return nullptr;
     PyObject* made = slot(tensor, configuration.tensor.grad_fn);

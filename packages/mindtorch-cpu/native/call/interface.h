@@ -15,6 +15,8 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
+#include "call/layout.h"  // made of layout.py
+
 namespace mindtorch {
 
 // No array has more dimensions: lists of extents and steps have this many places.
@@ -118,98 +120,10 @@ PyTypeObject callable_type(const char* name, const char* doc, const Life& life, 
 // Run `kernel(out, *values)`, arguments[0] being `out`; null with an error set. Floating-point flags make no warnings.
 PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count);
 
-// Where the slots of the Python classes lie, and the objects the executor compares with. Set once by `install`.
-struct Configuration {
+// What `layout.py` declares, and what is made of it. Set once by `install`.
+struct Configuration : Shared {
     bool ready = false;
-    struct {
-        Py_ssize_t sig, array, storage, offset, counter, grad_fn, output_nr, view, meta, pipe;
-    } tensor;
-    struct {
-        Py_ssize_t run, alloc, kernel, before, prepare, record, tensors, scalars, lists, casts, wraps, values, cls, sig,
-            source, outputs, pack, offset, creation, follows, native;
-    } plan;
-    struct {
-        Py_ssize_t spec, requires_grad, inference;
-    } signature;
-    struct {
-        Py_ssize_t shape, np_dtype, np_strides, plain;
-    } spec;
-    struct {
-        Py_ssize_t device, allocation, buffer;
-    } storage;
-    struct {
-        Py_ssize_t buffer, nbytes, resizable, lent, shared, filename;
-    } allocation;
-    struct {
-        Py_ssize_t alias, number, owner;
-    } result;
-    struct {
-        Py_ssize_t version, base, creation, leaf;
-    } view;
-    struct {
-        Py_ssize_t place, extent, step, clamped;
-    } start;
-    struct {
-        Py_ssize_t cls, single, edges, outputs, plain, saves, saves_tensors, formulas, environment, native;
-    } recorder;
-    struct {
-        Py_ssize_t recorder, hooks, seq, outputs, edges, saved;
-    } node;
-    struct {
-        Py_ssize_t accumulator, grad, hooks, post_hooks;
-    } meta;
-    struct {
-        Py_ssize_t hooks, variable;
-    } leaf;
-    struct {
-        Py_ssize_t grad, function_modes, dispatch_modes, inference, overriding, include, exclude, forward_ad, profiling;
-    } mode;
-    struct {
-        Py_ssize_t node, needed, captures, keep_graph;
-    } task;
-    struct {
-        Py_ssize_t records, limit;
-    } pipeline;
-    Py_ssize_t packet_plans = 0;
-    Py_ssize_t overlap_before = 0;
-    // Classes.
-    PyTypeObject *spec_type = nullptr, *view_type = nullptr, *start_type = nullptr, *overlap_type = nullptr,
-                 *storage_type = nullptr, *allocation_type = nullptr, *result_type = nullptr, *pipeline_type = nullptr,
-                 *dtype_type = nullptr, *signature_type = nullptr, *meta_type = nullptr, *tensor_type = nullptr;
-    // The Python functions whose twins are here.
-    struct {
-        PyObject *kernel, *outputs, *inplace, *view, *views, *composite, *record_kernel, *record_inplace, *record_view;
-    } runs = {};
-    // Those that run what a pipeline has put down.
-    struct {
-        PyObject *kernel, *inplace, *view;
-    } fills = {};
-    PyTypeObject *leaf_type = nullptr, *node_type = nullptr,
-                 *recorder_type = nullptr;             // of leaves' nodes and ops' nodes
-    PyObject *add = nullptr, *add_in_place = nullptr;  // of gradients
-    PyObject* fit = nullptr;                           // fit(grad, spec, node, index)
-    PyObject* unpack = nullptr;                        // unpack(node, item, version)
-    PyObject* array_types = nullptr;                   // device type to its arrays
-    PyObject* tensor_class = nullptr;                  // a list of the class of results
-    PyObject* after = nullptr;                         // Recorder.after; null without autograd
-    PyObject* sequence = nullptr;                      // the counter of nodes
-    PyObject* anomaly = nullptr;                       // its settings
-    PyObject* gradient_edge = nullptr;
-    PyObject* nowhere = nullptr;
-    PyObject* state = nullptr;         // the dispatcher's thread-local state
-    PyObject* default_mode = nullptr;  // of a thread that set none
-    PyObject* deferred = nullptr;      // the thread-local state of deferred execution
-    PyObject* library = nullptr;       // what names of modules that are no program begin with
-    PyObject* plain_types = nullptr;   // a set
-    PyObject* fingerprint = nullptr;   // part of a key, for what is rare
-    PyObject* unplannable = nullptr;   // what `fingerprint` raises
-    PyObject* run_again = nullptr;     // run_again(plan, flat, error)
-    PyObject* relate = nullptr;        // relate(plan, base, view)
-    PyObject* empty = nullptr;         // numpy.empty
-    PyObject *enter = nullptr, *leave = nullptr, *silent = nullptr;  // of `quiet`
-    PyObject* error_state = nullptr;  // numpy's context variable, or None where numpy has none
     PyObject *zero = nullptr, *one = nullptr;
-    PyObject* cpu = nullptr;               // the device
     PyObject* default_creation = nullptr;  // of views
     // Names.
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
@@ -229,7 +143,8 @@ PyObject* limit_host_cache(PyObject* module, PyObject* bytes);
 PyObject* empty_host_cache(PyObject* module, PyObject* nothing);
 PyObject* host_cache(PyObject* module, PyObject* nothing);
 
-PyObject* install(PyObject* module, PyObject* settings);
+PyObject* install(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* install_autograd(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* draw_from(PyObject* module, PyObject* arguments);
 PyObject* caller(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* propagate(PyObject* module, PyObject* const* arguments, Py_ssize_t count);

@@ -273,7 +273,7 @@ PyObject* Lookup::make_key(PyObject* mode, const Given& given) const {
 
 // The plan in the packet's own table, and the key to remember it by.
 PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, Ref& key) {
-    PyObject* plans = slot(packet, configuration.packet_plans);
+    PyObject* plans = slot(packet, configuration.packet.plans);
     key.reset(make_key(mode, given));
     if (!key) return nullptr;
     const bool keyed = own_key_ != Py_None && given.names == nullptr && given.positional > 0 &&
@@ -349,7 +349,7 @@ Lookup::Entry* Lookup::place_of(size_t hash) {
 PyObject* Lookup::find(PyObject* packet, const Given& given, Program*& program) {
     PyObject* mode = current_mode();
     if (mode == nullptr) return nullptr;
-    PyObject* plans = slot(packet, configuration.packet_plans);
+    PyObject* plans = slot(packet, configuration.packet.plans);
     if (plans != plans_ && start_anew(packet, plans) < 0) return nullptr;
     const size_t hash = hash_of(mode, given);
     if (!entries_.empty()) {
@@ -364,7 +364,7 @@ PyObject* Lookup::find(PyObject* packet, const Given& given, Program*& program) 
     if (!plan) return nullptr;
     program = program_of(plan.get());
     if (program == nullptr) return nullptr;
-    if (slot(packet, configuration.packet_plans) == plans_ && remember(hash, key.get(), plan.get(), program) < 0)
+    if (slot(packet, configuration.packet.plans) == plans_ && remember(hash, key.get(), plan.get(), program) < 0)
         return nullptr;
     return plan.release();
 }

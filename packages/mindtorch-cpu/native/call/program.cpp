@@ -127,7 +127,7 @@ bool read_inplace(PyObject* plan, Program& to) {
     PyObject* before = slot(plan, configuration.plan.before);
     to.before = before == Py_None ? nullptr : before;
     if (before != nullptr && Py_TYPE(before) == configuration.overlap_type)
-        to.looks_apart = slot(before, configuration.overlap_before) == Py_None;
+        to.looks_apart = slot(before, configuration.overlap.before) == Py_None;
     return before != nullptr && read_kernel(plan, to) && read_source(plan, to);
 }
 
@@ -138,18 +138,18 @@ struct Reader {
 };
 
 Program::Way read_way(PyObject* plan, Program& to) {
-    const auto& runs = configuration.runs;
+    const auto& runs = configuration;
     const Reader readers[] = {
-        {runs.kernel, Program::KERNEL, read_single},
-        {runs.inplace, Program::INPLACE, read_inplace},
-        {runs.view, Program::VIEW, read_single_view},
-        {runs.composite, Program::COMPOSITE, read_kernel},
+        {runs.run_kernel, Program::KERNEL, read_single},
+        {runs.run_inplace, Program::INPLACE, read_inplace},
+        {runs.run_view, Program::VIEW, read_single_view},
+        {runs.run_composite, Program::COMPOSITE, read_kernel},
         {runs.record_kernel, Program::RECORD_KERNEL, read_single},
         {runs.record_inplace, Program::RECORD_INPLACE, read_inplace},
         {runs.record_view, Program::RECORD_VIEW, read_single_view},
-        {runs.outputs, Program::KERNEL_OUTPUTS,
+        {runs.run_kernel_outputs, Program::KERNEL_OUTPUTS,
          [](PyObject* from, Program& into) { return read_kernel(from, into) && read_outputs(from, into, false); }},
-        {runs.views, Program::VIEWS,
+        {runs.run_views, Program::VIEWS,
          [](PyObject* from, Program& into) { return read_view(from, into) && read_outputs(from, into, true); }},
     };
     PyObject* run = slot(plan, configuration.plan.run);

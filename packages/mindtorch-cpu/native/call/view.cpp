@@ -97,7 +97,7 @@ int relate(const Program& program, PyObject* base, PyObject* view) {
     PyObject* info = type->tp_alloc(type, 0);
     if (info == nullptr) return -1;
     slot(info, at.base) = Py_NewRef(root);
-    slot(info, at.version) = Py_NewRef(version);
+    slot(info, at.attr_version) = Py_NewRef(version);
     slot(info, at.creation) = Py_NewRef(creation);
     slot(info, at.leaf) = Py_NewRef(Py_False);
     Py_XSETREF(slot(view, configuration.tensor.view), info);

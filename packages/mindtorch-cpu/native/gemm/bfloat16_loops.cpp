@@ -106,7 +106,13 @@ struct Paired {
     }
     static inline __attribute__((always_inline)) MINDTORCH_PAIRS Vector dot(const Vector& sum, const Words& a,
                                                                             const Words& b) {
+#if defined(__clang__)  // of which version 16 does not survive vectors of its type of bfloat16 here
+        Vector result = sum;
+        __asm__("vdpbf16ps %2, %1, %0" : "+v"(result) : "v"(a), "v"(b));
+        return result;
+#else
         return (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#endif
     }
     template <size_t ROWS>
     static inline __attribute__((always_inline)) MINDTORCH_PAIRS void sum(Vector (&sums)[ROWS][2], const Word* left,

@@ -156,11 +156,11 @@ int fill_view(const Program& program, const Call& call, PyObject* tensor) {
 }
 
 int fill_by(PyObject* fill, const Program& program, Call& call, PyObject* result) {
-    const auto& fills = configuration.fills;
+    const auto& fills = configuration;
     if (is_plain(Py_TYPE(result)) != 1) return 0;
-    if (fill == fills.kernel && program.way == Program::RECORD_KERNEL) return fill_kernel(program, call, result);
-    if (fill == fills.inplace && program.way == Program::RECORD_INPLACE) return fill_inplace(program, call, result);
-    if (fill == fills.view && program.way == Program::RECORD_VIEW) return fill_view(program, call, result);
+    if (fill == fills.fill_kernel && program.way == Program::RECORD_KERNEL) return fill_kernel(program, call, result);
+    if (fill == fills.fill_inplace && program.way == Program::RECORD_INPLACE) return fill_inplace(program, call, result);
+    if (fill == fills.fill_view && program.way == Program::RECORD_VIEW) return fill_view(program, call, result);
     return 0;
 }
 
@@ -171,9 +171,9 @@ int fill_record(PyObject* given) {
         return fill_by(record->fill, *record->program, call, record->result);
     }
     if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) < 4) return 0;  // by Python
-    const auto& fills = configuration.fills;
+    const auto& fills = configuration;
     PyObject *fill = PyTuple_GET_ITEM(given, 0), *flat = PyTuple_GET_ITEM(given, 2);
-    if ((fill != fills.kernel && fill != fills.inplace && fill != fills.view) || !PyTuple_CheckExact(flat)) return 0;
+    if ((fill != fills.fill_kernel && fill != fills.fill_inplace && fill != fills.fill_view) || !PyTuple_CheckExact(flat)) return 0;
     Program* program = program_of(PyTuple_GET_ITEM(given, 1));
     if (program == nullptr) return -1;
     Call call(&PyTuple_GET_ITEM(flat, 0), PyTuple_GET_SIZE(flat), flat);
@@ -187,7 +187,7 @@ PyObject* record_kernel(const Program& program, Call& call) {
     Ref code;
     int instruction;
     if (pipe == nullptr || !find_caller(code, instruction)) return nullptr;
-    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fills.kernel, program, call.begin(), call.count()));
+    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fill_kernel, program, call.begin(), call.count()));
     Ref tensor(record ? waiting(program, program.outputs[0], pipe) : nullptr);
     const Record* made = tensor ? put_down(pipe, record, tensor.get(), code, instruction) : nullptr;
     if (made == nullptr) return nullptr;
@@ -207,7 +207,7 @@ PyObject* record_inplace(const Program& program, Call& call) {
     if (is_plain(Py_TYPE(target.get())) != 1 || !is_private(target.get()) || !are_apart(program, call, target.get()) ||
         !find_caller(code, instruction))
         return nullptr;
-    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fills.inplace, program, call.begin(), call.count()));
+    Ref keeper(Py_NewRef(pipe)), record(record_of(configuration.fill_inplace, program, call.begin(), call.count()));
     if (!record || put_down(pipe, record, target.get(), code, instruction) == nullptr) return nullptr;
     Py_XSETREF(slot(target.get(), configuration.tensor.pipe), Py_NewRef(pipe));
     if (bump_version(target.get()) < 0) return nullptr;
@@ -230,7 +230,7 @@ PyObject* record_view(const Program& program, Call& call) {
         __builtin_add_overflow(start, offset, &start) || !find_caller(code, instruction))
         return nullptr;
     Ref keeper(Py_NewRef(pipe)), number(PyLong_FromSsize_t(start));
-    Ref record(record_of(configuration.fills.view, program, &base, 1));
+    Ref record(record_of(configuration.fill_view, program, &base, 1));
     Ref storage(array == nullptr ? nullptr : storage_of(base));
     if (!number || !record || (array != nullptr && !storage)) return nullptr;
     Ref tensor(new_tensor(program.cls, {program.outputs[0].sig, nullptr, storage.get(), number.get(), counter, pipe}));

@@ -31,53 +31,17 @@ from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
-from . import host_memory, lists, reduced
+from . import host_memory, layout, lists, reduced
 from .generator import default_generator
 from .random.capability import capability
 from .steps import steps
 from .threads import threads
-
-INTERFACE = 15
-"""What this package and the module must agree on; raise it, here and in native/module.cpp, with what either expects."""
 
 SETS = ("base", "v2", "v3", "v4")
 """Instruction sets that loops are built for: the least of a processor's family, then x86-64's levels."""
 
 STEPS = "steps."
 """What begins the names of native kernels that stand before what several families' numpy kernels do (`steps.steps`)."""
-
-RUNS = (
-    executor.run_kernel,
-    executor.run_kernel_outputs,
-    executor.run_inplace,
-    executor.run_view,
-    executor.run_views,
-    executor.run_composite,
-    record.record_kernel,
-    record.record_inplace,
-    record.record_view,
-    record.fill_kernel,
-    record.fill_inplace,
-    record.fill_view,
-)
-"""Ways to run a plan, or what a pipeline has put down, that have a twin."""
-
-CLASSES = (
-    AutogradMeta,
-    HostAllocation,
-    Mode,
-    OverlapCheck,
-    Pipeline,
-    plan.Plan,
-    Signature,
-    Spec,
-    Start,
-    table.Packet,
-    TensorBase,
-    UntypedStorage,
-    ViewInfo,
-)
-"""Classes whose slots the twins read."""
 
 
 def load() -> Any:
@@ -110,7 +74,7 @@ def load() -> Any:
             stacklevel=2,
         )
         return None
-    if module.INTERFACE == INTERFACE:
+    if getattr(module, "LAYOUT", None) == layout.HASH:
         return module
     text = "the native module of mindtorch-cpu was built from another version of its source: build it anew"
     if wanted == "1":
@@ -132,35 +96,78 @@ def rows() -> list[str]:
     return [row for row in names if not row.startswith(STEPS)]
 
 
+def _shared() -> tuple[layout.Classes, layout.Objects]:
+    """Return what native code works with, of storage and dispatch."""
+    classes = layout.Classes(
+        tensor=TensorBase,
+        signature=Signature,
+        spec=Spec,
+        storage=UntypedStorage,
+        allocation=HostAllocation,
+        view=ViewInfo,
+        meta=AutogradMeta,
+        plan=plan.Plan,
+        packet=table.Packet,
+        start=Start,
+        mode=Mode,
+        overlap=OverlapCheck,
+        pipeline=Pipeline,
+        dtype=type(bfloat16),
+    )
+    variable = getattr(errstate.enter, "__self__", None)
+    objects = layout.Objects(
+        state=state,
+        default_mode=DEFAULT_MODE,
+        deferred=deferred.thread,
+        library=record.LIBRARY,
+        plain_types=plan.plain_types,
+        fingerprint=call.fingerprint,
+        unplannable=call.Unplannable,
+        run_again=call.run_again,
+        relate=executor.relate,
+        run_kernel=executor.run_kernel,
+        run_kernel_outputs=executor.run_kernel_outputs,
+        run_inplace=executor.run_inplace,
+        run_view=executor.run_view,
+        run_views=executor.run_views,
+        run_composite=executor.run_composite,
+        record_kernel=record.record_kernel,
+        record_inplace=record.record_inplace,
+        record_view=record.record_view,
+        fill_kernel=record.fill_kernel,
+        fill_inplace=record.fill_inplace,
+        fill_view=record.fill_view,
+        empty=np.empty,
+        enter=errstate.enter,
+        leave=errstate.leave,
+        silent=errstate.SILENT,
+        error_state=variable if isinstance(variable, ContextVar) else None,
+        array_types=arrays.array_types,
+        tensor_class=twin.tensor_class,
+        cpu=Device("cpu"),
+        bfloat16_dtype=bfloat16.np,
+    )
+    return classes, objects
+
+
+def _of_autograd(parts: dict[str, Any]) -> tuple[layout.AutogradClasses, layout.AutogradObjects]:
+    """Return the same of autograd, of what it says a twin works with."""
+    classes = layout.AutogradClasses(
+        recorder=parts["Recorder"],
+        node=parts["OpNode"],
+        leaf=parts["AccumulateGrad"],
+        task=parts["GraphTask"],
+        result=parts["SavedResult"],
+    )
+    kept = {name: parts[name] for name in layout.names(layout.AutogradObjects) if name != "after"}
+    return classes, layout.AutogradObjects(after=parts["Recorder"].after, **kept)
+
+
 def install(module: Any) -> None:
     """Put the module's executor into the call path, and its kernels before numpy's."""
-    variable = getattr(errstate.enter, "__self__", None)
-    module.install(
-        {
-            "state": state,
-            "default_mode": DEFAULT_MODE,
-            "deferred": deferred.thread,
-            "library": record.LIBRARY,
-            "plain_types": plan.plain_types,
-            "fingerprint": call.fingerprint,
-            "Unplannable": call.Unplannable,
-            "run_again": call.run_again,
-            "relate": executor.relate,
-            **{run.__name__: run for run in RUNS},
-            **{kind.__name__: kind for kind in CLASSES},
-            "empty": np.empty,
-            "enter": errstate.enter,
-            "leave": errstate.leave,
-            "silent": errstate.SILENT,
-            "array_types": arrays.array_types,
-            "tensor_class": twin.tensor_class,
-            "bfloat16": bfloat16.np,
-            "dtype": type(bfloat16),
-            "cpu": Device("cpu"),
-            "error_state": variable if isinstance(variable, ContextVar) else None,
-            **hooks.parts,
-        }
-    )
+    module.install(*map(layout.values, _shared()))
+    if hooks.parts:
+        module.install_autograd(*map(layout.values, _of_autograd(hooks.parts)))
     module.draw_from(default_generator, capability.fused, capability.vector_normal)
     for rows, takes_halves in module.kernels():
         for row in rows.split():

@@ -16,7 +16,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38,
 class Module:
     """A module of another version."""
 
-    INTERFACE = native.INTERFACE + 1
+    LAYOUT = "another"
 
 
 def test_switched_off(monkeypatch):
@@ -37,7 +37,7 @@ def test_a_library_it_needs_is_missing(monkeypatch):
     def missing(name):
         raise ImportError("libgomp.so.1: cannot open shared object file: No such file or directory")
 
-    monkeypatch.setattr(native.importlib, "import_module", missing)
+    monkeypatch.setattr(native, "load_module", missing)
     monkeypatch.delenv("MINDTORCH_NATIVE", raising=False)
     with pytest.warns(RuntimeWarning, match=r"libgomp\.so\.1: cannot open.*apt-get install libgomp1"):
         assert native.load() is None
