@@ -291,8 +291,8 @@ int accumulate(PyObject* node, PyObject* grad) {
     if (mode == nullptr || meta == nullptr || meta == Py_None || sig == nullptr) return 0;
     const auto& at = configuration.meta;
     const bool plain = slot(meta, at.grad) == Py_None && is_empty(slot(meta, at.hooks)) &&
-                       is_empty(slot(meta, at.post_accumulate_hooks)) && !holds(mode, configuration.mode.grad) && !handles(mode) &&
-                       slot(sig, configuration.signature.requires_grad) == Py_True;
+                       is_empty(slot(meta, at.post_accumulate_hooks)) && !holds(mode, configuration.mode.grad) &&
+                       !handles(mode) && slot(sig, configuration.signature.requires_grad) == Py_True;
     if (!plain || !is_results_class(grad)) return 0;
     PyObject* have = signature_of(grad);
     if (have == nullptr || spec_of(have) != spec_of(sig)) return 0;

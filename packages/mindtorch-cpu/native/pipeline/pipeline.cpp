@@ -159,7 +159,8 @@ int fill_by(PyObject* fill, const Program& program, Call& call, PyObject* result
     const auto& fills = configuration;
     if (is_plain(Py_TYPE(result)) != 1) return 0;
     if (fill == fills.fill_kernel && program.way == Program::RECORD_KERNEL) return fill_kernel(program, call, result);
-    if (fill == fills.fill_inplace && program.way == Program::RECORD_INPLACE) return fill_inplace(program, call, result);
+    if (fill == fills.fill_inplace && program.way == Program::RECORD_INPLACE)
+        return fill_inplace(program, call, result);
     if (fill == fills.fill_view && program.way == Program::RECORD_VIEW) return fill_view(program, call, result);
     return 0;
 }
@@ -173,7 +174,9 @@ int fill_record(PyObject* given) {
     if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) < 4) return 0;  // by Python
     const auto& fills = configuration;
     PyObject *fill = PyTuple_GET_ITEM(given, 0), *flat = PyTuple_GET_ITEM(given, 2);
-    if ((fill != fills.fill_kernel && fill != fills.fill_inplace && fill != fills.fill_view) || !PyTuple_CheckExact(flat)) return 0;
+    if ((fill != fills.fill_kernel && fill != fills.fill_inplace && fill != fills.fill_view) ||
+        !PyTuple_CheckExact(flat))
+        return 0;
     Program* program = program_of(PyTuple_GET_ITEM(given, 1));
     if (program == nullptr) return -1;
     Call call(&PyTuple_GET_ITEM(flat, 0), PyTuple_GET_SIZE(flat), flat);
