@@ -1,8 +1,10 @@
 // The pool is OpenMP's: other libraries that were built with it use the same threads.
 #include "parallel.h"
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <chrono>
+#include <thread>
+
+#include "unlocked.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -42,21 +44,11 @@ const bool prepared = [] {
     return true;
 }();
 
-// Python's lock, released for as long as this lives where this thread holds it.
-class Unlocked {
-public:
-    Unlocked() : state_(PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
-    Unlocked(const Unlocked&) = delete;
-    Unlocked& operator=(const Unlocked&) = delete;
-    ~Unlocked() {
-        if (state_ != nullptr) PyEval_RestoreThread(state_);
-    }
-
-private:
-    PyThreadState* state_;
-};
-
 }  // namespace
+
+void wait_for_end() noexcept {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 int thread_count() { return threads; }
 

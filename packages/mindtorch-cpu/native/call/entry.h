@@ -7,6 +7,7 @@
 #pragma once
 
 #include "call/interface.h"
+#include "unlocked.h"
 
 namespace mindtorch {
 
@@ -34,6 +35,8 @@ struct Entry<function> {
     static Result call(Arguments... arguments) noexcept {
         try {
             return function(arguments...);
+        } catch (const ThreadEnd&) {
+            wait_for_end();
         } catch (...) {
             translate_exception();
         }
@@ -54,6 +57,8 @@ struct QuietEntry<function> {
     static Result call(Arguments... arguments) noexcept {
         try {
             return function(arguments...);
+        } catch (const ThreadEnd&) {
+            wait_for_end();
         } catch (...) {
             return failure<Result>();
         }

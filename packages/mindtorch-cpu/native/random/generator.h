@@ -3,6 +3,7 @@
 
 #include "call/interface.h"
 #include "random/distributions.h"
+#include "unlocked.h"
 
 namespace mindtorch {
 
@@ -30,8 +31,8 @@ public:
         if (count < 4096) {
             body(*twister_);
         } else {
-            Py_BEGIN_ALLOW_THREADS body(*twister_);
-            Py_END_ALLOW_THREADS
+            const Unlocked unlocked;
+            body(*twister_);
         }
         return 1;
     }

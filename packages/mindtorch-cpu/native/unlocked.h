@@ -1,0 +1,47 @@
+// Python's lock, released while native code computes.
+//
+// When a process ends, Python ends each daemon thread that asks for the lock again, by an unwinding of its stack that
+// no destructor and no `catch (...)` may stop: the process would abort. Such a thread waits here for the end of the
+// process, which is what Python itself does from 3.14 on.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstddef>
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
+
+namespace mindtorch {
+
+// What unwinds the stack of a thread that is ended.
+#ifdef __GLIBCXX__
+using ThreadEnd = abi::__forced_unwind;
+#else
+struct ThreadEnd {};
+#endif
+
+// Wait until the process is gone.
+[[noreturn]] void wait_for_end() noexcept;
+
+// Python's lock, released for as long as this lives where this thread holds it.
+class Unlocked {
+public:
+    Unlocked() : state_(PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+    ~Unlocked() {
+        if (state_ == nullptr) return;
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (const ThreadEnd&) {
+            wait_for_end();
+        }
+    }
+
+private:
+    PyThreadState* state_;
+};
+
+}  // namespace mindtorch
