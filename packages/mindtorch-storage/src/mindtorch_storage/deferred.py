@@ -12,6 +12,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
+
 _SLOTS = ("_array", "_storage")
 
 
@@ -30,12 +32,27 @@ def settle() -> None:
         pipe.flush()
 
 
+MOST_DIMENSIONS = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
+"""How many dimensions numpy's arrays have. A tensor on the CPU that has more is a geometry over a storage: it has views, and
+its `_array` stays unset."""
+
+
+def check_dimensions(ndim: int, name: str = "") -> None:
+    """Refuse what needs the elements of a tensor of more dimensions than arrays have."""
+    if ndim > MOST_DIMENSIONS:
+        needs = f"{name}: " if name else ""
+        raise RuntimeError(
+            f"{needs}only tensors with up to {MOST_DIMENSIONS} dims are supported, but this one has {ndim}"
+        )
+
+
 def wait_for(tensor: Any) -> None:
     """Run what `tensor` waits for, whichever thread recorded it; RuntimeError when its call failed."""
     pipe = getattr(tensor, "_pipe", None)
     if pipe is not None:
         pipe.flush()
     if not hasattr(tensor, "_array"):
+        check_dimensions(tensor._sig.spec.ndim)
         raise RuntimeError("this tensor has no elements: the recorded call that makes it was dropped")
 
 

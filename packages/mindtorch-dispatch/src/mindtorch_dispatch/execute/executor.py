@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.deferred import settle
+from mindtorch_storage.deferred import MOST_DIMENSIONS, check_dimensions, settle
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
@@ -233,6 +233,8 @@ def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
     spec = sig.spec
     storage, array = None, None
+    if spec.ndim > MOST_DIMENSIONS or base._sig.spec.ndim > MOST_DIMENSIONS:
+        return _view_of_many_dimensions(plan, base, sig, offset)
     if base._array is not None:
         storage = base._storage
         if storage is None:
@@ -249,6 +251,24 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
     else:
         storage = base._materialized_storage()
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
+    if plan.creation is not None:
+        relate(plan, base, tensor)
+    return tensor
+
+
+def _view_of_many_dimensions(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
+    """As `_view_of`, where a tensor is a geometry over its storage: numpy has no array of so many dimensions."""
+    spec, storage = sig.spec, base._materialized_storage()
+    host = storage.device.type == "cpu"
+    span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
+    if host and spec.numel and (offset < 0 or (offset + span) * spec.itemsize > storage.nbytes()):
+        raise bounds_error(spec, offset, storage)
+    array = None
+    if host and spec.ndim <= MOST_DIMENSIONS:
+        array = array_of_storage(storage, spec, offset) if spec.numel else _ndarray(spec.shape, spec.np_dtype)
+    tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
+    if host and array is None:
+        del tensor._array
     if plan.creation is not None:
         relate(plan, base, tensor)
     return tensor
@@ -339,6 +359,8 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -> None:
     """Point `tensor` at other bytes or another geometry, as `set_`, `resize_` and `squeeze_` do."""
     settle()
+    if storage.device.type == "cpu":
+        check_dimensions(spec.ndim)
     sig = tensor._sig
     tensor._sig = sig.on(spec)
     tensor._storage = storage

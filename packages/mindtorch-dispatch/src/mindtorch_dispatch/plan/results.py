@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_storage.deferred import check_dimensions
 from mindtorch_storage.dtype import bfloat16, complex32, complex64, float16, float32
 from mindtorch_storage.spec import Spec
 
@@ -22,10 +23,12 @@ WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
 _MOST_BYTES = 2**63 - 1
 
 
-def allocator(spec: Spec) -> Callable[..., Any]:
-    """Return what makes the array of an output; refuses a geometry that no memory can have."""
+def allocator(spec: Spec, name: str) -> Callable[..., Any]:
+    """Return what makes the array of an output of the op `name`; refuses a geometry that no memory or array can have."""
     if spec.nbytes > _MOST_BYTES:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
+    if spec.device.type != "meta":
+        check_dimensions(spec.ndim, name)
     arrays = array_types.get(spec.device.type)
     if arrays is not None:
         return lambda shape, np_dtype: arrays.empty(spec)

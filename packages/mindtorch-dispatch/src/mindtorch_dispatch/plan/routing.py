@@ -68,7 +68,7 @@ def _route_functional(call: Call) -> None:
         plan.run, plan.kernel, plan.outputs = executor.run_dynamic, kernel.fn, outputs
         plan.pack = plan.pack or tuple
         return
-    plan.outputs = [None if spec is None else allocator(spec) for spec in outputs]
+    plan.outputs = [None if spec is None else allocator(spec, plan.row.name) for spec in outputs]
     if call.device.type == "meta":
         plan.run = executor.run_abstract
         return
