@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 import tracemalloc
 from collections import OrderedDict
 from pathlib import Path
@@ -217,6 +218,24 @@ def test_a_header_that_names_another_record() -> None:
     found[0].local_name = b"a/data.pkx"
     with pytest.raises(RuntimeError, match="corrupted"):
         mt.load(io.BytesIO(archive(found)))
+
+
+@pytest.mark.parametrize(
+    "numbers", [(0,) * 8, tuple(range(8))[::-1], (0, 0, 0, 0, 0, 1, 1, 2), (-1, *range(7)), (200,) * 8]
+)
+def test_sparse_indices_that_are_not_what_the_file_says(numbers: tuple[int, ...]) -> None:
+    rebuild = torch_name(REBUILD + "tensor_v2")
+    indices = Call(rebuild, (stored("1", "LongStorage", 8), 0, (2, 4), (4, 1), False, None))
+    values = Call(rebuild, (STORAGE, 0, (4,), (1,), False, None))
+    layout = Call(torch_name("torch.serialization._get_layout"), ("torch.sparse_coo",))
+    code = pickled(Call(torch_name(REBUILD + "sparse_tensor"), (layout, (indices, values, (100, 100), True))))
+    content = struct.pack("<8q", *numbers)
+    for data in (
+        zipped(code, {"0": VALUES, "1": content}),
+        legacy(code.replace(b"tQ", b"NtQ"), {"0": (16, VALUES), "1": (8, content)}),
+    ):
+        with pytest.raises(RuntimeError, match=r"uncoalesced|found index|negative index"):
+            mt.load(io.BytesIO(data))
 
 
 def test_hooks_in_a_file() -> None:

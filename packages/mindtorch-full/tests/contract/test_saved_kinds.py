@@ -98,3 +98,13 @@ CASES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.filterwarnings("ignore:pickle_load_args")
 def test_texts(name: str) -> None:
     assert_same(lambda: CASES[name](mt), lambda: CASES[name](torch))
+
+
+@pytest.mark.parametrize("indices", [[[0, 0], [0, 0]], [[1, 0], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [1, 0]], [[], []]])
+def test_entries_that_are_said_to_be_in_order(indices: Any) -> None:
+    def made(side: Any) -> Any:
+        values = side.ones(len(indices[0]))
+        whole = side.tensor(indices, dtype=side.int64)
+        return side.sparse_coo_tensor(whole, values, (3, 3), is_coalesced=True, check_invariants=True).to_dense()
+
+    assert_same(lambda: made(mt), lambda: made(torch))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.dtype import bool as bool_
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -49,6 +50,8 @@ def sparse_coo_tensor(
         made = aten.sparse_coo_tensor(given_indices, given_values, list(size), **options)
         if check_invariants:
             _check_range(given_indices, size)
+            if is_coalesced:
+                _check_order(given_indices)
     return made.requires_grad_(requires_grad)
 
 
@@ -64,6 +67,20 @@ def _check_range(indices: Any, size: Any) -> None:
             raise RuntimeError(
                 f"size is inconsistent with indices: for dim {dim}, size is {size[dim]} but found index {largest}"
             )
+
+
+def _check_order(indices: Any) -> None:
+    """Refuse indices that are not in the order of rows, each once, though they are said to be."""
+    if indices.numel() == 0:
+        return
+    before, after = indices[:, :-1], indices[:, 1:]
+    smaller = aten.zeros_like(before[0], dtype=bool_)
+    well = True
+    for dim in range(len(indices)):
+        well = well and not bool((~smaller & (before[dim] > after[dim])).any())
+        smaller = smaller | (before[dim] < after[dim])
+    if not well or not bool(smaller.all()):
+        raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
 
 
 def _place(indices: Any, wrong: Any) -> str:

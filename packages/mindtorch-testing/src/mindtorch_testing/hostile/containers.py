@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -27,6 +28,12 @@ class Member:
     extra: bytes = b""
     at: int | None = None
     """Where the directory says that it begins; nothing is written then."""
+
+
+@functools.cache
+def zeros(length: int) -> bytes:
+    """So many zeros, compressed."""
+    return deflated(b"", bytes(length)).packed or b""
 
 
 def deflated(name: bytes, content: bytes) -> Member:

@@ -92,8 +92,8 @@ def memory(source: Source) -> Any:
             _repeated(times, Pairs([(f"k{n}", n) for n in numbers]), b"ccollections\nOrderedDict\n)Rh\x00b"),
             _repeated(times, tuple(numbers), b"ctorch\nSize\nh\x00\x85R"),
             bomb,
-            Raw(source.choice((b"]", b"}", b"\x8f", b"(", b")\x85\x85\x85", b"](")) * source.choice((1000, 400_000))),
-            Raw(b"](" + b"\x8f" * source.choice((1000, 300_000)) + b"e"),
+            Raw(source.choice((b"]", b"}", b"\x8f", b"(", b")\x85\x85\x85", b"](")) * source.choice((1000, 1000, 400_000))),
+            Raw(b"](" + b"\x8f" * source.choice((1000, 1000, 300_000)) + b"e"),
             Raw(b"X\xff\xff\xff\x7f" + b"x" * 100),
             Call(torch_name(rebuild + "sparse_tensor"), (
                 Call(torch_name("torch.serialization._get_layout"), ("torch.sparse_coo",)), (expanded, expanded, (4, 4)))),

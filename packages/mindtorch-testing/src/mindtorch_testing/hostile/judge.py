@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import mindtorch as mt
+from mindtorch_storage.device import _TYPE_NUMBERS as DEVICE_TYPES
 from mindtorch_storage.strides import memory_span
 from mindtorch_testing.hostile.files import File
 
@@ -137,7 +138,7 @@ def _finding(error: Exception) -> str:
 
 def warm_up(data: bytes) -> None:
     """Load a good file and use what it holds, so that everything that loads need is imported before they are watched."""
-    for kind in ("cuda", "npu", "mps", "xpu", "hpu", "mtia"):  # the first use of a device looks for its backend
+    for kind in DEVICE_TYPES:  # the first use of a device looks for its backend among the installed packages
         _tried(lambda kind=kind: mt.zeros(1).to(kind))  # type: ignore[misc]
     for mapped in (False, True):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
