@@ -57,14 +57,14 @@ def renorm(out: Any, self: Any, indices: Any, max_norm: float, norm_type: float)
             row *= row.dtype.type(max_norm / (norm + 1e-7))
 
 
-def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool) -> None:
+def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool, mode: int) -> None:
     if include_last and not len(offsets):
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if len(offsets):
         if offsets[0] != 0:
             raise RuntimeError(
                 "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
-                f"However, got {offsets[0]}"
+                f"However, got {offsets[0]}\n[ torch.{'Int' if offsets.dtype == np.int32 else 'Long'}Tensor{{}} ]"
             )
         if (offsets < 0).any():
             raise IndexError("index out of range in self")
@@ -73,6 +73,10 @@ def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool) -> 
                 f"offsets[-1] can not be greater than input's length {len(indices)} but got offsets[-1] of {offsets[-1]}"
             )
     wrong = np.flatnonzero((indices < 0) | (indices >= weight.shape[0]))
+    if len(wrong) and mode == MAX:
+        raise RuntimeError(
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {indices[wrong[0]]}"
+        )
     if len(wrong):
         raise RuntimeError(
             f"Index {wrong[0]} of input takes value {indices[wrong[0]]} which is not in the valid range "
@@ -101,7 +105,7 @@ def bag(
     """Sum, mean or maximum of the rows of each bag."""
     out, positions, sizes, winners = outs
     indices = indices.reshape(-1)
-    _check_bags(weight, indices, offsets, include_last)
+    _check_bags(weight, indices, offsets, include_last, mode)
     bags = bag_of(offsets, len(indices), len(out))
     if positions.size:
         positions[...] = bags

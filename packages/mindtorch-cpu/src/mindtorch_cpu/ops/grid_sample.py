@@ -182,12 +182,17 @@ def sample(out: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) ->
     if not out.size:
         return
     count = int(np.prod(out.shape[2:]))
+    lost = None if np.isfinite(grid).all() else ~np.isfinite(grid).all(-1)
+    if lost is not None and x.ndim == 5 and padding == BORDER:
+        grid = np.where(np.isnan(grid), grid.dtype.type(1), grid)  # clipped to the far end
     table, _ = _all_weights(grid, x.shape[2:], mode, padding, align, False)
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     for number in range(x.shape[0]):
         lines = np.ascontiguousarray(x[number]).reshape(x.shape[1], -1, 1)
         places = table.slice(number * count, (number + 1) * count)
         steps["weighted_gather"](made[number].reshape(x.shape[1], count, 1), lines, *places)
+    if lost is not None and x.ndim == 4 and mode != NEAREST and padding == ZEROS:
+        made[np.broadcast_to(lost[:, None], made.shape)] = np.nan  # no share of the neighbours, which count as zeros
     if made is not out:
         out[...] = made
 

@@ -130,6 +130,43 @@ def _weights(
     return made.transposed(extent) if back else made
 
 
+_BITS = 15
+"""How many bits the weights of bytes have, their sign apart."""
+
+
+@lru_cache(maxsize=128)
+def _whole_weights(
+    kind: Callable[..., WeightTable], extent: int, count: int, align: bool, scale: float | None
+) -> tuple[WeightTable, int]:
+    """Return the table of one dimension with whole weights, for bytes, and the power of two that they are multiples of.
+
+    The weights of an element that is taken twice, at a border, are added before they are rounded.
+    """
+    made = kind(extent, count, align, scale, np.float64)
+    places = np.repeat(np.arange(count), np.diff(made.begins))
+    weights = np.ones(len(places)) if made.weights is None else made.weights
+    taken, which = np.unique(places * extent + made.index, return_inverse=True)
+    summed = np.bincount(which, weights, len(taken))
+    largest, power = summed.max(initial=0.0), 0
+    while power < 22 and int(0.5 + largest * (1 << (power + 1))) < 1 << _BITS:
+        power += 1
+    whole = np.trunc(np.copysign(0.5, summed) + summed * (1 << power))
+    begins = np.searchsorted(taken, np.arange(count + 1) * extent)
+    return WeightTable(begins, taken % extent, whole), power
+
+
+def _resize_bytes(
+    out: Any, x: Any, table: Callable[..., WeightTable], output_size: Any, align: bool, scales: tuple[Any, ...]
+) -> None:
+    """Resize images of bytes, which are rounded to bytes after every dimension."""
+    value = x
+    for axis in range(x.ndim - 3, -1, -1):
+        made, power = _whole_weights(table, value.shape[2 + axis], output_size[axis], align, scales[axis])
+        sums = gather(value.astype(np.float64), made, 2 + axis, None)
+        value = np.clip(np.floor((sums + 2.0 ** (power - 1)) / 2.0**power), 0, 255)
+    out[...] = value
+
+
 def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
     return (bool(rest[0]), rest[1:]) if len(rest) > dims else (False, rest)
 
@@ -137,15 +174,17 @@ def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
 def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
     def forward(out: Any, x: Any, output_size: Any, *rest: Any) -> None:
         align, scales = _options(rest, dims)
-        integral = x.dtype.kind in "iu" and table not in (nearest, nearest_exact)
-        value = x.astype(np.float32) if integral else x
+        if x.dtype.kind in "iu" and table not in (nearest, nearest_exact):
+            _resize_bytes(out, x, table, output_size, align, scales)
+            return
+        value = x
         real = np.float64 if value.dtype == np.float64 else np.float32
         for axis in range(dims - 1, -1, -1):
             extent = value.shape[2 + axis]
             made = _weights(table, extent, output_size[axis], align, scales[axis], real, False)
             value = gather(value, made, 2 + axis, None if axis else out)
         if value is not out:
-            out[...] = np.clip(np.rint(value), 0, 255) if integral else value
+            out[...] = value
 
     def backward(out: Any, grad: Any, output_size: Any, input_size: Any, *rest: Any) -> None:
         align, scales = _options(rest, dims)

@@ -9,9 +9,11 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check
 from mindtorch_dispatch.meta.random_checks import number
+from mindtorch_dispatch.plan.targets import prepare_target, refuse_recorded
 from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
+from mindtorch_storage.tensor_base import TensorBase
 
 _SELU_ALPHA = 1.7580993408473766
 
@@ -22,25 +24,47 @@ def _check_std(std: Any) -> None:
         check(aten.ge(aten.min(std), 0).item(), lambda: "normal expects all elements of std >= 0.0")
 
 
-def normal_mean(mean: Any, std: float, generator: Any) -> Any:
-    """Normals around elementwise means."""
-    drawn = aten.normal_(aten.empty_like(mean, memory_format=_CONTIGUOUS), 0.0, std, generator=generator)
-    return aten.add_(drawn, mean)
+class _Normal:
+    """`normal` of tensors: `fill` draws into a new tensor, or straight into `out=`, whose layout says which element gets
+    which number."""
+
+    __slots__ = ("_fill", "_like", "_shape")
+
+    def __init__(self, fill: Callable[..., Any], like: int, shape: Callable[..., Any]) -> None:
+        self._fill = fill
+        self._like = like
+        self._shape = shape
+
+    def __call__(self, *values: Any) -> Any:
+        like = values[self._like]
+        return self._fill(aten.empty(self._shape(*values), dtype=like.dtype, device=like.device), *values)
+
+    def into(self, out: Any, *values: Any) -> Any:
+        """Draw into the tensor given as `out=`."""
+        refuse_recorded("normal", [out, *(value for value in values if isinstance(value, TensorBase))])
+        prepare_target(out, Spec.of(out.dtype, out.device, tuple(self._shape(*values))))
+        return self._fill(out, *values)
 
 
-def normal_std(mean: float, std: Any, generator: Any) -> Any:
-    """Normals with elementwise standard deviations."""
+def _around_means(drawn: Any, mean: Any, std: float, generator: Any) -> Any:
+    return aten.add_(aten.normal_(drawn, 0.0, std, generator=generator), mean)
+
+
+def _of_deviations(drawn: Any, mean: Any, std: Any, generator: Any) -> Any:
     _check_std(std)
-    drawn = aten.normal_(aten.empty_like(std, memory_format=_CONTIGUOUS), 0.0, 1.0, generator=generator)
-    return aten.add_(aten.mul_(drawn, std), mean)
+    return aten.add_(aten.mul_(aten.normal_(drawn, 0.0, 1.0, generator=generator), std), mean)
 
 
-def normal_tensors(mean: Any, std: Any, generator: Any) -> Any:
-    """Normals with elementwise means and standard deviations, which broadcast; the dtype is that of the means."""
-    _check_std(std)
-    shape = broadcast_shapes(tuple(mean.shape), tuple(std.shape))
-    drawn = aten.normal_(aten.empty(shape, dtype=mean.dtype, device=mean.device), 0.0, 1.0, generator=generator)
-    return aten.add_(aten.mul_(drawn, std), mean)
+normal_mean = _Normal(_around_means, 0, lambda mean, std, generator: mean.shape)
+"""Normals around elementwise means."""
+
+normal_std = _Normal(_of_deviations, 1, lambda mean, std, generator: std.shape)
+"""Normals with elementwise standard deviations."""
+
+normal_tensors = _Normal(
+    _of_deviations, 0, lambda mean, std, generator: broadcast_shapes(tuple(mean.shape), tuple(std.shape))
+)
+"""Normals with elementwise means and standard deviations, which broadcast; the dtype is that of the means."""
 
 
 def _feature_noise(input: Any) -> Any:

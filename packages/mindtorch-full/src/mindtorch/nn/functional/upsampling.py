@@ -37,6 +37,8 @@ def interpolate(
         scale_factors = None
     if mode == "lanczos" and not antialias:
         raise ValueError("Lanczos mode requires antialias=True")
+    if mode == "lanczos" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
     if antialias and not (mode in _ANTIALIASED and input.ndim == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
