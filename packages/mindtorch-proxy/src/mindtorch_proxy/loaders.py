@@ -40,11 +40,13 @@ class AliasLoader:
 
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the target's code, for `python -m torch.x` and for tools."""
-        return self._ask_target_loader("get_code")
+        code: CodeType | None = self._ask_target_loader("get_code")
+        return code
 
     def get_source(self, fullname: str) -> str | None:
         """Return the target's source."""
-        return self._ask_target_loader("get_source")
+        source: str | None = self._ask_target_loader("get_source")
+        return source
 
     def _ask_target_loader(self, method: str) -> Any:
         spec = importlib.util.find_spec(self.target)
@@ -70,7 +72,8 @@ class MirrorLoader:
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Let the real loader create the module."""
-        return self._loader.create_module(spec)
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Step aside, let the real loader run the module, then report its name."""

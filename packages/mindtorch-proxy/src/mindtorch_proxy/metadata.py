@@ -39,7 +39,7 @@ class TorchDistribution(Distribution):
         return Path(spec.origin).parent.parent / path
 
     @property
-    def requires(self) -> list[str]:  # type: ignore[override]
+    def requires(self) -> list[str]:
         """The requirements, always none: `mindtorch-full` declares its own."""
         return []
 

@@ -14,9 +14,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from mindtorch_proxy.names import OURS, is_mindtorch_name, is_torch_name, to_mindtorch, to_torch
+
+_T = TypeVar("_T")
 
 OURS_GIVEN, ANOTHER, AS_FOUND = "ours", "another", "as found"
 """What an importer of torch gets: MindTorch, the torch that is not MindTorch, or whatever `sys.modules` says."""
@@ -124,9 +126,8 @@ class Importing:
             answer = self._answer(name, _caller())
             if answer == OURS_GIVEN:
                 return _named_as_torch(before, to_mindtorch(name))
-            if answer == ANOTHER and (found := self._other(name)) is not None:
-                return found
-            return before(name, package)
+            found: ModuleType | None = self._other(name) if answer == ANOTHER else None
+            return before(name, package) if found is None else found
 
         return import_module
 
@@ -161,7 +162,7 @@ def _caller() -> str:
     return str(sys._getframe(2).f_globals.get("__name__"))
 
 
-def _named_as_torch(load: Callable[..., Any], *arguments: Any) -> Any:
+def _named_as_torch(load: Callable[..., _T], *arguments: Any) -> _T:
     """Return ``load(*arguments)``; a missing module is told by the name that the importer wrote."""
     try:
         return load(*arguments)

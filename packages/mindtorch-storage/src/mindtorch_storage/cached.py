@@ -29,4 +29,5 @@ class cached_property(Generic[T]):
     def __get__(self, owner: object, kind: type) -> cached_property[T] | T:
         if owner is None:
             return self
-        return owner.__dict__.setdefault(self.name, self.compute(owner))
+        kept: T = owner.__dict__.setdefault(self.name, self.compute(owner))
+        return kept

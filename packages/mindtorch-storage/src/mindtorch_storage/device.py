@@ -88,6 +88,8 @@ class device:
 
     type: str
     index: int | None
+    _hash: int
+    _text: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> device:
         if len(args) == 1 and not kwargs:
@@ -253,7 +255,7 @@ def _parse_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
             return value
         if isinstance(value, str):
             return _from_string(value)
-        if _is_index(value) and (args or "device" in kwargs):
+        if value is not None and _is_index(value) and (args or "device" in kwargs):
             return _from_index(int(value))
         if args:
             reason = "types"

@@ -39,6 +39,9 @@ class dtype:
     np: np.dtype[Any]
     scalar_name: str
     type_name: str
+    _complex: dtype | None
+    _real: dtype | None
+    _signed: builtins.bool | builtins.str
 
     def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("cannot create 'torch.dtype' instances")

@@ -87,7 +87,8 @@ def _argument(function: str, value: Any) -> Dtype:
     converted: Any = _PYTHON_TYPES.get(value, value) if isinstance(value, type) else value
     if not isinstance(converted, Dtype):
         raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {_type_name(value)}")
-    return converted
+    found: Dtype = converted
+    return found
 
 
 class finfo(_Limits):

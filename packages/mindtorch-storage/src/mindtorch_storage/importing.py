@@ -10,12 +10,13 @@ and again. It is one of Python's own, with Python's detection of deadlocks.
 from __future__ import annotations
 
 import _imp
+import importlib._bootstrap
 import threading
 from collections.abc import Callable
-from importlib import _bootstrap
 from typing import Any
 
 _PREFIX = "mindtorch"
+_bootstrap: Any = importlib._bootstrap  # its locks are in no stub
 
 
 class _Locks(dict[str, Callable[[], Any]]):

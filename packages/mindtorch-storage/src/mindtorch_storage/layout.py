@@ -13,6 +13,8 @@ class layout:
     __slots__ = ("_name",)
     __module__ = "torch"
 
+    _name: str
+
     def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("cannot create 'torch.layout' instances")
 
@@ -40,6 +42,8 @@ class memory_format:
 
     __slots__ = ("_name",)
     __module__ = "torch"
+
+    _name: str
 
     def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("cannot create 'torch.memory_format' instances")

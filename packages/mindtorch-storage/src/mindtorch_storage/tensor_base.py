@@ -96,6 +96,10 @@ class TensorBase:
     _offset: int
     _counter: list[Any]
     _pipe: Any
+    _grad_fn: Any
+    _output_nr: int
+    _view: Any
+    _meta: Any
     _wraps = False
     """True for classes whose tensors hold another tensor where others have their storage."""
 
@@ -158,7 +162,8 @@ class TensorBase:
             elif array.flags.c_contiguous:
                 storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
             else:  # dense in another order: the allocator laid it over one flat buffer
-                storage = UntypedStorage._from_buffer(array.base.reshape(-1).view(np.uint8))
+                flat: Any = array.base
+                storage = UntypedStorage._from_buffer(flat.reshape(-1).view(np.uint8))
             self._storage = storage
         return storage
 

@@ -361,7 +361,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
         # The table lets tensors that share a storage share the copy.
-        copies = memo.setdefault("torch", {})
+        copies: dict[int, UntypedStorage] = memo.setdefault("torch", {})
         copy = copies.get(self._cdata)
         if copy is None:
             copy = copies[self._cdata] = self.clone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def _round(x: Any, decimals: int) -> Any:
     return np.rint(x * x.dtype.type(scale)) / x.dtype.type(scale) if decimals >= 0 else np.rint(x / scale) * scale
 
 
-_UNARY = {
+_UNARY: dict[str, Callable[..., Any]] = {
     "Abs": np.abs, "Neg": np.negative, "Exp": np.exp, "Exp2": np.exp2, "Expm1": np.expm1, "Log": np.log,
     "Log2": np.log2, "Log10": np.log10, "Log1p": np.log1p, "Sqrt": np.sqrt, "Square": np.square, "Sin": np.sin,
     "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Sinh": np.sinh,
