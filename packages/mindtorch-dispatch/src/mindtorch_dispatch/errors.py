@@ -70,7 +70,7 @@ def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Devi
             "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
             f"Available functions are {shown}.\n"
         )
-    backend = {"cpu": "CPU", "npu": "NPU"}[device.type]
+    backend = {"cpu": "CPU", "npu": "NPU"}.get(device.type, "PrivateUse1")
     return NotImplementedError(
         f"Could not run '{name}' with arguments from the '{backend}' backend. This could be because the operator "
         "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "

@@ -14,6 +14,7 @@ HOMES: dict[str, str] = {
     name: home
     for home, names in {
         "random": "Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state",
+        "_device_modules": "_register_device_module",
         "serialization": "save load",
         "serialization._records": "PyTorchFileReader",
         "functions.interop": "from_numpy frombuffer asarray as_tensor from_dlpack from_file",

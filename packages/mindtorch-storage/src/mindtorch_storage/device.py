@@ -42,6 +42,13 @@ _by_argument: dict[str, device] = {}
 _stands_for: dict[str, str] = {}
 
 
+def name_device(name: str) -> None:
+    """Let `name` be a device type from now on; ValueError for what is no name."""
+    if not re.fullmatch("[a-zA-Z_]+", name):
+        raise ValueError(f"a device type consists of letters and underscores, not {name!r}")
+    _TYPE_NUMBERS.setdefault(name, _TYPE_NUMBERS["privateuseone"])
+
+
 def let_stand_for(name: str, target: str | None) -> None:
     """Let device type `name` mean `target` from now on, for programs written for another device; None ends it."""
     if target is None:

@@ -107,7 +107,8 @@ def copy(target: Any, source: Any) -> None:
     if type(target) is np.ndarray and type(source) is np.ndarray:
         assign(target, source)
     else:
-        next(iter(array_types.values())).copy(target, source)
+        on_device = source if type(target) is np.ndarray else target
+        array_types[on_device.storage.device.type].copy(target, source)
 
 
 def shares(one: Any, other: Any) -> bool:

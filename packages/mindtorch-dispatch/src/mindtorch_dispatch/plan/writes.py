@@ -121,9 +121,14 @@ def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None
     """Return a kernel that computes into a fresh array of `spec` and then writes it to `out`, converting."""
 
     def computed(out: Any, *values: Any) -> None:
-        array = np.empty(out.shape, spec.np_dtype)
-        fn(array, *values)
-        arrays.assign(out, array)
+        if type(out) is np.ndarray:
+            array = np.empty(out.shape, spec.np_dtype)
+            fn(array, *values)
+            arrays.assign(out, array)
+            return
+        made = arrays.empty(spec)
+        fn(made, *values)
+        arrays.copy(out, made)
 
     return computed
 
