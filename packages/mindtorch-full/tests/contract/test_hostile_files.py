@@ -270,3 +270,24 @@ def test_the_budget_counts_what_is_taken() -> None:
     with pytest.raises(RuntimeError, match="asks for more than"):
         budget.take(1)
     _budget.UNLIMITED.take(1 << 60)
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 59, 1 << 70])
+@pytest.mark.parametrize("location", [None, "meta"])
+def test_sizes_of_storages(count: int, location: Any) -> None:
+    with pytest.raises(pickle.UnpicklingError, match="size of a storage"):
+        load(stored("0", "FloatStorage", count), map_location=location)
+
+
+@pytest.mark.parametrize("place", ["cuda:" + "1" * 5000, "cuda" + "1" * 5000, "npu:99999999999"])
+def test_locations_that_are_no_device(place: str) -> None:
+    with pytest.raises(RuntimeError, match="device"):
+        load(stored("0", "FloatStorage", 16, place))
+    with pytest.raises(RuntimeError, match="device"):
+        load(Call(torch_name("torch.device"), (place,)))
+
+
+@pytest.mark.parametrize("code", [b"I" + b"9" * 5000 + b"\n.", b"\x8b\xff\xff\xff\x7f.", b"cx\n.", b""])
+def test_listing_names_of_a_damaged_pickle(code: bytes) -> None:
+    with pytest.raises(pickle.UnpicklingError):
+        mt.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(zipped(b"\x80\x02" + code)))

@@ -37,6 +37,7 @@ _EXPECTED = ", ".join(_TYPE_NUMBERS)
 _TYPE_NUMBERS["npu"] = 20
 _STRING = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?\Z")
 _LARGEST_INDEX = 2**31 - 1
+_MOST_DIGITS = 10  # Python refuses to read a few thousand
 _interned: dict[tuple[str, int], device] = {}
 _by_argument: dict[str, device] = {}
 _stands_for: dict[str, str] = {}
@@ -187,7 +188,7 @@ def _split(text: str) -> tuple[str, int | None]:
     if match is None:
         raise RuntimeError(f"Invalid device string: '{text}'")
     name, digits = match.groups()
-    if digits is not None and int(digits) > _LARGEST_INDEX:
+    if digits is not None and (len(digits) > _MOST_DIGITS or int(digits) > _LARGEST_INDEX):
         raise RuntimeError(f"Could not parse device index '{digits}' in device string '{text}'")
     if name not in _TYPE_NUMBERS:
         raise RuntimeError(

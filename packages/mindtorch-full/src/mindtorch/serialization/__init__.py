@@ -86,6 +86,16 @@ def normalize_storage_type(storage_type: type) -> type:
     return LEGACY_CLASSES.get(storage_type.__name__) or getattr(mindtorch, storage_type.__name__)  # type: ignore[no-any-return]
 
 
+def _named_in(data: io.BytesIO) -> dict[str, None]:
+    found: dict[str, None] = {}
+    for operation, argument, _ in pickletools.genops(data):
+        if operation.name == "GLOBAL":
+            found[".".join(python3_name(*argument.split(" ", 1)))] = None
+        elif operation.name not in _KNOWN_OPERATIONS:
+            raise pickle.UnpicklingError(f"Unsupported operand {ord(operation.code)}")
+    return found
+
+
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a checkpoint that `weights_only=True` refuses, found without running any of it."""
     allowed = {*_allowed.DEFAULT_NAMES, *_allowed.user_globals()}
@@ -98,12 +108,10 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
                 "Expected input to be a checkpoint returned by torch.save but got a torchscript checkpoint"
             )
         data = io.BytesIO(archive.get_record("data.pkl"))
-    found: dict[str, None] = {}
-    for operation, argument, _ in pickletools.genops(data):
-        if operation.name == "GLOBAL":
-            found[".".join(python3_name(*argument.split(" ", 1)))] = None
-        elif operation.name not in _KNOWN_OPERATIONS:
-            raise pickle.UnpicklingError(f"Unsupported operand {ord(operation.code)}")
+    try:
+        found = _named_in(data)
+    except ValueError as error:
+        raise pickle.UnpicklingError(f"pickle data is damaged: {error}") from None
     return [name for name in found if name not in allowed]
 
 

@@ -196,14 +196,14 @@ def _rebuild_tensor(budget: Budget, call: Call, *geometry: Any) -> Any:
     return mindtorch._utils._rebuild_tensor(*geometry)
 
 
-def _check_metadata(budget: Budget, metadata: Any, size: Any, itemsize: int) -> None:
+def _check_metadata(budget: Budget, metadata: Any, size: Any, itemsize: int, device_type: str) -> None:
     if metadata is None:
         return
     _check("the metadata of a tensor", metadata, dict, OrderedDict)
     for name, value in metadata.items():
         _check("a name in the metadata of a tensor", name, str)
         _check("a value in the metadata of a tensor", value, bool)
-    if metadata:  # conjugated or negated values are ours alone
+    if metadata and device_type != "meta":  # conjugated or negated values are ours alone
         budget.take(_numel(size) * itemsize)
 
 
@@ -228,7 +228,7 @@ def _rebuild_tensor_v2(
     _check_geometry(storage, offset, size, stride)
     _check("requires_grad", requires_grad, bool)
     _check_hooks(hooks)
-    _check_metadata(budget, metadata, size, storage.dtype.itemsize)
+    _check_metadata(budget, metadata, size, storage.dtype.itemsize, storage.device.type)
     return mindtorch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, None, metadata)
 
 
@@ -248,7 +248,7 @@ def _rebuild_tensor_v3(
     _check("requires_grad", requires_grad, bool)
     _check("a dtype", dtype, Dtype)
     _check_hooks(hooks)
-    _check_metadata(budget, metadata, size, dtype.itemsize)
+    _check_metadata(budget, metadata, size, dtype.itemsize, storage.device.type)
     return mindtorch._utils._rebuild_tensor_v3(storage, offset, size, stride, requires_grad, None, dtype, metadata)
 
 

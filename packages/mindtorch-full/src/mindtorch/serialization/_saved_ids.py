@@ -10,6 +10,8 @@ from mindtorch_storage import dtype as types
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import UntypedStorage
 
+_MOST_ELEMENTS = 1 << 59  # of 16 bytes each, as many as 64 bits can count
+
 
 class SavedId(NamedTuple):
     """A reference to a storage: the values of the persistent id, and the `view` that the older format adds."""
@@ -41,6 +43,8 @@ def storage_id(saved_id: Any, length: int) -> SavedId:
             "a storage is described by its class, key, location and size, got "
             + ", ".join(type(part).__name__ for part in (kind, key, location, count))
         )
+    if not 0 <= count < _MOST_ELEMENTS:
+        raise pickle.UnpicklingError("the size of a storage is negative or more than there can be")
     return SavedId(types.uint8 if kind is UntypedStorage else kind.dtype, key, location, count, _view(*view))
 
 
