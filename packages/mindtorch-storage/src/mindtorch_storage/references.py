@@ -14,6 +14,8 @@ from typing import Any
 class _Holder:
     __slots__ = ("held",)
 
+    held: object
+
 
 def _count_in_list(items: list[Any], place: int) -> int:
     return getrefcount(items[place])
