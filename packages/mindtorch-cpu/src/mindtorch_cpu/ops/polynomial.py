@@ -84,9 +84,9 @@ def _chebyshev_kernel(kind: str, shifted: bool) -> Callable[..., None]:
 
 
 def _operands(out: Any, x: Any, n: Any) -> tuple[Any, Any]:
-    degree = np.asarray(n)
-    if degree.dtype.kind == "f":
-        degree = np.nan_to_num(degree, nan=-1.0, posinf=-1.0, neginf=-1.0)
+    # Degrees have the type of the result first, as in torch; one that is then no whole number of 64 bits counts as negative.
+    degree = np.asarray(n).astype(out.dtype)
+    degree = np.where(np.abs(degree) < 2.0**63, degree, -1)
     x, degree = np.broadcast_arrays(np.asarray(x, out.dtype), degree.astype(np.int64))
     return x, degree
 

@@ -18,6 +18,7 @@ POLYNOMIALS = [
         for name in ("hermite_polynomial_h", "hermite_polynomial_he", "legendre_polynomial_p")
         for degree in ("2**62", "200", "5")
     ),
+    *(f"t.special.{name}(t.tensor([0.5]), 2**63 - 1)" for name in ("legendre_polynomial_p", "laguerre_polynomial_l")),
     "t.special.laguerre_polynomial_l(t.tensor([300.0, 2.0]), t.tensor([2000, 7]))",
     "t.polygamma(2**31, z)",
     "t.polygamma(200, v)",
