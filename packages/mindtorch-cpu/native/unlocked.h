@@ -44,4 +44,15 @@ private:
     PyThreadState* state_;
 };
 
+// The result of a call into Python, such as into_python<PyObject_CallOneArg>(function, argument). A thread that is
+// ended in it waits here, before destructors touch Python's objects without its lock.
+template <auto function, typename... Arguments>
+PyObject* into_python(Arguments... arguments) {
+    try {
+        return function(arguments...);
+    } catch (const ThreadEnd&) {
+        wait_for_end();
+    }
+}
+
 }  // namespace mindtorch

@@ -229,7 +229,7 @@ int Pass::fit(Pending& of, Refs& answers) {
         Ref place(PyLong_FromSsize_t(index));
         if (!place) return -1;
         PyObject* const given[4] = {grad, spec.get(), of.node, place.get()};
-        PyObject* fitted = PyObject_Vectorcall(configuration.fit, given, 4, nullptr);
+        PyObject* fitted = into_python<PyObject_Vectorcall>(configuration.fit, given, 4, nullptr);
         if (fitted == nullptr) return -1;
         answers.set(static_cast<size_t>(index), fitted);
     }
@@ -259,7 +259,7 @@ int Pass::evaluate_in_python(PyObject* node, Refs& grads, Refs& answers) {
         PyList_SET_ITEM(given.get(), static_cast<Py_ssize_t>(index), grad == nullptr ? Py_NewRef(Py_None) : grad);
     }
     PyObject* const call[3] = {task_, node, given.get()};
-    Ref result(PyObject_VectorcallMethod(configuration.evaluate_name, call, 3, nullptr));
+    Ref result(into_python<PyObject_VectorcallMethod>(configuration.evaluate_name, call, 3, nullptr));
     if (!result) return -1;
     given.reset(nullptr);
     Ref all(PySequence_Fast(result.get(), "a node's gradients"));

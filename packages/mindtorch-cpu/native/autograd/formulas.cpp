@@ -101,7 +101,7 @@ int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObjec
     PyObject* recorder = slot(node, configuration.node.recorder);
     if (!formulas.plain || PyList_GET_SIZE(saved) != static_cast<Py_ssize_t>(2 * formulas.places.size())) {
         PyObject* const given[4] = {recorder, node, saved, environment};
-        Ref done(PyObject_VectorcallMethod(configuration.unpack_name, given, 4, nullptr));
+        Ref done(into_python<PyObject_VectorcallMethod>(configuration.unpack_name, given, 4, nullptr));
         return done ? 0 : -1;
     }
     for (size_t index = 0; index < formulas.places.size(); index++) {
@@ -120,7 +120,7 @@ int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObjec
             }
             if (value == nullptr) {
                 PyObject* const given[3] = {node, item, version};
-                value = PyObject_Vectorcall(configuration.unpack, given, 3, nullptr);
+                value = into_python<PyObject_Vectorcall>(configuration.unpack, given, 3, nullptr);
                 if (value == nullptr) return -1;
             }
         }
@@ -153,7 +153,7 @@ int run_all(PyObject* node, const Formulas& formulas, PyObject* environment, Ref
         PyObject* values[MOST_OPERANDS];
         for (size_t index = 0; index < formula.places.size(); index++)
             values[index] = PyList_GET_ITEM(environment, formula.places[index]);
-        Ref given(PyObject_Vectorcall(formula.function, values, formula.places.size(), nullptr));
+        Ref given(into_python<PyObject_Vectorcall>(formula.function, values, formula.places.size(), nullptr));
         if (!given) return -1;
         if (formula.listed) {
             if (spread(recorder, formula, given.get(), answers) < 0) return -1;
@@ -281,8 +281,8 @@ PyObject* add_gradients(PyObject* have, PyObject* grad) {
     const bool into_have = in_place && is_writable(have, grad);
     const bool into_grad = in_place && !into_have && is_writable(grad, have);
     PyObject* const given[2] = {into_grad ? grad : have, into_grad ? have : grad};
-    return PyObject_Vectorcall(into_have || into_grad ? configuration.add_in_place : configuration.add, given, 2,
-                               nullptr);
+    return into_python<PyObject_Vectorcall>(into_have || into_grad ? configuration.add_in_place : configuration.add,
+                                            given, 2, nullptr);
 }
 
 int accumulate(PyObject* node, PyObject* grad) {

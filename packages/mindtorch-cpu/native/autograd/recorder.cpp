@@ -56,16 +56,16 @@ PyObject* edge_of(PyObject* tensor) {
     const auto& at = configuration.tensor;
     PyObject *view = history_of(tensor), *made = slot(tensor, at.grad_fn), *meta = meta_of(tensor);
     if (view == nullptr || made == nullptr || meta == nullptr)
-        return PyObject_CallOneArg(configuration.gradient_edge, tensor);
+        return into_python<PyObject_CallOneArg>(configuration.gradient_edge, tensor);
     if (view != Py_None) {
         made = maker_of_view(tensor, view);
         return made != nullptr ? edge(made, slot(tensor, at.output_nr))
-                               : PyObject_CallOneArg(configuration.gradient_edge, tensor);
+                               : into_python<PyObject_CallOneArg>(configuration.gradient_edge, tensor);
     }
     if (made != Py_None) return edge(made, slot(tensor, at.output_nr));
     Ref accumulator(meta == Py_None ? nullptr : accumulator_of(tensor, meta));
     if (accumulator) return edge(accumulator.get(), configuration.zero);
-    return PyErr_Occurred() ? nullptr : PyObject_CallOneArg(configuration.gradient_edge, tensor);
+    return PyErr_Occurred() ? nullptr : into_python<PyObject_CallOneArg>(configuration.gradient_edge, tensor);
 }
 
 PyObject* edges_of(const Recording& recording, const Call& call) {
@@ -250,7 +250,7 @@ int record_call(const Program& program, Call& call, PyObject* result) {
         return record_plain(program.recording, call, result);
     if (call.flat() == nullptr) return -1;
     PyObject* const given[2] = {call.flat(), result};
-    Ref recorded(PyObject_Vectorcall(program.record, given, 2, nullptr));
+    Ref recorded(into_python<PyObject_Vectorcall>(program.record, given, 2, nullptr));
     return recorded ? 0 : -1;
 }
 

@@ -37,7 +37,7 @@ PyObject* caller_vectorcall(PyObject* object, PyObject* const* arguments, size_t
     const Given given = {arguments, PyVectorcall_NARGS(flags), names};
     PyObject* result = run_planned(self, given);
     if (result != nullptr || PyErr_Occurred()) return result;
-    return PyObject_Vectorcall(self->fallback, arguments, static_cast<size_t>(given.positional), names);
+    return into_python<PyObject_Vectorcall>(self->fallback, arguments, static_cast<size_t>(given.positional), names);
 }
 
 // `caller(self, *constants, argument)` where that is planned for an argument of one type, or `caller(self, *constants)`
@@ -74,7 +74,7 @@ PyObject* shortcut_vectorcall(PyObject* object, PyObject* const* arguments, size
         if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_IndexError)) return nullptr;
         PyErr_Clear();
     }
-    return PyObject_Vectorcall(self->fallback, arguments, static_cast<size_t>(count), names);
+    return into_python<PyObject_Vectorcall>(self->fallback, arguments, static_cast<size_t>(count), names);
 }
 
 int caller_traverse(PyObject* object, visitproc visit, void* arg) {

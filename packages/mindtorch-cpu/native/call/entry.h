@@ -7,7 +7,6 @@
 #pragma once
 
 #include "call/interface.h"
-#include "unlocked.h"
 
 namespace mindtorch {
 

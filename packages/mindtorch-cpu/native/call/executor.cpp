@@ -17,7 +17,7 @@ PyObject* make_tensor(const Program& program, const Output& output, PyObject* ar
 }
 
 PyObject* packed(const Program& program, PyObject* tensors) {
-    return program.pack == nullptr ? Py_NewRef(tensors) : PyObject_CallOneArg(program.pack, tensors);
+    return program.pack == nullptr ? Py_NewRef(tensors) : into_python<PyObject_CallOneArg>(program.pack, tensors);
 }
 
 // The twins return null without an error when nothing was done and the Python executor must run the plan.
@@ -119,8 +119,8 @@ PyObject* run_views(const Program& program, Call& call) {
 PyObject* run_composite(const Program& program, Call& call) {
     Operands operands(program);
     operands.fill_values(call);
-    return PyObject_Vectorcall(program.kernel, operands.arguments + 1, static_cast<size_t>(operands.size() - 1),
-                               nullptr);
+    return into_python<PyObject_Vectorcall>(program.kernel, operands.arguments + 1,
+                                            static_cast<size_t>(operands.size() - 1), nullptr);
 }
 
 PyObject* run_native(const Program& program, Call& call) {
@@ -143,7 +143,7 @@ PyObject* run_native(const Program& program, Call& call) {
 PyObject* run_python(const Program& program, Call& call) {
     if (call.flat() == nullptr) return nullptr;
     PyObject* const given[2] = {program.plan, call.flat()};
-    return PyObject_Vectorcall(slot(program.plan, configuration.plan.run), given, 2, nullptr);
+    return into_python<PyObject_Vectorcall>(slot(program.plan, configuration.plan.run), given, 2, nullptr);
 }
 
 // An AttributeError may be that of a tensor whose bytes are yet to be made; a MemoryError is said in torch's words.
@@ -155,7 +155,7 @@ PyObject* run_again(const Program& program, Call& call) {
     Ref held_type(type), held_value(value), held_traceback(traceback);
     if (call.flat() == nullptr) return nullptr;
     PyObject* const given[3] = {program.plan, call.flat(), value};
-    return PyObject_Vectorcall(configuration.run_again, given, 3, nullptr);
+    return into_python<PyObject_Vectorcall>(configuration.run_again, given, 3, nullptr);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ PyObject* guarded_vectorcall(PyObject* object, PyObject* const* arguments, size_
             chosen = self->function;
         }
     }
-    return PyObject_Vectorcall(chosen, arguments, static_cast<size_t>(count), names);
+    return into_python<PyObject_Vectorcall>(chosen, arguments, static_cast<size_t>(count), names);
 }
 
 int guarded_traverse(PyObject* object, visitproc visit, void* arg) {

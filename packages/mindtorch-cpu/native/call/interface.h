@@ -16,6 +16,7 @@
 #include <numpy/arrayscalars.h>
 
 #include "call/layout.h"  // made of layout.py
+#include "unlocked.h"
 
 namespace mindtorch {
 

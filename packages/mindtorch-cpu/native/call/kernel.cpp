@@ -15,7 +15,7 @@ class Silence {
 public:
     Silence() {
         if (configuration.error_state == Py_None) {
-            token_ = PyObject_CallOneArg(configuration.enter, configuration.silent);
+            token_ = into_python<PyObject_CallOneArg>(configuration.enter, configuration.silent);
         } else {
             token_ = PyContextVar_Set(configuration.error_state, configuration.silent);
         }
@@ -30,7 +30,7 @@ public:
         PyErr_Fetch(&type, &value, &traceback);
         int result;
         if (configuration.error_state == Py_None) {
-            Ref done(PyObject_CallOneArg(configuration.leave, token_));
+            Ref done(into_python<PyObject_CallOneArg>(configuration.leave, token_));
             result = done ? 0 : -1;
         } else {
             result = PyContextVar_Reset(configuration.error_state, token_);
@@ -47,7 +47,7 @@ private:
 PyObject* run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_t count) {
     Silence silence;
     if (!silence) return nullptr;
-    Ref done(PyObject_Vectorcall(function, arguments, static_cast<size_t>(count), nullptr));
+    Ref done(into_python<PyObject_Vectorcall>(function, arguments, static_cast<size_t>(count), nullptr));
     return silence.leave() < 0 ? nullptr : done.release();
 }
 
@@ -67,7 +67,7 @@ PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t
         const int done = run_native(kernel, arguments, count);
         if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
     }
-    return PyObject_Vectorcall(kernel->numpy, arguments, static_cast<size_t>(count), names);
+    return into_python<PyObject_Vectorcall>(kernel->numpy, arguments, static_cast<size_t>(count), names);
 }
 
 int kernel_traverse(PyObject* object, visitproc visit, void* arg) {

@@ -58,7 +58,7 @@ PyObject* fingerprint(PyObject* value) {
     const int plain = is_plain(kind);
     if (plain < 0) return nullptr;
     if (plain) return Py_XNewRef(signature_of(value));
-    return PyObject_CallOneArg(configuration.fingerprint, value);
+    return into_python<PyObject_CallOneArg>(configuration.fingerprint, value);
 }
 
 bool same(PyObject* part, PyObject* value);
@@ -280,7 +280,8 @@ PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, R
                        is_plain(Py_TYPE(given.arguments[0])) == 1;
     if (!keyed) return Py_XNewRef(PyDict_GetItemWithError(plans, key.get()));
     Ref function(Py_NewRef(own_key_));
-    Ref part(PyObject_Vectorcall(function.get(), given.arguments, static_cast<size_t>(given.positional), nullptr));
+    Ref part(into_python<PyObject_Vectorcall>(function.get(), given.arguments, static_cast<size_t>(given.positional),
+                                              nullptr));
     if (!part) return nullptr;
     if (part.get() == Py_None) return Py_XNewRef(PyDict_GetItemWithError(plans, key.get()));
     Ref count(PyLong_FromSsize_t(given.positional));

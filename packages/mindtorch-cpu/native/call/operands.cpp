@@ -8,7 +8,7 @@ namespace mindtorch {
 PyObject* allocate(const Output& output) {
     if (output.alloc != nullptr) {
         PyObject* const given[2] = {output.shape, reinterpret_cast<PyObject*>(output.dtype)};
-        return PyObject_Vectorcall(output.alloc, given, 2, nullptr);
+        return into_python<PyObject_Vectorcall>(output.alloc, given, 2, nullptr);
     }
     const int ndim = static_cast<int>(output.extents.size());
     auto* extents = const_cast<npy_intp*>(output.extents.data());

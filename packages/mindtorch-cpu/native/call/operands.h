@@ -91,7 +91,7 @@ private:
         for (Py_ssize_t index = 0; index < count_; index++)
             PyList_SET_ITEM(values_.get(), index, Py_NewRef(arguments[index + 1]));
         PyObject* const given[3] = {program_.plan, values_.get(), call.flat()};
-        Ref done(PyObject_Vectorcall(slot(program_.plan, configuration.plan.prepare), given, 3, nullptr));
+        Ref done(into_python<PyObject_Vectorcall>(slot(program_.plan, configuration.plan.prepare), given, 3, nullptr));
         if (!done) return -1;
         if (PyList_GET_SIZE(values_.get()) != count_) {
             PyErr_SetString(PyExc_SystemError, "a plan's values changed in number");

@@ -54,7 +54,7 @@ PyObject* storage_of(PyObject* tensor) {
         }
         if (PyErr_Occurred()) return nullptr;
     }
-    return PyObject_CallMethodNoArgs(tensor, configuration.materialize_name);
+    return into_python<PyObject_CallMethodNoArgs>(tensor, configuration.materialize_name);
 }
 
 Permission::Permission() {

@@ -53,7 +53,8 @@ public:
             if (!dim) return nullptr;
             PyObject* given[5] = {result.get(), dim.get()};
             for (Py_ssize_t place = 0; place < step.count; place++) given[place + 2] = step.arguments[place];
-            PyObject* made = PyObject_Vectorcall(step.method, given, static_cast<size_t>(step.count + 2), nullptr);
+            PyObject* made =
+                into_python<PyObject_Vectorcall>(step.method, given, static_cast<size_t>(step.count + 2), nullptr);
             if (made == nullptr) return nullptr;
             result.reset(made);
         }

@@ -83,7 +83,7 @@ int relate(const Program& program, PyObject* base, PyObject* view) {
     PyObject *creation = program.creation, *above = history_of(base);
     if (above == nullptr) {
         PyObject* const given[3] = {program.plan, base, view};
-        Ref done(PyObject_Vectorcall(configuration.relate, given, 3, nullptr));
+        Ref done(into_python<PyObject_Vectorcall>(configuration.relate, given, 3, nullptr));
         return done ? 0 : -1;
     }
     PyObject* root = base;

@@ -71,7 +71,7 @@ int keep_to_limit(PyObject* pipe) {
     const Py_ssize_t limit = PyLong_AsSsize_t(slot(pipe, configuration.pipeline.limit));
     if (limit == -1 && PyErr_Occurred()) return -1;
     if (!PyList_CheckExact(records) || PyList_GET_SIZE(records) <= limit) return 0;
-    Ref done(PyObject_CallMethodNoArgs(pipe, configuration.flush_name));
+    Ref done(into_python<PyObject_CallMethodNoArgs>(pipe, configuration.flush_name));
     return done ? 0 : -1;
 }
 

@@ -54,7 +54,7 @@ Draw::Draw(PyObject* generator) {
     if (!engine_) return;
     twister_ = twister_of(engine_.get());
     if (twister_ == nullptr) return;
-    Ref done(PyObject_CallMethodNoArgs(lock_.get(), settings.acquire));
+    Ref done(into_python<PyObject_CallMethodNoArgs>(lock_.get(), settings.acquire));
     if (done) taken = 1;
 }
 
@@ -62,7 +62,7 @@ Draw::~Draw() {
     if (taken != 1) return;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    Ref done(PyObject_CallMethodNoArgs(lock_.get(), settings.release));
+    Ref done(into_python<PyObject_CallMethodNoArgs>(lock_.get(), settings.release));
     if (!done) PyErr_WriteUnraisable(lock_.get());
     PyErr_Restore(type, value, traceback);
 }
