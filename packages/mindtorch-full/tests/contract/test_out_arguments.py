@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
+from mindtorch_dispatch.plan.out_dtypes import EXACT, SAME
+from mindtorch_dispatch.registry import registry
 from mindtorch_testing import assert_same_value, assert_torch_error
+from mindtorch_testing.compare import call_for_error
 
 torch = pytest.importorskip("torch", reason="oracle")
 
@@ -96,3 +99,31 @@ def test_an_output_that_is_the_argument_is_taken() -> None:
         lambda m, a: a.subtract_(a),
     ):
         assert_same_value(lambda call=call: call(mt, mt.ones(2)), lambda call=call: call(torch, torch.ones(2)))
+
+
+def test_tables_of_dtypes_name_rows() -> None:
+    assert [name for name in (*EXACT, *SAME) if registry.find(f"aten::{name}") is None] == []
+
+
+DTYPES: list[Callable[[Any, Any], Any]] = [
+    lambda m, out: m.abs(m.ones(2), out=out),
+    lambda m, out: m.absolute(m.ones(2), out=out),
+    lambda m, out: m.clip(m.ones(2), 0, 3, out=out),
+    lambda m, out: m.trunc(m.ones(2), out=out),
+    lambda m, out: m.linalg.inv(m.eye(2), out=out),
+    lambda m, out: m.linalg.solve(m.eye(2), m.ones(2), out=out),
+    lambda m, out: m.isin(m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.tril(m.ones(2, 2), out=out),
+    lambda m, out: m.view_copy(m.ones(2), (1, 2), out=out),
+    lambda m, out: m.exp(m.ones(2), out=out),
+    lambda m, out: m.add(m.ones(2), 1, out=out),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bool", "complex64", "float16"])
+def test_outputs_of_another_dtype(dtype: str) -> None:
+    for case in DTYPES:
+        ours, theirs = (
+            call_for_error(lambda m=m, case=case: case(m, m.empty(0, dtype=getattr(m, dtype)))) for m in (mt, torch)
+        )
+        assert (type(ours), str(ours)) == (type(theirs), str(theirs))

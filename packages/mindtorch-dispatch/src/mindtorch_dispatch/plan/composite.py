@@ -11,7 +11,7 @@ from ..override.interception import run_composing
 from .call import Call
 from .plan import Plan, plain_types
 from .results import packing
-from .targets import COPIED_OUT, check_out_grad
+from .targets import check_out_grad
 from .writing import copy_into, copy_out
 
 
@@ -49,12 +49,11 @@ def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
     if alias is not None:
         return lambda plan, flat: alias(flat[source], *executor.filled(plan, flat))
     check_out_grad(row, call.outs, call.tensors)
-    copied = row.packet in COPIED_OUT
     listed = row.schema.returns[0].type.is_list
     pack = row.pack.for_out() if row.pack is not None and not call.bound.overload else None
 
     def into_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
-        written = copy_out(flat[source], composed(*executor.filled(plan, flat)), copied)
+        written = copy_out(row, flat[source], composed(*executor.filled(plan, flat)))
         return None if listed else written if pack is None else pack(written)
 
     return into_out

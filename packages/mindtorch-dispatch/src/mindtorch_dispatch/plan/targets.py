@@ -18,6 +18,7 @@ from ..meta.checks import c_type, shape_text
 from ..state import state
 from ..table import OpRow
 from .call import Call
+from .out_dtypes import check_out_dtype
 from .overlap import refusing_overlap
 
 _FILLS = frozenset(
@@ -180,10 +181,6 @@ def refuse_recorded(packet: str, tensors: Sequence[TensorBase]) -> None:
         )
 
 
-def _dtype_mismatch(spec: Spec, target: Dtype) -> str:
-    return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
-
-
 def check_out(call: Call) -> None:
     """Raise torch's error where the tensors given as `out=` cannot take the results."""
     row, specs = call.row, call.answer.specs
@@ -195,8 +192,7 @@ def check_out(call: Call) -> None:
                 f"Expected all tensors to be on the same device, but found at least two devices, {spec.device} and "
                 f"{target.device}!"
             )
-        if row.meta.exact and spec.dtype is not target.dtype:
-            raise RuntimeError((row.meta.exact if callable(row.meta.exact) else _dtype_mismatch)(spec, target.dtype))
+        check_out_dtype(row, spec, target.dtype)
         check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
         fits = target._sig.spec.shape == spec.shape and row.meta.overlap_ok is not True

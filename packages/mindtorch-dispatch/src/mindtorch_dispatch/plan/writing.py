@@ -11,7 +11,9 @@ from ..interface.wiring import wired
 from ..meta.checks import check, shape_text
 from ..meta.packs import Pack
 from ..state import state
-from .targets import check_result_type, prepare_target, refuse_recorded
+from ..table import OpRow
+from .out_dtypes import check_out_dtype
+from .targets import COPIED_OUT, check_result_type, prepare_target, refuse_recorded
 
 
 def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
@@ -28,19 +30,20 @@ def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
     return target
 
 
-def copy_out(targets: Any, values: Any, copied: bool = False) -> Any:
+def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
     """Write results into the tensors given as `out=`, resizing them as torch does, and return them.
 
-    `copied` says that torch does the same; else `out=` goes to the last of the ops that are composed, which must not be
-    recorded."""
+    But for some ops torch gives `out=` to the last of those that are composed, which must not be recorded.
+    """
     single = isinstance(targets, TensorBase)
     pairs = list(zip((targets,) if single else targets, (values,) if single else values, strict=True))
-    if state.mode.records and not copied:
+    if state.mode.records and row.packet not in COPIED_OUT:
         for _, value in pairs:
             last = hooks.maker(value) if value._sig.requires_grad else ""
             if last not in ("", "clone", "copy_"):
                 refuse_recorded(last, [value])
     for target, value in pairs:
+        check_out_dtype(row, value._sig.spec, target.dtype)
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)
         wired.copy_(target, value)
