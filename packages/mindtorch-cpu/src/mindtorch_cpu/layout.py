@@ -196,10 +196,10 @@ def header() -> str:
         "",
     ]
     lines += ["namespace mindtorch {", "", f'constexpr char LAYOUT_HASH[] = "{HASH}";', "", "struct Shared {"]
-    for slots in SLOTS:
-        if SLOTS[slots]:
-            members = ", ".join(f"{name.lstrip('_')} = 0" for name in SLOTS[slots].split())
-            lines.append(f"    struct {{ Py_ssize_t {members}; }} {slots};")
+    for group, words in SLOTS.items():
+        if words:
+            members = ", ".join(f"{name.lstrip('_')} = 0" for name in words.split())
+            lines.append(f"    struct {{ Py_ssize_t {members}; }} {group};")
     for kinds, objects in PARTS.values():
         lines += [f"    PyTypeObject* {name}_type = nullptr;" for name in names(kinds)]
         lines += [f"    PyObject* {name} = nullptr;" for name in names(objects)]
