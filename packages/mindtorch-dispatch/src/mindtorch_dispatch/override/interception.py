@@ -105,7 +105,7 @@ def ask_python(call: Call) -> None:
     elif "boxed" not in row.__dict__ and taken_apart(row, call.tensors, call.mode):
         call.composed = row.composite
     else:
-        call.function, call.plan.run = _Call(call.bound, call.tensors, call.outs, call.mode), run_handled
+        call.function, call.plan.run = _Call(call.bound, call.tensors, call.outs, call.mode).run, run_handled
         call.bound.cacheable = False  # handlers may do as they please
 
 
@@ -121,7 +121,7 @@ def run_composing(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def run_handled(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Ask the handlers."""
-    return plan.kernel.run(flat)
+    return plan.kernel(flat)
 
 
 class _Call:

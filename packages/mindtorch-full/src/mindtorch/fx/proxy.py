@@ -8,7 +8,7 @@ import dis
 import inspect
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import mindtorch as torch
 from mindtorch._naming import adopt
@@ -208,7 +208,7 @@ class Proxy:
     """A value that is being traced: every operation on it is a new node of the graph, and gives a new such value."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        self.tracer = tracer if tracer is not None else GraphAppendingTracer(node.graph)
+        self.tracer = tracer if tracer is not None else GraphAppendingTracer(cast(Graph, node.graph))
         self.node = node
 
     def __repr__(self) -> str:

@@ -79,7 +79,7 @@ class _StorageTable:
         return root if saved.view is None else self._view(root, *saved.view)
 
     def _made(self, saved: SavedId) -> TypedStorage:
-        nbytes = saved.count * saved.dtype.itemsize
+        nbytes = saved.numel * saved.dtype.itemsize
         self._available -= max(nbytes, 0)
         if self._available < -_SLACK:
             raise RuntimeError(f"unexpected EOF, expected {-self._available} more bytes. The file might be corrupted.")

@@ -85,7 +85,7 @@ class _StorageLoader:
         return found
 
     def _load(self, saved: SavedId) -> Any:
-        name, nbytes = f"data/{saved.key}", saved.count * saved.dtype.itemsize
+        name, nbytes = f"data/{saved.key}", saved.numel * saved.dtype.itemsize
         if self._to_meta:
             return UntypedStorage(nbytes, device="meta")
         if thread_state.skip_data:

@@ -19,7 +19,7 @@ class SavedId(NamedTuple):
     dtype: Dtype
     key: str | int
     location: str
-    count: int
+    numel: int
     view: tuple[str | int, int, int] | None
 
 

@@ -84,7 +84,9 @@ def _resident() -> int:
 
 def _tensors(value: Any) -> list[Any]:
     """The tensors of a value, wherever they are, each once."""
-    found, seen, todo = [], set(), [value]
+    found: list[Any] = []
+    seen: set[int] = set()
+    todo = [value]
     while todo and len(seen) < 2000:
         item = todo.pop()
         if id(item) in seen:

@@ -66,7 +66,7 @@ def torch_name(full_name: str) -> Name:
     return Name(*full_name.rsplit(".", 1))
 
 
-def stored(key: str, kind: str, count: Any, location: Any = "cpu") -> Stored:
+def stored(key: Any, kind: str, count: Any, location: Any = "cpu") -> Stored:
     """A storage of the archive: its record, class and number of elements."""
     return Stored(("storage", Name("torch", kind), key, location, count))
 
