@@ -74,13 +74,18 @@ PyObject* edges_of(PyObject* node, NodeSort sort) {
     return edges ? PySequence_Fast(edges.get(), "a node's edges") : nullptr;
 }
 
+// One edge, borrowed; null with an error set.
+PyObject* edge_at(PyObject* edges, Py_ssize_t index) {
+    PyObject* edge = PySequence_Fast_GET_ITEM(edges, index);
+    if (PyTuple_Check(edge) && PyTuple_GET_SIZE(edge) == 2) return edge;
+    PyErr_SetString(PyExc_SystemError, "an edge of the graph is no pair");
+    return nullptr;
+}
+
 // The parts of one edge, borrowed; false with an error set.
 bool read_edge(PyObject* edges, Py_ssize_t index, PyObject*& child, Py_ssize_t& number) {
-    PyObject* edge = PySequence_Fast_GET_ITEM(edges, index);
-    if (!PyTuple_Check(edge) || PyTuple_GET_SIZE(edge) != 2) {
-        PyErr_SetString(PyExc_SystemError, "an edge of the graph is no pair");
-        return false;
-    }
+    PyObject* edge = edge_at(edges, index);
+    if (edge == nullptr) return false;
     child = PyTuple_GET_ITEM(edge, 0);
     number = PyLong_AsSsize_t(PyTuple_GET_ITEM(edge, 1));
     return number != -1 || !PyErr_Occurred();
@@ -136,9 +141,9 @@ int Pass::count(size_t place) {
     of.edges = edges_of(of.node, of.sort);
     if (of.edges == nullptr) return -1;
     for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(of.edges); index++) {
-        PyObject* child;
-        Py_ssize_t number;
-        if (!read_edge(of.edges, index, child, number)) return -1;
+        PyObject* edge = edge_at(of.edges, index);
+        if (edge == nullptr) return -1;
+        PyObject* child = PyTuple_GET_ITEM(edge, 0);
         if (child == Py_None) continue;
         Py_ssize_t found = find(child);
         if (found < 0) {

@@ -29,8 +29,7 @@ PyObject* run_kernel(const Program& program, Call& call) {
     Ref array(allocate(output));
     if (!array) return nullptr;
     operands.arguments[0] = array.get();
-    Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done) return nullptr;
+    if (run_kernel_function(program.kernel, operands.arguments, operands.size()) < 0) return nullptr;
     Ref tensor(make_tensor(program, output, array.get()));
     if (!tensor || (program.record != nullptr && record_call(program, call, tensor.get()) < 0)) return nullptr;
     return tensor.release();
@@ -49,8 +48,7 @@ PyObject* run_kernel_outputs(const Program& program, Call& call) {
         PyTuple_SET_ITEM(arrays.get(), number, array);
     }
     operands.arguments[0] = arrays.get();
-    Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done) return nullptr;
+    if (run_kernel_function(program.kernel, operands.arguments, operands.size()) < 0) return nullptr;
     for (Py_ssize_t number = 0; number < count; number++) {
         const Output& output = program.outputs[number];
         PyObject* array = PyTuple_GET_ITEM(arrays.get(), number);
@@ -73,8 +71,8 @@ PyObject* run_inplace(const Program& program, Call& call) {
     if (operands.fill(call) != 1) return nullptr;
     if (!are_apart(program, call, target.get())) return nullptr;
     operands.arguments[0] = array.get();
-    Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done || bump_version(target.get()) < 0) return nullptr;
+    if (run_kernel_function(program.kernel, operands.arguments, operands.size()) < 0) return nullptr;
+    if (bump_version(target.get()) < 0) return nullptr;
     return target.release();
 }
 

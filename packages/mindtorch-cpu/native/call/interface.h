@@ -118,8 +118,8 @@ PyTypeObject callable_type(const char* name, const char* doc, const Life& life, 
     return type;
 }
 
-// Run `kernel(out, *values)`, arguments[0] being `out`; null with an error set. Floating-point flags make no warnings.
-PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count);
+// Run `kernel(out, *values)`, arguments[0] being `out`; -1 with an error set. Floating-point flags make no warnings.
+int run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count);
 
 // What `layout.py` declares, and what is made of it. Set once by `install`.
 struct Configuration : Shared {

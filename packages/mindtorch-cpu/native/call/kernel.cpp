@@ -44,11 +44,11 @@ private:
     PyObject* token_ = nullptr;
 };
 
-PyObject* run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_t count) {
+int run_silently(PyObject* function, PyObject* const* arguments, Py_ssize_t count) {
     Silence silence;
-    if (!silence) return nullptr;
+    if (!silence) return -1;
     Ref done(into_python<PyObject_Vectorcall>(function, arguments, static_cast<size_t>(count), nullptr));
-    return silence.leave() < 0 ? nullptr : done.release();
+    return silence.leave() < 0 || !done ? -1 : 0;
 }
 
 // 1 when the native function did it, 0 when numpy's must, -1 with an error set.
@@ -175,11 +175,11 @@ PyTypeObject KernelType = [] {
     return type;
 }();
 
-PyObject* run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count) {
+int run_kernel_function(PyObject* kernel, PyObject* const* arguments, Py_ssize_t count) {
     if (Py_TYPE(kernel) != &KernelType) return run_silently(kernel, arguments, count);
     auto* native = reinterpret_cast<Kernel*>(kernel);
     const int done = run_native(native, arguments, count);
-    if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
+    if (done != 0) return done < 0 ? -1 : 0;
     return run_silently(native->numpy, arguments, count);
 }
 

@@ -173,9 +173,9 @@ PyObject* current_pipe() {
 PyTypeObject* plain_seen[4];
 
 int is_plain_otherwise(PyTypeObject* type) {
+    if (type == &PyLong_Type || type == &PyFloat_Type || type == Py_TYPE(Py_None)) return 0;
     for (PyTypeObject* seen : plain_seen)
         if (seen == type) return 1;
-    if (type == &PyLong_Type || type == &PyFloat_Type || type == Py_TYPE(Py_None)) return 0;
     const int found = PySet_Contains(configuration.plain_types, reinterpret_cast<PyObject*>(type));
     if (found == 1) {
         for (PyTypeObject*& seen : plain_seen)
@@ -230,11 +230,20 @@ bool Lookup::matches(PyObject* key, PyObject* mode, const Given& given) const {
     const Py_ssize_t count = given.count();
     if (PyTuple_GET_SIZE(key) != count + 1 + (given.names != nullptr)) return false;
     if (PyTuple_GET_ITEM(key, 0) != mode) return false;
+    // Tensors come first, and often nothing else comes.
     for (Py_ssize_t place = 0; place < count; place++) {
-        PyObject *part = PyTuple_GET_ITEM(key, place + 1), *value = given.arguments[place];
-        if (Py_TYPE(value) == plain_seen[0] ? slot(value, configuration.tensor.sig) != part : !same(part, value))
-            return false;
+        PyObject* value = given.arguments[place];
+        if (Py_TYPE(value) != plain_seen[0]) return matches_from(place, key, given);
+        if (slot(value, configuration.tensor.sig) != PyTuple_GET_ITEM(key, place + 1)) return false;
     }
+    return given.names == nullptr || matches_from(count, key, given);
+}
+
+// As `matches`, of the values from `place` on and of the names.
+bool Lookup::matches_from(Py_ssize_t place, PyObject* key, const Given& given) const {
+    const Py_ssize_t count = given.count();
+    for (; place < count; place++)
+        if (!same(PyTuple_GET_ITEM(key, place + 1), given.arguments[place])) return false;
     if (given.names == nullptr) return true;
     PyObject* names = PyTuple_GET_ITEM(key, count + 1);
     if (names == given.names) return true;

@@ -46,6 +46,7 @@ private:
     bool is_free(Py_ssize_t place, const Given& given) const;
     size_t hash_of(PyObject* mode, const Given& given) const;
     bool matches(PyObject* key, PyObject* mode, const Given& given) const;
+    bool matches_from(Py_ssize_t place, PyObject* key, const Given& given) const;
     bool matches_row(PyObject* key, PyObject* mode, const Given& given) const;
     Entry* place_of(size_t hash);
     PyObject* make_key(PyObject* mode, const Given& given) const;

@@ -11,12 +11,11 @@ public:
     Operands(const Operands&) = delete;
     Operands& operator=(const Operands&) = delete;
     ~Operands() {
-        while (kept_count_ > 0) Py_DECREF(kept_[--kept_count_]);
+        for (Py_ssize_t number = kept_count_; number > 0; number--) Py_DECREF(kept_[number - 1]);
     }
 
-    explicit Operands(const Program& program)
-        : program_(program), count_(static_cast<Py_ssize_t>(program.values.size())) {
-        for (Py_ssize_t index = 0; index < count_; index++) arguments[index + 1] = program.values[index];
+    explicit Operands(const Program& program) : program_(program), count_(program.count) {
+        for (const Constant& one : program.fixed) arguments[one.index + 1] = one.value;
     }
 
     // 1: filled with arrays; 0: something is missing or unusual, nothing was done; -1 with an error set.

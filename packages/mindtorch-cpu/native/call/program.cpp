@@ -1,6 +1,7 @@
 // Reading of plans: their slots as the executor wants them.
 #include "call/program.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace mindtorch {
@@ -31,8 +32,13 @@ bool read_operands(PyObject* plan, Program& to) {
     if (values == nullptr || !PyList_CheckExact(values)) return false;
     const Py_ssize_t count = PyList_GET_SIZE(values);
     if (count > MOST_OPERANDS) return false;
-    for (Py_ssize_t index = 0; index < count; index++) to.values.push_back(PyList_GET_ITEM(values, index));
     if (!read_routes(slot(plan, at.tensors), to.tensors, count)) return false;
+    to.count = count;
+    for (Py_ssize_t index = 0; index < count; index++) {
+        const auto takes = [index](const Routed& one) { return one.index == index; };
+        if (std::none_of(to.tensors.begin(), to.tensors.end(), takes))
+            to.fixed.push_back({index, PyList_GET_ITEM(values, index)});
+    }
     PyObject* casts = slot(plan, at.casts);
     const bool known =
         read_routes(slot(plan, at.scalars), to.scalars, count) && read_routes(slot(plan, at.lists), to.lists, count);

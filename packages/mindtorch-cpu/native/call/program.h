@@ -40,6 +40,12 @@ struct Routed {
     Py_ssize_t index, place;
 };
 
+// `index` in the kernel's arguments is the plan's own value, unless the call has another.
+struct Constant {
+    Py_ssize_t index;
+    PyObject* value;
+};
+
 // An edge of the node: the tensor at `place`, or the one at `item` of the list there. -1: none.
 struct EdgePlace {
     Py_ssize_t place, item;
@@ -85,7 +91,8 @@ struct Program {
     } way = PYTHON;
     PyObject* plan = nullptr;
     PyTypeObject* cls = nullptr;
-    std::vector<PyObject*> values;
+    Py_ssize_t count = 0;         // of the kernel's values
+    std::vector<Constant> fixed;  // those that no tensor of the call takes the place of
     std::vector<Routed> tensors, scalars, lists;
     bool prepares = false;  // what is left to fill in is Python's to do
     bool wraps = false;     // ints among the scalars are wrapped to the dtype: Python's too

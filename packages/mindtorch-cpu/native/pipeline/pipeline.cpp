@@ -116,8 +116,7 @@ int fill_kernel(const Program& program, Call& call, PyObject* tensor) {
     Ref array(allocate(program.outputs[0]));
     if (!array) return -1;
     operands.arguments[0] = array.get();
-    Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done) return -1;
+    if (run_kernel_function(program.kernel, operands.arguments, operands.size()) < 0) return -1;
     settle(tensor, array.get(), Py_None);
     return 1;
 }
@@ -129,8 +128,7 @@ int fill_inplace(const Program& program, Call& call, PyObject* target) {
     const int filled = operands.fill(call);
     if (filled != 1) return filled;
     operands.arguments[0] = array.get();
-    Ref done(run_kernel_function(program.kernel, operands.arguments, operands.size()));
-    if (!done) return -1;
+    if (run_kernel_function(program.kernel, operands.arguments, operands.size()) < 0) return -1;
     Py_XSETREF(slot(target, configuration.tensor.pipe), Py_NewRef(Py_None));
     return 1;
 }
