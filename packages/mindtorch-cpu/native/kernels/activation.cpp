@@ -3,7 +3,10 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/operand.h"
+#include "kernels/integer.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 namespace mindtorch {
@@ -67,6 +70,9 @@ int function(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 // Those that cost less than looking up their results.
 constexpr bool is_cheap(Activation op) { return op == Activation::hardswish || op == Activation::hardsigmoid; }
 
+// False for finite numbers beyond the largest float, which the kernel in Python refuses.
+bool fits_float(double number) { return !(fabs(number) > FLT_MAX) || fabs(number) == HUGE_VAL; }
+
 // `arrays` operands and then `numbers` numbers.
 template <Activation op, int arrays, int numbers = 0>
 int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
@@ -78,7 +84,7 @@ int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     }
     double given[MOST_NUMBERS] = {};
     for (int each = 0; each < numbers; each++)
-        if (!exact_number(values[arrays + each], given[each])) return 0;
+        if (!exact_number(values[arrays + each], given[each]) || !fits_float(given[each])) return 0;
     return run_map({forms}, out, values, arrays, given);
 }
 
@@ -151,7 +157,7 @@ PyObject* half(PyObject* whole, long dim, bool second) {
 bool halved(PyObject* whole, PyObject* given, long& dim) {
     if (!PyArray_CheckExact(whole) || !PyLong_CheckExact(given)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(whole);
-    dim = PyLong_AsLong(given);
+    dim = integer_of(given);
     if (dim < 0) dim += PyArray_NDIM(array);
     if (dim < 0 || dim >= PyArray_NDIM(array)) return PyErr_Clear(), false;
     return PyArray_DIM(array, static_cast<int>(dim)) % 2 == 0;

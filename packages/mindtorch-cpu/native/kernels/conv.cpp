@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "kernels/operand.h"
+#include "kernels/integer.h"
 #include "parallel.h"
 #include "memory/scratch.h"
 
@@ -86,7 +87,7 @@ bool describe(PyObject* input, PyObject* weight, PyObject* result, const Options
     const int dims = PyArray_NDIM(in) - 2;
     if (dims < 1 || dims > 3 || PyArray_NDIM(kernel) != dims + 2 || PyArray_NDIM(out) != dims + 2) return false;
     if (!PyLong_CheckExact(o.groups)) return false;
-    const long groups = PyLong_AsLong(o.groups);
+    const long groups = integer_of(o.groups);
     if (groups < 1 || PyArray_SIZE(in) == 0 || PyArray_SIZE(out) == 0 || PyArray_SIZE(kernel) == 0) {
         PyErr_Clear();
         return false;

@@ -2,6 +2,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/operand.h"
 #include "kernels/reduce_geometry.h"
+#include "kernels/integer.h"
 
 namespace mindtorch {
 
@@ -25,7 +26,7 @@ struct ScanLines {
         if (out == nullptr || !PyArray_CheckExact(self) || !PyLong_CheckExact(along)) return false;
         array = reinterpret_cast<PyArrayObject*>(self);
         kind = kind_of_elements(array);
-        const long axis = PyLong_AsLong(along);
+        const long axis = integer_of(along);
         if (kind == KINDS || PyArray_TYPE(out) != PyArray_TYPE(array) || PyArray_ITEMSIZE(array) == 2 ||
             !PyArray_ISCARRAY_RO(array) || !PyArray_SAMESHAPE(out, array) || axis < 0 || axis >= PyArray_NDIM(array) ||
             PyArray_SIZE(array) == 0 || !apart(out, PyArray_DATA(array), PyArray_NBYTES(array)))

@@ -3,6 +3,7 @@
 
 #include "parallel.h"
 #include "kernels/region.h"
+#include "kernels/integer.h"
 
 #include <memory>
 #include <new>
@@ -75,7 +76,7 @@ int embedding_backward(PyObject* given, PyObject* const* values, Py_ssize_t coun
         return 0;
     Numbers numbers;
     const size_t bytes = static_cast<size_t>(PyArray_DIM(out, 1) * PyArray_ITEMSIZE(out));
-    const long padding = PyLong_AsLong(values[3]);
+    const long padding = integer_of(values[3]);
     if (!numbers.read(values[1], PyArray_DIM(out, 0)) ||
         static_cast<size_t>(PyArray_NBYTES(grad)) != numbers.count * bytes)
         return 0;
@@ -155,9 +156,9 @@ void divide(char* row, size_t width, size_t count) {
 // samples, include_last, padding_idx): sums and means of whole bags.
 int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 9 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 4 || values[6] != Py_None ||
-        !PyLong_CheckExact(values[4]) || !PyLong_CheckExact(values[8]) || PyLong_AsLong(values[8]) >= 0)
+        !PyLong_CheckExact(values[4]) || !PyLong_CheckExact(values[8]) || integer_of(values[8]) >= 0)
         return 0;
-    const long mode = PyLong_AsLong(values[4]);
+    const long mode = integer_of(values[4]);
     PyArrayObject *out = plain_array(PyTuple_GET_ITEM(outs, 0), true), *weight = plain_array(values[0]);
     if ((mode != SUM_OF_BAG && mode != MEAN_OF_BAG) || !is_table(weight) || !is_table(out) ||
         PyArray_TYPE(out) != PyArray_TYPE(weight) || may_overlap(out, weight) ||

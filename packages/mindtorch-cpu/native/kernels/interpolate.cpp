@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "kernels/operand.h"
+#include "kernels/integer.h"
 #include "parallel.h"
 
 namespace mindtorch {
@@ -132,7 +133,7 @@ int grid_weights(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         PyTuple_GET_SIZE(values[1]) != 2 || !PyLong_CheckExact(values[2]) || !PyLong_CheckExact(values[3]) ||
         !PyBool_Check(values[4]))
         return 0;
-    const long mode = PyLong_AsLong(values[2]), padding = PyLong_AsLong(values[3]);
+    const long mode = integer_of(values[2]), padding = integer_of(values[3]);
     const Py_ssize_t height = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 0)),
                      width = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 1));
     if (PyErr_Occurred()) return -1;

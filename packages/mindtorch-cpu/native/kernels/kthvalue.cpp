@@ -3,6 +3,7 @@
 #include "kernels/order.h"
 #include "parallel.h"
 #include "kernels/region.h"
+#include "kernels/integer.h"
 #include "memory/scratch.h"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ int find_along(PyObject* outs, PyObject* given, PyObject* dims, const Rank& rank
         return 0;
     PyArrayObject *values = plain_array(PyTuple_GET_ITEM(outs, 0), true),
                   *places = plain_array(PyTuple_GET_ITEM(outs, 1), true), *self = plain_array(given);
-    const long axis = PyLong_AsLong(PyTuple_GET_ITEM(dims, 0));
+    const long axis = integer_of(PyTuple_GET_ITEM(dims, 0));
     if (values == nullptr || places == nullptr || self == nullptr || axis < 0 || axis >= PyArray_NDIM(self) ||
         PyArray_TYPE(places) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(places) || may_overlap(places, self) ||
         may_overlap(places, values) || PyArray_SIZE(places) != PyArray_SIZE(values))
@@ -130,7 +131,7 @@ int find_along(PyObject* outs, PyObject* given, PyObject* dims, const Rank& rank
 // Values are (self, k, dims, keepdim).
 int kthvalue(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 4 || !PyLong_CheckExact(values[1])) return 0;
-    const long k = PyLong_AsLong(values[1]);
+    const long k = integer_of(values[1]);
     if (k < 1) return PyErr_Clear(), 0;
     return find_along(outs, values[0], values[2], {Rank::GIVEN, static_cast<size_t>(k - 1)});
 }

@@ -5,6 +5,7 @@
 #include "kernels/operand.h"
 #include "parallel.h"
 #include "kernels/reduce.h"
+#include "kernels/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ constexpr size_t SHARE = 32768;  // elements that are summed at once, whatever t
 
 bool reduction_of(PyObject* value, Reduced& reduced) {
     if (!PyLong_CheckExact(value)) return false;
-    const long number = PyLong_AsLong(value);
+    const long number = integer_of(value);
     reduced = static_cast<Reduced>(number);
     return number >= NONE && number <= TOTAL;
 }

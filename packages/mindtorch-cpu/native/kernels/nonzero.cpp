@@ -3,6 +3,7 @@
 
 #include "parallel.h"
 #include "kernels/region.h"
+#include "kernels/integer.h"
 
 #include <memory>
 #include <new>
@@ -130,7 +131,7 @@ int topk(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         !PyArray_IS_C_CONTIGUOUS(best) || !PyArray_IS_C_CONTIGUOUS(places) || may_overlap(best, self))
         return 0;
     const int ndim = PyArray_NDIM(self);
-    const long many = PyLong_AsLong(values[1]), dim = PyLong_AsLong(values[2]);
+    const long many = integer_of(values[1]), dim = integer_of(values[2]);
     if (ndim == 0 || (dim != ndim - 1 && dim != -1)) return 0;
     const npy_intp width = PyArray_DIM(self, ndim - 1);
     if (many < 1 || many > MOST_BEST || many > width || PyArray_SIZE(places) != PyArray_SIZE(best) ||

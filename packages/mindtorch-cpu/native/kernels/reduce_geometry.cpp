@@ -1,4 +1,5 @@
 #include "kernels/reduce_geometry.h"
+#include "kernels/integer.h"
 
 namespace mindtorch {
 
@@ -38,7 +39,7 @@ bool Geometry::take(PyObject* given, PyObject* axes, PyArrayObject* out, bool ta
         for (int dim = 0; dim < ndim; dim++) chosen[dim] = true;
     } else if (PyTuple_CheckExact(axes)) {
         for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(axes); at++) {
-            const long dim = PyLong_AsLong(PyTuple_GET_ITEM(axes, at));
+            const long dim = integer_of(PyTuple_GET_ITEM(axes, at));
             if (dim < 0 || dim >= ndim) return PyErr_Clear(), false;
             chosen[dim] = true;
         }

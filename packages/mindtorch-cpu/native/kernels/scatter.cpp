@@ -3,6 +3,7 @@
 
 #include "parallel.h"
 #include "kernels/region.h"
+#include "kernels/integer.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct Walk {
         indexed = PyArray_BYTES(reached);
         ndim = PyArray_NDIM(index);
         if (!PyLong_CheckExact(given) || ndim == 0 || PyArray_NDIM(reached) != ndim) return false;
-        long dim = PyLong_AsLong(given);
+        long dim = integer_of(given);
         if (dim < 0) dim += ndim;
         if (dim < 0 || dim >= ndim) return false;
         along = static_cast<int>(dim);

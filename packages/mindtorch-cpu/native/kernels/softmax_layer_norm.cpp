@@ -6,6 +6,7 @@
 #include "parallel.h"
 #include "memory/scratch.h"
 #include "kernels/transfer.h"
+#include "kernels/integer.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ struct Shape {
     bool take(PyArrayObject* array, PyObject* dim) {
         const int ndim = PyArray_NDIM(array);
         if (ndim == 0 || PyArray_SIZE(array) == 0 || !PyLong_CheckExact(dim)) return false;
-        const long number = PyLong_AsLong(dim), place = number < 0 ? number + ndim : number;
+        const long number = integer_of(dim), place = number < 0 ? number + ndim : number;
         if (place < 0 || place >= ndim) return PyErr_Clear(), false;
         for (int each = 0; each < ndim; each++)
             (each < place ? outer : each == place ? count : inner) *= static_cast<size_t>(PyArray_DIM(array, each));
@@ -195,7 +196,7 @@ int logsumexp(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     const Py_ssize_t dims = PyTuple_GET_SIZE(values[1]);
     npy_intp width = 1;
     for (Py_ssize_t each = 0; each < dims; each++) {
-        const long dim = PyLong_AsLong(PyTuple_GET_ITEM(values[1], each));
+        const long dim = integer_of(PyTuple_GET_ITEM(values[1], each));
         if (dim < PyArray_NDIM(array) - dims || dim >= PyArray_NDIM(array)) return PyErr_Clear(), 0;
         width *= PyArray_DIM(array, static_cast<int>(dim));
     }

@@ -5,6 +5,7 @@
 #include "kernels/order.h"
 #include "parallel.h"
 #include "kernels/region.h"
+#include "kernels/integer.h"
 #include "memory/scratch.h"
 
 #include <stdint.h>
@@ -112,7 +113,7 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         return 0;
     const SortLine loop = loop_of(self);
     const int ndim = PyArray_NDIM(self);
-    const long dim = PyLong_AsLong(values[1]);
+    const long dim = integer_of(values[1]);
     const int axis = static_cast<int>(dim < 0 ? dim + ndim : dim);
     if (loop == nullptr || axis < 0 || axis >= ndim) return PyErr_Clear(), 0;
     if (PyArray_SIZE(self) == 0) return 1;

@@ -8,12 +8,15 @@ promoted dtype. It never allocates a result, checks, promotes or sees autograd. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from mindtorch_dispatch.table import register_kernel
+
+from .number import number_of
 
 Fn = TypeVar("Fn", bound=Callable[..., Any])
 
@@ -32,6 +35,23 @@ def kernel(*names: str, upcast: bool = True, aliases_ok: bool = False) -> Callab
         return fn
 
     return register
+
+
+def numbers(*places: int) -> Callable[[Fn], Fn]:
+    """Decorator of a kernel: the values at `places` are Scalars, which it gets as elements of its first array's dtype.
+
+    RuntimeError with torch's text where a number does not fit, also where it is complex and the elements are not.
+    """
+
+    def converting(fn: Fn) -> Fn:
+        @functools.wraps(fn)
+        def computed(out: Any, *values: Any) -> None:
+            dtype = next(value for value in values if isinstance(value, np.ndarray)).dtype
+            fn(out, *(number_of(value, dtype) if place in places else value for place, value in enumerate(values)))
+
+        return computed  # type: ignore[return-value]
+
+    return converting
 
 
 def ufunc(function: Callable[..., Any]) -> Callable[..., None]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..lazy import special
-from ..register import kernel
+from ..register import kernel, numbers
 
 _SQRT_HALF = math.sqrt(0.5)
 _GELU_BETA = math.sqrt(2.0 / math.pi)
@@ -127,18 +127,21 @@ def logit_backward(out: Any, grad: Any, self: Any, eps: float | None) -> None:
 
 
 @kernel("leaky_relu")
+@numbers(1)
 def leaky_relu(out: Any, self: Any, negative_slope: Any) -> None:
     """`x` or `slope * x`."""
-    np.copyto(out, np.where(self > 0, self, self * self.dtype.type(negative_slope)))
+    np.copyto(out, np.where(self > 0, self, self * negative_slope))
 
 
 @kernel("leaky_relu_backward")
+@numbers(2)
 def leaky_relu_backward(out: Any, grad: Any, self: Any, negative_slope: Any, self_is_result: bool) -> None:
     """Gradient of `leaky_relu`."""
-    np.copyto(out, np.where(self > 0, grad, grad * grad.dtype.type(negative_slope)))
+    np.copyto(out, np.where(self > 0, grad, grad * negative_slope))
 
 
 @kernel("elu")
+@numbers(1, 2, 3)
 def elu(out: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> None:
     """`scale * x`, or `scale * alpha * (exp(x * input_scale) - 1)` below zero."""
     with np.errstate(over="ignore"):
@@ -147,6 +150,7 @@ def elu(out: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> None:
 
 
 @kernel("elu_backward")
+@numbers(1, 2, 3)
 def elu_backward(
     out: Any, grad: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool, self_or_result: Any
 ) -> None:
@@ -161,14 +165,14 @@ def elu_backward(
 
 
 @kernel("hardtanh")
+@numbers(1, 2)
 def hardtanh(out: Any, self: Any, min_val: Any, max_val: Any) -> None:
     """Values kept between two bounds."""
-    np.minimum(
-        np.maximum(self, np.asarray(min_val).astype(self.dtype)), np.asarray(max_val).astype(self.dtype), out=out
-    )
+    np.minimum(np.maximum(self, min_val), max_val, out=out)
 
 
 @kernel("hardtanh_backward")
+@numbers(2, 3)
 def hardtanh_backward(out: Any, grad: Any, self: Any, min_val: Any, max_val: Any) -> None:
     """Gradient of `hardtanh`."""
     np.copyto(out, np.where((self <= min_val) | (self >= max_val), 0, grad))
@@ -199,6 +203,7 @@ def hardsigmoid_backward(out: Any, grad: Any, self: Any) -> None:
 
 
 @kernel("softplus")
+@numbers(1, 2)
 def softplus(out: Any, self: Any, beta: Any, threshold: Any) -> None:
     """`log(1 + exp(beta x)) / beta`, `x` itself above the threshold."""
     scaled = self * beta
@@ -208,6 +213,7 @@ def softplus(out: Any, self: Any, beta: Any, threshold: Any) -> None:
 
 
 @kernel("softplus_backward")
+@numbers(2, 3)
 def softplus_backward(out: Any, grad: Any, self: Any, beta: Any, threshold: Any) -> None:
     """Gradient of `softplus`."""
     scaled = self * beta
@@ -223,24 +229,28 @@ def softshrink(out: Any, self: Any, lambd: Any) -> None:
 
 
 @kernel("hardshrink")
+@numbers(1)
 def hardshrink(out: Any, self: Any, lambd: Any) -> None:
     """Zero within lambda of zero."""
     np.copyto(out, np.where((self >= -lambd) & (self <= lambd), 0, self))
 
 
 @kernel("softshrink_backward", "hardshrink_backward")
+@numbers(2)
 def shrink_backward(out: Any, grad: Any, self: Any, lambd: Any) -> None:
     """Gradient of the shrink functions."""
     np.copyto(out, np.where((self >= -lambd) & (self <= lambd), 0, grad))
 
 
 @kernel("threshold")
+@numbers(1, 2)
 def threshold_(out: Any, self: Any, threshold: Any, value: Any) -> None:
     """`x` above the threshold, a value elsewhere."""
-    np.copyto(out, np.where(self <= threshold, np.asarray(value).astype(self.dtype), self))
+    np.copyto(out, np.where(self <= threshold, value, self))
 
 
 @kernel("threshold_backward")
+@numbers(2)
 def threshold_backward(out: Any, grad: Any, self: Any, threshold: Any) -> None:
     """Gradient of `threshold` and `relu`: that of nan passes."""
     below = np.less_equal(self, threshold)

@@ -10,7 +10,7 @@ from ..call import aten
 
 def polygamma_(self: Any, n: int) -> Any:
     """`polygamma` in place."""
-    return aten.copy_(self, aten.polygamma(n, self))
+    return aten.polygamma.out(n, self, out=self)
 
 
 def ndtr(self: Any) -> Any:

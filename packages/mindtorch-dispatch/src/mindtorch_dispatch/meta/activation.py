@@ -50,6 +50,7 @@ relu = checked(pointwise(DEFAULT), _check_relu)
 
 def _check_hardtanh(self: Spec, low: Any, high: Any) -> None:
     check(self.dtype is not bool_dtype, lambda: "Bool inputs not supported for hardtanh")
+    check(not self.dtype.is_complex, lambda: "clamp is not supported for complex types", NotImplementedError)
 
 
 hardtanh = checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh)

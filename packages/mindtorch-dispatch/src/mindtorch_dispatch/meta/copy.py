@@ -54,6 +54,13 @@ copy_ = MetaRule(_copy, mixed_devices=True, aliases_ok=True, leading=every_dim)
 
 
 def _fill(self: Spec, *values: Any) -> Spec:
+    for value in values:
+        check(
+            not isinstance(value, Spec) or value.ndim == 0,
+            lambda value=value: (
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            ),
+        )
     return self
 
 

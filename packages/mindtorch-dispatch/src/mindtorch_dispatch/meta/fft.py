@@ -59,6 +59,7 @@ r2c = MetaRule(_r2c)
 
 
 def _c2r(self: Spec, dim: Sequence[int], normalization: int, last_dim_size: int) -> Outputs:
+    check(self.dtype.is_complex, lambda: f"Only supports complex dtypes, but found: {self.dtype.scalar_name}")
     dims = _wrapped(self, dim)
     shape = list(self.shape)
     shape[dims[-1]] = last_dim_size

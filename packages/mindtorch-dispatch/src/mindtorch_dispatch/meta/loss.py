@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64, uint8
+from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
@@ -104,7 +106,24 @@ def _binary_cross_entropy_with_logits(
     compute = promoted(specs)
     spec = broadcast_spec(specs, compute)
     check_floating(spec, "log_sigmoid_cpu")
+    _check_written(target, broadcast_spec([self, target], promoted([self, target])))
     return Outputs(reduced(spec, reduction), cast=compute)
+
+
+def _check_written(target: Spec, product: Spec) -> None:
+    """torch multiplies `1 - target` by the input in place: neither shape nor dtype may grow."""
+    check(
+        product.shape == target.shape,
+        lambda: (
+            f"output with shape {shape_text(target.shape)} doesn't match the broadcast shape {shape_text(product.shape)}"
+        ),
+    )
+    check(
+        target.dtype is bool_dtype or can_cast(product.dtype, target.dtype),
+        lambda: (
+            f"result type {product.dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
+        ),
+    )
 
 
 binary_cross_entropy_with_logits = MetaRule(_binary_cross_entropy_with_logits, out=True)

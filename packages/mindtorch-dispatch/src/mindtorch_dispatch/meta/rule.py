@@ -84,7 +84,8 @@ class MetaRule:
     the places of those that may.
     `leading`: `leading(ndim, values)` is how many of an operand's first dimensions may be cut into blocks that the kernel
     computes one by one, `values` being the kernel's arguments; None where a result depends on all of an operand.
-    `no_overlap`: what is written must not share memory with an operand; elementwise ops allow exactly the same elements.
+    `no_overlap`: what is written must not share memory with an operand, or with those at the given places of the kernel's
+    values; all other ops allow exactly the same elements.
     `counted`: an `out=` tensor of as many elements as the result keeps its own shape.
     """
 
@@ -116,7 +117,7 @@ class MetaRule:
         exact: bool | Callable[[Spec, Dtype], str] = False,
         adopts: bool = False,
         apart: bool = False,
-        no_overlap: bool = False,
+        no_overlap: bool | frozenset[int] = False,
         leading: Callable[[int, Sequence[Any]], int] | None = None,
         overlap_ok: bool | frozenset[int] = False,
         counted: bool = False,

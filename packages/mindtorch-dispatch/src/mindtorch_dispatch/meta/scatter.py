@@ -17,7 +17,7 @@ def _check_index_dtype(name: str, index: Spec) -> None:
     )
 
 
-@meta_rule(out=True, exact=True, no_overlap=True)
+@meta_rule(out=True, exact=True, no_overlap=frozenset({0}))
 def gather(self: Spec, dim: int, index: Spec, sparse_grad: bool = False) -> Outputs:
     """`gather`."""
     dim = wrap_dim(dim, self.ndim)

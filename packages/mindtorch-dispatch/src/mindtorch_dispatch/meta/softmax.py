@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
-from .checks import check, shape_text, wrap_dim, wrap_dims
+from .checks import broadcastable, check, shape_text, wrap_dim, wrap_dims
 from .reduce import float_result, reduced
 from .rule import MetaRule, Outputs, before_dim, before_kept_dims, meta_rule
 
@@ -72,6 +72,9 @@ def logsumexp(self: Spec, dim: Any, keepdim: bool = False) -> Outputs:
     """`logsumexp`: integers become the default float dtype."""
     dtype = float_result(self.dtype)
     dims = wrap_dims(dim, self.ndim)
+    if dim is not None and not dim and self.numel and self.ndim and not keepdim:
+        # torch's maxima keep every dimension where none is named
+        broadcastable((1,) * self.ndim, ())
     return Outputs(reduced(self, dims, keepdim, dtype), cast=dtype, values=(self, dims, keepdim))
 
 

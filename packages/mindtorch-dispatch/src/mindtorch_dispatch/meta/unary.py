@@ -89,4 +89,4 @@ def infinite(name: str) -> MetaRule:
         check(not self.dtype.is_complex, lambda: f"{name} does not support complex inputs.")
         return pointwise("bool")(self)
 
-    return MetaRule(rule, out=True)
+    return MetaRule(rule, out=True, exact=lambda spec, given: f"{name} does not support non-boolean outputs.")

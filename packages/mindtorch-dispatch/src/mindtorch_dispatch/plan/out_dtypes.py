@@ -29,6 +29,19 @@ SAME = frozenset(
 """Elementwise ops whose result has their operand's dtype."""
 
 
+def _required_dtype(spec: Spec, target: Dtype) -> str:
+    return (
+        f"the output given to float_power has dtype {target.scalar_name} but the operation's result requires dtype "
+        f"{spec.dtype.scalar_name}"
+    )
+
+
+WORDED = dict.fromkeys(
+    ("float_power.Tensor_Tensor", "float_power.Tensor_Scalar", "float_power.Scalar"), _required_dtype
+)
+"""Ops that refuse in words of their own."""
+
+
 def expected_dtype(spec: Spec, target: Dtype) -> str:
     """Return the text of a refusal."""
     return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
@@ -40,6 +53,6 @@ def check_out_dtype(row: OpRow, spec: Spec, target: Dtype) -> None:
         return
     if row.name in SAME:
         raise RuntimeError(f"Found dtype {target.scalar_name} but expected {spec.dtype.scalar_name}")
-    exact = row.meta.exact if row.meta is not None else False
+    exact = row.meta.exact if row.meta is not None else WORDED.get(row.name, False)
     if exact or row.name in EXACT:
         raise RuntimeError((exact if callable(exact) else expected_dtype)(spec, target))

@@ -90,7 +90,7 @@ def _route_out(call: Call) -> None:
     else:
         plan.kernel = fn if kernel.aliases_ok or row.meta.aliases_ok else _apart(fn, specs[0])
     if row.meta.no_overlap:
-        plan.kernel = _refusing_overlap(plan.kernel)
+        plan.kernel = _refusing_overlap(plan.kernel, row.meta.no_overlap)
 
 
 def _elementwise_out(operands: list[Any]) -> Callable[..., Any]:
@@ -157,12 +157,26 @@ def _dense(array: Any) -> bool:
     )
 
 
-def _refusing_overlap(fn: Callable[..., None]) -> Callable[..., None]:
+def _refusing_overlap(fn: Callable[..., None], apart: bool | frozenset[int]) -> Callable[..., None]:
     def computed(out: Any, *values: Any) -> None:
-        _refuse_overlap(out, values)
+        if isinstance(apart, frozenset):
+            _refuse_overlap(
+                out, tuple(value for place, value in enumerate(values) if place in apart or not _same(out, value))
+            )
+        else:
+            _refuse_overlap(out, values)
         fn(out, *values)
 
     return computed
+
+
+def _same(out: Any, value: Any) -> bool:
+    """True when `value` is the elements of `out` in their order."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.__array_interface__["data"] == out.__array_interface__["data"]
+        and (value.dtype, value.shape, value.strides) == (out.dtype, out.shape, out.strides)
+    )
 
 
 def _refuse_overlap(out: Any, values: tuple[Any, ...]) -> None:

@@ -26,9 +26,17 @@ def _flattened(tensors: tuple[Any, ...]) -> list[Any]:
     return list(tensors)
 
 
+def _each_tensor(tensors: tuple[Any, ...]) -> list[Any]:
+    """Return star arguments as the op's list; a list in place of them is refused, as anything else is."""
+    for place, value in enumerate(tensors):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(value).__name__}")
+    return list(tensors)
+
+
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Return the tensors expanded to their common shape."""
-    return tuple(aten.broadcast_tensors(_flattened(tensors)))
+    return tuple(aten.broadcast_tensors(_each_tensor(tensors)))
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -59,12 +67,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
 
 def cartesian_prod(*tensors: Any) -> Any:
     """Return every combination of the vectors' elements, a row each."""
-    return aten.cartesian_prod(_flattened(tensors))
+    return aten.cartesian_prod(_each_tensor(tensors))
 
 
 def block_diag(*tensors: Any) -> Any:
     """Return a matrix with the given ones on its diagonal."""
-    return aten.block_diag(_flattened(tensors))
+    return aten.block_diag(_each_tensor(tensors))
 
 
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
