@@ -18,11 +18,15 @@ def _source(generator: Generator | None) -> Generator:
     return default_generator if generator is None else generator
 
 
+def _is_complex(array: Any) -> bool:
+    return array.dtype.kind == "c" or array.dtype.names is not None  # complex32 is a pair of halves
+
+
 def _real(array: Any) -> Any:
     """Return `array`, or the parts of a complex one as a last dimension of two."""
-    if array.dtype.kind != "c":
+    if not _is_complex(array):
         return array
-    part = array.real
+    part = array["real"] if array.dtype.names else array.real
     strides = (*array.strides, array.dtype.itemsize // 2)
     return np.lib.stride_tricks.as_strided(part, (*array.shape, 2), strides)
 
@@ -33,7 +37,7 @@ def _uniform(out: Any, generator: Generator | None, low: float = 0.0, high: floa
 
 def _normal(out: Any, generator: Generator | None, mean: float = 0.0, std: float = 1.0) -> None:
     # Each part of a complex number has half the variance.
-    share = std / np.sqrt(2.0) if out.dtype.kind == "c" else std
+    share = std / np.sqrt(2.0) if _is_complex(out) else std
     random.normal(_source(generator), _real(out), mean, float(share))
 
 

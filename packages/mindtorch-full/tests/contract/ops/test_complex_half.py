@@ -73,3 +73,24 @@ T.ones(3, dtype=T.chalf).abs()
 def test_numbers_have_no_imaginary_part(expression: str) -> None:
     ours, theirs = (repr(eval(expression, {"T": side})) for side in (mt, torch))
     assert ours == theirs
+
+
+DRAWN = """
+T.randn(3, dtype=T.chalf)
+T.randn(20, dtype=T.chalf)
+T.rand(20, dtype=T.chalf)
+T.zeros(3, 8, dtype=T.chalf).t().normal_(1, 2)
+T.normal(T.zeros(3, dtype=T.chalf), 1.5)
+T.randn_like(T.zeros(3, dtype=T.chalf))
+""".strip().splitlines()
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")
+@pytest.mark.parametrize("drawn", DRAWN)
+def test_random_numbers(drawn: str) -> None:
+    """Each part is drawn of its own."""
+    shown = []
+    for side in (mt, torch):
+        side.manual_seed(3)
+        shown.append(eval(drawn, {"T": side}).to(side.complex64).tolist())
+    assert shown[0] == shown[1]
