@@ -12,8 +12,6 @@ import operator
 from collections import OrderedDict
 from typing import Any
 
-import numpy as np
-
 import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_dispatch.override.handlers import dispatches
@@ -76,8 +74,6 @@ def tensor_over(
     else:
         # An empty tensor may start past the end of its storage.
         array = array_of_storage(storage, spec, offset if spec.numel else 0)
-        if array.__class__ is np.ndarray and not array.flags.aligned:
-            raise RuntimeError(f"a tensor of {dtype} does not begin at a multiple of its {dtype.itemsize} bytes")
     return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), array, storage, offset, [0])
 
 

@@ -152,30 +152,30 @@ class _Makers:
         made: int = self._create_scalar(ctypes.addressof(block), code)
         return made
 
-    def _array(self, kind: str, element: Any, values: Sequence[Any]) -> int:
+    def _c_array(self, kind: str, element: Any, values: Sequence[Any]) -> int:
         block = (element * max(1, len(values)))(*values)
         made: int = self._function(f"aclCreate{kind}")(ctypes.addressof(block), len(values))
         return made
 
     def ints(self, values: Any) -> int:
         """`aclIntArray`."""
-        return self._array("IntArray", _I64, [values] if isinstance(values, int) else list(values))
+        return self._c_array("IntArray", _I64, [values] if isinstance(values, int) else list(values))
 
     def bools(self, values: Any) -> int:
         """`aclBoolArray`."""
-        return self._array("BoolArray", ctypes.c_bool, values)
+        return self._c_array("BoolArray", ctypes.c_bool, values)
 
     def floats(self, values: Any) -> int:
         """`aclFloatArray`."""
-        return self._array("FloatArray", ctypes.c_float, values)
+        return self._c_array("FloatArray", ctypes.c_float, values)
 
     def tensors(self, arrays: Any) -> int:
         """`aclTensorList`; destroying it destroys its elements."""
-        return self._array("TensorList", _P, [self.tensor(array) for array in arrays])
+        return self._c_array("TensorList", _P, [self.tensor(array) for array in arrays])
 
     def scalars(self, values: Any) -> int:
         """`aclScalarList`; destroying it destroys its elements."""
-        return self._array("ScalarList", _P, [self.scalar(value) for value in values])
+        return self._c_array("ScalarList", _P, [self.scalar(value) for value in values])
 
 
 class _Operator:
