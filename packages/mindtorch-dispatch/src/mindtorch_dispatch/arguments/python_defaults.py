@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from ..override import overrides
 from ..table import Packet
 from .tables import PYTHON_DEFAULTS
 
@@ -27,8 +28,9 @@ def with_python_defaults(packet: Packet, made: Callable[..., Any]) -> Callable[.
 def _with_default(made: Callable[..., Any], place: int, name: str) -> Callable[..., Any]:
     @wraps(made)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= place and name not in kwargs:
-            kwargs[name] = PYTHON_DEFAULTS[name]
-        return made(*args, **kwargs)
+        if len(args) > place or name in kwargs:
+            return made(*args, **kwargs)
+        handled, result = overrides.handle(call, args, kwargs)  # overrides see the call as the program made it
+        return result if handled else made(*args, **{**kwargs, name: PYTHON_DEFAULTS[name]})
 
     return call

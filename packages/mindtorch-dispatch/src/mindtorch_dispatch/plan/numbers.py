@@ -25,6 +25,7 @@ def of_numbers(call: Call) -> Callable[..., Any] | None:
     ]
     if call.tensors or not places:
         return None
+    call.bound.cacheable = False  # the methods, which take no number for self, share the function's keys
     names = [argument.name for argument in arguments]
     split = next((place for place, argument in enumerate(arguments) if argument.kwarg_only), len(names))
 
