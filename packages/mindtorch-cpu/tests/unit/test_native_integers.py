@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindtorch_cpu import native
+
 from .native_kernels import native_kernel
+
+pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 
 LINE, PLACES = np.ones(3, np.float32), np.zeros(3, np.int64)
 
