@@ -29,8 +29,13 @@ def _reduced(value: Any, reduction: int) -> Any:
 def elementwise(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """Losses of pairs of elements."""
     at = index_of(row, "reduction")
-    made = aligned(row, values, dims, highest_rank(values, dims))
+    ndim = highest_rank(values, dims)
+    made = aligned(row, values, dims, ndim)
     made[at] = NONE
+    if dims[1] is None:
+        # A loss may refuse a target that broadcasts within an example; one target for all examples is none of those.
+        shape = list(made[1].shape)
+        made[1] = aten.expand(made[1], [batch.size, *[1] * (ndim - len(shape)), *shape])
     return _reduced(invoke(row, made), values[at]), 0
 
 
