@@ -11,7 +11,7 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.chain import Chain
-from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.checks import expect
 
 
 @cache
@@ -74,19 +74,9 @@ def _unscale(grads: Sequence[Any], grad_scale: Any) -> None:
             aten.div_(grad, grad_scale)
 
 
-def _expect(condition: bool, text: str) -> None:
-    check(
-        condition,
-        lambda: (
-            f"Expected {text} to be true, but got false.  (Could this error message be improved?"
-            "  If so, please report an enhancement request to PyTorch.)"
-        ),
-    )
-
-
 def _check_lengths(count: int, **lists: Sequence[Any]) -> None:
     for name, tensors in lists.items():
-        _expect(len(tensors) == count, f"{name}.size() == n_tensors")
+        expect(len(tensors) == count, f"{name}.size() == n_tensors")
 
 
 def adam(decoupled: bool) -> Callable[..., None]:
@@ -113,7 +103,7 @@ def adam(decoupled: bool) -> Callable[..., None]:
             return
         largest = {"max_exp_avg_sqs": max_exp_avg_sqs} if amsgrad else {}
         _check_lengths(len(self), grads=grads, exp_avgs=exp_avgs, exp_avg_sqs=exp_avg_sqs, **largest)
-        _expect(amsgrad or not max_exp_avg_sqs, "max_exp_avg_sqs.empty()")
+        expect(amsgrad or not max_exp_avg_sqs, "max_exp_avg_sqs.empty()")
         _check_lengths(len(self), state_steps=state_steps)
         _unscale(grads, grad_scale)
         options = (float(lr), beta1, beta2, weight_decay, eps)

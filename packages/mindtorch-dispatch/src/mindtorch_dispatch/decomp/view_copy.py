@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
-from ..meta.checks import check
+from ..meta.checks import check, expect
 
 
 def copy_of(name: str) -> Callable[..., Any]:
@@ -28,13 +28,7 @@ def copy_of(name: str) -> Callable[..., Any]:
 def narrow_copy(self: Any, dim: int, start: int, length: int) -> Any:
     """`narrow`, copied; it has a check of its own ahead of the view's."""
     count = len(self.shape)
-    check(
-        dim < max(count, 1),
-        lambda: (
-            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error "
-            "message be improved?  If so, please report an enhancement request to PyTorch.)"
-        ),
-    )
+    expect(dim < max(count, 1), "dim < static_cast<int64_t>(self_sizes.size())")
     extent = self.shape[dim] if count and -count <= dim else 0
     check(
         length >= 0 or count == 0 or dim < -count,

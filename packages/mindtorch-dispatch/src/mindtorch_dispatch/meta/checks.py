@@ -26,6 +26,17 @@ def check(condition: bool, message: Callable[[], str], error: type[Exception] = 
         raise error(message())
 
 
+def expect(condition: bool, text: str) -> None:
+    """Raise RuntimeError in the words of a torch check that has no message of its own: its source `text`."""
+    check(
+        condition,
+        lambda: (
+            f"Expected {text} to be true, but got false.  (Could this error message be improved?"
+            "  If so, please report an enhancement request to PyTorch.)"
+        ),
+    )
+
+
 def wrap_dim(dim: int, ndim: int, *, scalar: bool = True) -> int:
     """Return `dim` in [0, ndim); negative dims count from the end. 0-d tensors accept -1 and 0 when `scalar`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
-from .checks import check
+from .checks import check, expect
 from .rule import MetaRule, Outputs, meta_rule
 
 SUM, MEAN, MAX = 0, 1, 2
@@ -87,13 +87,7 @@ def _check_bag(weight: Spec, indices: Spec, offsets: Spec, mode: int, samples: S
             "checking arguments for embedding_bag)"
         ),
     )
-    check(
-        samples.numel == indices.numel,
-        lambda: (
-            "Expected per_sample_weights.value().numel() == indices.numel() to be true, but got false.  (Could this "
-            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        ),
-    )
+    expect(samples.numel == indices.numel, "per_sample_weights.value().numel() == indices.numel()")
 
 
 @meta_rule()

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.spec import Spec
 
-from .checks import check, shape_text
+from .checks import check, expect, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
 
@@ -88,7 +88,77 @@ reflection = {dims: _sized("reflection", dims) for dims in (1, 2, 3)}
 replication = {dims: _sized("replication", dims) for dims in (1, 2, 3)}
 
 
-@meta_rule(out=True)
-def pad_backward(grad_output: Spec, self: Spec, padding: Any) -> Spec:
-    """Gradient of reflection and replication padding."""
-    return Spec.of(self.dtype, self.device, self.shape)
+def _extent(self: Spec, dim: int) -> int:
+    return self.shape[wrap_dim(dim, self.ndim, scalar=False)]
+
+
+_SIDES = ("width", "height", "depth")
+
+
+def _backward(mode: str, dims: int) -> MetaRule:
+    """Return the rule of a gradient.
+
+    torch looks for the padded dimensions right after the channels, wherever the input's own dimensions end, and reads
+    memory as it comes where the rest of the shapes differ; here they must agree.
+    """
+    name = "grad_output" if mode == "reflection" and dims != 2 else "gradOutput"
+    comma = "" if mode == "replication" and dims == 1 else ","
+
+    def rule(grad_output: Spec, self: Spec, padding: Any) -> Spec:
+        first = _first_padded(mode, dims, grad_output, self, padding)
+        wanted = list(self.shape)
+        for place in reversed(range(dims)):
+            at = first + dims - 1 - place
+            wanted[at] = _extent(self, at) + padding[2 * place] + padding[2 * place + 1]
+        if mode == "replication" and dims == 3:
+            channels, found = self.shape[first - 1], _extent(grad_output, first - 1)
+            check(channels == found, lambda: f"gradOutput channel unexpected. Expected: {channels}, Got: {found}")
+        for place, side in enumerate(_SIDES[:dims]):
+            at = first + dims - 1 - place
+            found = _extent(grad_output, at)
+            check(
+                wanted[at] == found,
+                lambda side=side, at=at, found=found: (
+                    f"{name} {side} unexpected. Expected: {wanted[at]}{comma} Got: {found}"
+                ),
+            )
+        check(
+            first + dims == self.ndim and tuple(wanted) == grad_output.shape,
+            lambda: (
+                f"{mode}_pad{dims}d_backward: a gradient of shape {shape_text(grad_output.shape)} does not belong to an "
+                f"input of shape {shape_text(self.shape)} padded by {list(padding)}; expected {shape_text(wanted)}"
+            ),
+        )
+        return Spec.of(self.dtype, self.device, self.shape)
+
+    rule.__name__ = f"{mode}_pad{dims}d_backward"
+    return MetaRule(rule, out=True)
+
+
+def _first_padded(mode: str, dims: int, grad_output: Spec, self: Spec, padding: Any) -> int:
+    """Return the first padded dimension, after the checks that come before those of sizes."""
+    if mode == "replication":
+        check(len(padding) == 2 * dims, lambda: f"padding size is expected to be {2 * dims}")
+    elif dims == 3:
+        check(len(padding) == 6, lambda: f"padding size is expected to be 6, but got: {len(padding)}")
+        expect(self.ndim > 3, "input.dim() > 3")
+        expect(grad_output.ndim == self.ndim, "grad_output.dim() == input.dim()")
+    else:
+        # torch reads what is not there.
+        check(len(padding) == 2 * dims, lambda: f"padding size is expected to be {2 * dims}, but got: {len(padding)}")
+    first = 2 if self.ndim == dims + 2 else 1
+    if mode == "replication" and dims == 3:
+        for dim in range(first - 1, first + 3):
+            _extent(self, dim)
+        check(
+            self.ndim in (4, 5) and all(extent > 0 for extent in self.shape[1:]),
+            lambda: (
+                "Expected 4D or 5D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                f"input, but got: {shape_text(self.shape)}"
+            ),
+        )
+    return first
+
+
+reflection_backward = {dims: _backward("reflection", dims) for dims in (1, 2, 3)}
+replication_backward = {dims: _backward("replication", dims) for dims in (1, 2, 3)}

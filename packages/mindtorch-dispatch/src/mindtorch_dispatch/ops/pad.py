@@ -17,10 +17,13 @@ op(
 )
 op("_pad_circular(Tensor self, SymInt[] pad) -> Tensor", composite=composed.circular, variants="nn")
 for _dims in (1, 2, 3):
-    for _mode, _rules in (("reflection", rules.reflection), ("replication", rules.replication)):
+    for _mode, _rules, _backward_rules in (
+        ("reflection", rules.reflection, rules.reflection_backward),
+        ("replication", rules.replication, rules.replication_backward),
+    ):
         op(f"{_mode}_pad{_dims}d(Tensor self, SymInt[{2 * _dims}] padding) -> Tensor", _rules[_dims], variants="nn")
         op(
             f"{_mode}_pad{_dims}d_backward(Tensor grad_output, Tensor self, SymInt[{2 * _dims}] padding) -> Tensor",
-            rules.pad_backward,
+            _backward_rules[_dims],
             variants="nn",
         )
