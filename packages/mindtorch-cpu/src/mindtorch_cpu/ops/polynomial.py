@@ -130,7 +130,10 @@ def hermite_he(out: Any, x: Any, n: Any) -> Any:
 def laguerre(out: Any, x: Any, n: Any) -> Any:
     """Laguerre polynomials."""
     values = _recurrence(
-        x, n, 1 - x, lambda k, x, current, before: _fused((k + k) + (1 - x), current, k * before) / (k + 1)
+        x,
+        np.where(x == 0, np.minimum(n, 0), n),
+        1 - x,
+        lambda k, x, current, before: _fused((k + k) + (1 - x), current, k * before) / (k + 1),
     )
     return np.where((x == 0) & (n >= 0), 1, values)
 
@@ -138,6 +141,10 @@ def laguerre(out: Any, x: Any, n: Any) -> Any:
 @_kernel("special_legendre_polynomial_p")
 def legendre(out: Any, x: Any, n: Any) -> Any:
     """Legendre polynomials."""
-    values = _recurrence(x, n, x, lambda k, x, current, before: _fused((k + k + 1) * x, current, k * before) / (k + 1))
+    at_end = np.abs(x) == 1
+    steps = np.where(at_end, np.minimum(n, 0), n)
+    values = _recurrence(
+        x, steps, x, lambda k, x, current, before: _fused((k + k + 1) * x, current, k * before) / (k + 1)
+    )
     ends = np.where((x > 0) | (n % 2 == 0), 1, -1)
-    return np.where((np.abs(x) == 1) & (n >= 0), ends, values)
+    return np.where(at_end & (n >= 0), ends, values)

@@ -19,6 +19,8 @@ POLYNOMIALS = [
         for degree in ("2**62", "200", "5")
     ),
     *(f"t.special.{name}(t.tensor([0.5]), 2**63 - 1)" for name in ("legendre_polynomial_p", "laguerre_polynomial_l")),
+    *(f"t.special.legendre_polynomial_p({x}, t.tensor([2**53, -2**63, -3, 2**31, 3, 2]))" for x in ("1.0", "-1.0")),
+    "t.special.laguerre_polynomial_l(0.0, t.tensor([2**53, -2**63, -3, 2**31, 3, 2]))",
     "t.special.laguerre_polynomial_l(t.tensor([300.0, 2.0]), t.tensor([2000, 7]))",
     "t.polygamma(2**31, z)",
     "t.polygamma(200, v)",
