@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -46,18 +47,19 @@ class NpuDeviceProperties:
 
 
 _FAMILIES = (
-    ("Ascend910_93", "A3"),
-    ("Ascend910B", "910b"),
-    ("Ascend910", "910"),
-    ("Ascend310P", "310p"),
-    ("Ascend310B", "310b"),
+    (r"Ascend910_93", "A3"),
+    (r"Ascend910B\d", "910b"),  # a 910B without a number is of the first generation
+    (r"Ascend910", "910"),
+    (r"Ascend310P", "310p"),
+    (r"Ascend310B", "310b"),
+    (r"Ascend950", "950"),
 )
 
 
 def chip_family() -> str:
     """Return the chip's family as the operators' documents name it; the SoC's name where it is none of them."""
     name = runtime.init().get_soc_name() or ""
-    return next((family for start, family in _FAMILIES if name.startswith(start)), name)
+    return next((family for start, family in _FAMILIES if re.match(start, name)), name)
 
 
 def get_device_properties(device: Any = None) -> NpuDeviceProperties:

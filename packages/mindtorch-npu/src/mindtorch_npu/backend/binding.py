@@ -15,6 +15,7 @@ from mindtorch_npu.acl.errors import check
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.backend.dtypes import BOOL, COMPLEX128, DOUBLE, INT64, code_of
+from mindtorch_npu.backend.fitting import fitting_of
 from mindtorch_npu.backend.libraries import symbols
 from mindtorch_npu.stream import current_stream
 
@@ -219,6 +220,10 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
 
     Raises AclError when the operator refuses, MissingOperatorError when the libraries lack it.
     """
+    fitting = fitting_of(name)
+    later: Sequence[tuple[Any, Any]] = ()
+    if fitting.needed(arguments):
+        arguments, later = fitting(arguments)
     table = _bound.get(symbols()) or _table()
     operator = table.get((name,)) or table.setdefault((name,), _Operator(name))
     device = _device_of(arguments)
@@ -259,6 +264,8 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
         for destroy, handle in owned:
             destroy(handle)
     launches[name] = launches.get(name, 0) + 1
+    for target, source in later:
+        launch("aclnnInplaceCopy", (target, source))
     return shape
 
 

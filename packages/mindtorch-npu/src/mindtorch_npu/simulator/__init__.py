@@ -52,4 +52,9 @@ def libraries() -> Any:
     return _current["library"]
 
 
-__all__ = ["VARIABLE", "libraries", "load", "machine", "replace", "wanted"]
+def leaks() -> list[str]:
+    """Return the vendor's objects that were made and neither run nor destroyed, in words; they cost memory for ever."""
+    return _current["library"].leaks() if "library" in _current else []
+
+
+__all__ = ["VARIABLE", "leaks", "libraries", "load", "machine", "replace", "wanted"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.dtypes import numpy_dtype
+from mindtorch_npu.simulator.faults import DeviceFault
 
 NULL_POINTER, INVALID, NOT_CONTIGUOUS = 161001, 161002, 561103
 
@@ -53,6 +54,11 @@ class TensorDescriptor:
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in pairs)
         return self.offset + sum(min(0, s * (n - 1)) for n, s in pairs), last + 1
 
+    @property
+    def repeats(self) -> bool:
+        """True when elements of different indices are one in memory, as in an expanded tensor."""
+        return 0 not in self.shape and any(n > 1 and s == 0 for n, s in zip(self.shape, self.strides, strict=True))
+
 
 @dataclass
 class ScalarDescriptor:
@@ -78,30 +84,50 @@ class Descriptors:
         return handle
 
     def get(self, handle: int | None, kind: type) -> Any:
-        """Return the descriptor of a handle, None for NULL; LookupError unless it is live and of this kind."""
+        """Return the descriptor of a handle, None for NULL; DeviceFault unless it is live and of this kind."""
         if not handle:
             return None
         found = self.live.get(handle)
         if not isinstance(found, kind):
-            raise LookupError(f"{handle:#x} is no live {kind.__name__}")
+            raise DeviceFault(INVALID, f"EZ1001: {handle:#x} is no live {kind.__name__}")
         return found
 
-    def destroy(self, handle: int | None) -> int:
-        """Destroy a descriptor, and a list's elements with it; NULL is accepted."""
+    def destroy(self, kind: str, handle: int | None) -> int:
+        """Destroy a descriptor of a kind, and a list's elements with it; NULL is accepted."""
         if not handle:
             return 0
         with self._lock:
-            made = self.live.pop(handle, None)
-        if made is None:
-            return INVALID
+            made = self.live.get(handle)
+            if made is None or kind_of(made) != kind:
+                raise DeviceFault(INVALID, f"EZ1001: aclDestroy{kind}: {handle:#x} is no live {kind}")
+            del self.live[handle]
         if isinstance(made, HandleList):
             for element in made:
-                self.destroy(element)
+                self.destroy(kind.removesuffix("List"), element)
         return 0
 
 
 class HandleList(list[int]):
     """`aclTensorList` or `aclScalarList`: the handles of its elements."""
+
+    def __init__(self, kind: str, handles: Iterable[int]) -> None:
+        super().__init__(handles)
+        self.kind = kind
+
+
+class Numbers(list[Any]):
+    """`aclIntArray`, `aclFloatArray` or `aclBoolArray`."""
+
+    def __init__(self, kind: str, values: Iterable[Any]) -> None:
+        super().__init__(values)
+        self.kind = kind
+
+
+def kind_of(made: Any) -> str:
+    """Return what a descriptor is called in the names of the vendor's functions."""
+    if isinstance(made, TensorDescriptor):
+        return "Tensor"
+    return "Scalar" if isinstance(made, ScalarDescriptor) else str(made.kind)
 
 
 _P, _I64, _U64, _I32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_int32
@@ -134,12 +160,16 @@ def _create_scalar(live: Descriptors, value: Any, dtype: int) -> int:
     return live.add(ScalarDescriptor(np.frombuffer(raw, kind)[0].item(), dtype))
 
 
-def _array_maker(kind: Any) -> Callable[..., int]:
-    return lambda live, values, count: live.add(list(_read(values, count, kind)))
+def _array_maker(name: str, kind: Any) -> Callable[..., int]:
+    return lambda live, values, count: live.add(Numbers(name, _read(values, count, kind)))
 
 
-def _create_list(live: Descriptors, values: Any, count: int) -> int:
-    return live.add(HandleList(handle or 0 for handle in _read(values, count, _P)))
+def _list_maker(name: str) -> Callable[..., int]:
+    return lambda live, values, count: live.add(HandleList(name, (one or 0 for one in _read(values, count, _P))))
+
+
+def _destroyer(kind: str) -> Callable[..., int]:
+    return lambda live, handle: live.destroy(kind, handle)
 
 
 def _view_shape(live: Descriptors, handle: int, dims: int, count: int) -> int:
@@ -156,14 +186,14 @@ _KEPT: list[Any] = []
 FUNCTIONS: dict[str, tuple[Any, list[Any], Callable[..., int]]] = {
     "aclCreateTensor": (_P, [_P, _U64, _I32, _P, _I64, _I32, _P, _U64, _P], _create_tensor),
     "aclCreateScalar": (_P, [_P, _I32], _create_scalar),
-    "aclCreateIntArray": (_P, [_P, _U64], _array_maker(_I64)),
-    "aclCreateFloatArray": (_P, [_P, _U64], _array_maker(ctypes.c_float)),
-    "aclCreateBoolArray": (_P, [_P, _U64], _array_maker(ctypes.c_bool)),
-    "aclCreateTensorList": (_P, [_P, _U64], _create_list),
-    "aclCreateScalarList": (_P, [_P, _U64], _create_list),
+    "aclCreateIntArray": (_P, [_P, _U64], _array_maker("IntArray", _I64)),
+    "aclCreateFloatArray": (_P, [_P, _U64], _array_maker("FloatArray", ctypes.c_float)),
+    "aclCreateBoolArray": (_P, [_P, _U64], _array_maker("BoolArray", ctypes.c_bool)),
+    "aclCreateTensorList": (_P, [_P, _U64], _list_maker("TensorList")),
+    "aclCreateScalarList": (_P, [_P, _U64], _list_maker("ScalarList")),
     "aclGetViewShape": (_I32, [_P, _P, _P], _view_shape),
     **{
-        f"aclDestroy{kind}": (_I32, [_P], Descriptors.destroy)
+        f"aclDestroy{kind}": (_I32, [_P], _destroyer(kind))
         for kind in ("Tensor", "Scalar", "IntArray", "FloatArray", "BoolArray", "TensorList", "ScalarList")
     },
 }

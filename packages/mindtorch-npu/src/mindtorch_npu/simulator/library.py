@@ -8,30 +8,34 @@ from __future__ import annotations
 import ctypes
 import itertools
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.aclnn import limits, signatures
-from mindtorch_npu.simulator import kernels
+from mindtorch_npu.simulator import kernels, strict
 from mindtorch_npu.simulator.descriptors import (
     FUNCTIONS,
     INVALID,
-    NOT_CONTIGUOUS,
     NULL_POINTER,
     Descriptors,
     HandleList,
+    Numbers,
     ScalarDescriptor,
     TensorDescriptor,
+    kind_of,
 )
-from mindtorch_npu.simulator.dtypes import CODES, numpy_dtype
+from mindtorch_npu.simulator.dtypes import numpy_dtype
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import Machine
-from mindtorch_npu.simulator.stream import AICORE_EXCEPTION, KERNEL_ERRORS
+from mindtorch_npu.simulator.rehearsal import rehearse
+from mindtorch_npu.simulator.stream import AICORE_EXCEPTION, KERNEL_ERRORS, Task
 
 NO_CONTEXT, NO_KERNEL, INNER = 361001, 561003, 561000
 WORKSPACE = 1024
+ALIGNMENT = 32
 _SIMPLE = {
     "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "int32_t": ctypes.c_int32, "int": ctypes.c_int32,
     "int8_t": ctypes.c_int8, "bool": ctypes.c_bool, "double": ctypes.c_double, "float": ctypes.c_float,
@@ -106,6 +110,13 @@ class Library:
 
         return call
 
+    def leaks(self) -> list[str]:
+        """Return what was made and neither run nor destroyed, in words."""
+        kinds = Counter(kind_of(made) for made in self.descriptors.live.values())
+        found = [f"{count} descriptor(s) of kind {kind}" for kind, count in sorted(kinds.items())]
+        waiting = Counter(executor.name for executor in self.executors.values())
+        return found + [f"{count} executor(s) of {name}" for name, count in sorted(waiting.items())]
+
     # -- phase 1 ------------------------------------------------------------------------------------------------------
 
     def _plan(self, name: str, given: tuple[Any, ...]) -> int:
@@ -118,9 +129,11 @@ class Library:
         handles: list[int] = []
         params = signatures()[name]["params"]
         for (text, label), value in zip(params[:-2], given[:-2], strict=True):
-            arguments[label] = self._argument(name, text.removeprefix("const ").replace(" ", ""), label, value, handles)
+            arguments[label] = self._argument(text.removeprefix("const ").replace(" ", ""), value, handles)
         if not (given[-1] and given[-2]):
             raise DeviceFault(NULL_POINTER, "EZ1001: workspaceSize or executor is NULL")
+        strict.check(name, arguments)
+        rehearse(name, arguments)
         # Operators beyond the elementwise need room, so that callers have to bring it.
         size = WORKSPACE if kernels.table()[name].workspace else 0
         with self._lock:
@@ -136,36 +149,23 @@ class Library:
         if family in facts.get("chips_no", ()):
             raise DeviceFault(NO_KERNEL, f"EZ3003: {name} has no kernel for {self.machine.settings.chip}")
 
-    def _argument(self, name: str, kind: str, label: str, value: Any, handles: list[int]) -> Any:
+    def _argument(self, kind: str, value: Any, handles: list[int]) -> Any:
         live = self.descriptors
         if kind in _SIMPLE:
             return value.decode() if isinstance(value, bytes) else value
         handles.append(value or 0)
         if kind == "aclTensor*":
-            return self._check(name, label, live.get(value, TensorDescriptor))
+            return live.get(value, TensorDescriptor)
         if kind == "aclScalar*":
             return live.get(value, ScalarDescriptor)
         if kind in ("aclTensorList*", "aclScalarList*"):
             wanted = TensorDescriptor if kind == "aclTensorList*" else ScalarDescriptor
             items = live.get(value, HandleList)
-            return None if items is None else [self._check(name, label, live.get(item, wanted)) for item in items]
-        return live.get(value, list)
-
-    def _check(self, name: str, label: str, made: Any) -> Any:
-        """Refuse a tensor that the chip would refuse."""
-        if not isinstance(made, TensorDescriptor):
-            return made
-        if len(made.shape) > 8:
-            raise DeviceFault(
-                INVALID, f"EZ1001: {name}: {label} has {len(made.shape)} dimensions, at most 8 are allowed"
-            )
-        facts = limits().get(name, {}).get("args", {}).get(label, {})
-        allowed, dtype = facts.get("dtypes"), CODES[made.dtype][0]
-        if allowed and dtype not in allowed:
-            raise DeviceFault(INVALID, f"EZ1001: {name}: {label} is {dtype}, allowed are {', '.join(allowed)}")
-        if not made.contiguous and not made.in_storage:
-            raise DeviceFault(NOT_CONTIGUOUS, f"EZ9999: {name}: ViewShape overlap: {label} reaches beyond its storage")
-        return made
+            return None if items is None else [live.get(item, wanted) for item in items]
+        found = live.get(value, Numbers)
+        if found is not None and f"acl{found.kind}*" != kind:
+            raise DeviceFault(INVALID, f"EZ1001: an {found.kind} is given for {kind}")
+        return found
 
     # -- phase 2 ------------------------------------------------------------------------------------------------------
 
@@ -178,23 +178,32 @@ class Library:
         machine.call(name)
         if executor.workspace and (not workspace or size < executor.workspace):
             raise DeviceFault(NULL_POINTER, f"EZ1001: {name}: a workspace of {executor.workspace} bytes is needed")
-        if executor.workspace:
-            machine.buffer(workspace or 0, executor.workspace)
+        if machine.thread.context is None:
+            raise DeviceFault(NO_CONTEXT, "EE1001: 107002: this thread has no context: call set_device first")
+        room = [(workspace or 0, (workspace or 0) + executor.workspace, True)] if executor.workspace else []
+        ranges = _ranges(name, executor.arguments)
+        if room:
+            machine.buffer(room[0][0], executor.workspace)
+            if any(start < room[0][1] and room[0][0] < end for start, end, _ in ranges):
+                raise DeviceFault(INVALID, f"EZ1001: {name}: the workspace overlaps an argument")
         if any(made and made not in self.descriptors.live for made in executor.handles):
             raise DeviceFault(INVALID, f"EZ1001: {name}: an argument's descriptor was destroyed before the execution")
         arguments = dict(executor.arguments)
-        if machine.races is not None:
-            room = [(workspace or 0, (workspace or 0) + executor.workspace, True)] if executor.workspace else []
-            machine.ordered(machine.stream(stream or 0), name, [*room, *_ranges(name, arguments)])
-        machine.stream(stream or 0).enqueue(lambda: self._run(name, arguments))
+        queue = machine.stream(stream or 0)
+        machine.ordered(queue, name, [*room, *ranges])
+        uses = Task(name, [(start, end) for start, end, _ in (*room, *ranges)])
+        queue.enqueue(lambda: self._run(name, arguments, queue.device), uses=uses)
         self.launches[name] = self.launches.get(name, 0) + 1
         return 0
 
-    def _run(self, name: str, arguments: dict[str, Any]) -> None:
+    def _run(self, name: str, arguments: dict[str, Any], device: int) -> None:
         """Compute on the stream's thread: only now are the device's bytes looked at."""
         self.machine.faults.check(f"run.{name}")
         kernel = kernels.table()[name]
-        values = {label: self._value(value) for label, value in arguments.items()}
+        try:
+            values = {label: self._value(value, device) for label, value in arguments.items()}
+        except DeviceFault as fault:  # whatever is wrong with an address, a core that meets it stops
+            raise DeviceFault(AICORE_EXCEPTION, fault.text) from fault
         for label, value in values.items():
             if isinstance(value, np.ndarray) and label not in kernel.outputs:
                 value.flags.writeable = False
@@ -203,19 +212,21 @@ class Library:
         except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
             raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {name}: {type(error).__name__}: {error}") from error
 
-    def _value(self, made: Any) -> Any:
+    def _value(self, made: Any, device: int) -> Any:
         if isinstance(made, TensorDescriptor):
             dtype = numpy_dtype(made.dtype)
             if 0 in made.shape:
                 return np.empty(made.shape, dtype)
             count = int(np.prod(made.storage))
-            buffer = self.machine.buffer(made.data, count * dtype.itemsize)
+            if made.data % ALIGNMENT:
+                raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {made.data:#x} is not aligned to {ALIGNMENT} bytes")
+            buffer = self.machine.buffer(made.data, count * dtype.itemsize, device)
             steps = tuple(step * dtype.itemsize for step in made.strides)
             return np.ndarray(made.shape, dtype, buffer, made.offset * dtype.itemsize, steps)
         if isinstance(made, ScalarDescriptor):
             return made.value
         if isinstance(made, list) and made and isinstance(made[0], (TensorDescriptor, ScalarDescriptor)):
-            return [self._value(item) for item in made]
+            return [self._value(item, device) for item in made]
         return made
 
 

@@ -19,6 +19,7 @@ PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
 LOST = 507010
 RACE = 507000
+KERNEL = 507015
 
 
 class Context:
@@ -150,11 +151,11 @@ class Machine:
 
     def create_event(self, flags: int, recordable_anew: bool) -> Event:
         """Return a new event; DeviceFault past the chip's limit."""
-        self.context()
+        device = self.context().device
         with self.lock:
             if not recordable_anew and len(self.events) >= self.settings.facts["events"]:
                 raise DeviceFault(207007, "EE1001: the device has no event left")
-            event = Event(next(self._handles), flags, recordable_anew)
+            event = Event(next(self._handles), flags, recordable_anew, device)
             self.events[event.handle] = event
         return event
 
@@ -201,6 +202,17 @@ class Machine:
         if self.races is not None:
             self.races.host_waited_for(stream.number)
 
+    def released(self, start: int, end: int, what: str) -> None:
+        """Bytes go back; whoever is still to use them fails, as a device does that finds other things there."""
+        with self.lock:
+            streams = list(self.streams.values())
+        for stream in streams:
+            user = stream.waiting_for(start, end)
+            if user is not None and stream.error is None:
+                stream.error = DeviceFault(
+                    KERNEL, f"EZ9999: {what} at {start:#x} was released before {user} on stream {stream.number} had run"
+                )
+
     def memory_of(self, address: int) -> DeviceMemory | None:
         """Return the device memory an address belongs to, None for host addresses."""
         return next((memory for memory in self.memories if memory.owns(address)), None)
@@ -213,11 +225,17 @@ class Machine:
         block, offset = memory.find(address, size)
         return block.host + offset
 
-    def buffer(self, address: int, size: int) -> Any:
-        """Return a writable buffer over device bytes; DeviceFault for memory that is not live or not a device's."""
+    def buffer(self, address: int, size: int, device: int | None = None) -> Any:
+        """Return a writable buffer over device bytes; DeviceFault for memory that is not live or not a device's.
+
+        With `device` it must be that device's own: its cores reach no other's.
+        """
         memory = self.memory_of(address)
+        if memory is not None and device is not None and memory is not self.memories[device]:
+            owner = self.memories.index(memory)
+            raise DeviceFault(KERNEL, f"EZ9999: {address:#x} is memory of device {owner}, the kernel runs on {device}")
         if memory is None:
-            raise DeviceFault(507015, f"EZ9999: the kernel was given {address:#x}, which is no device address")
+            raise DeviceFault(KERNEL, f"EZ9999: the kernel was given {address:#x}, which is no device address")
         block, offset = memory.find(address, size)
         return memoryview(block.data)[offset : offset + size]
 

@@ -99,6 +99,12 @@ class DeviceMemory:
             self._starts.append(address)  # addresses only grow
         return address
 
+    def size_of(self, address: int) -> int:
+        """Return the size of the live block that starts at an address, 0 when there is none."""
+        with self._lock:
+            block = self._blocks.get(address)
+        return 0 if block is None else block.size
+
     def free(self, address: int) -> None:
         """Give a block back and poison it; DeviceFault unless `address` is where a live block starts."""
         with self._lock:

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
 from mindtorch_npu.simulator.memory import DeviceMemory
+from mindtorch_npu.simulator.stream import Task
 
 H2H, H2D, D2H, D2D, DEFAULT = range(5)
 HBM_ATTRIBUTES = (1, 4, 5)
@@ -22,7 +23,8 @@ def _free(machine: Machine, address: int) -> None:
     memory = machine.memory_of(address)
     if memory is None:
         raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no device memory")
-    size = memory.find(address, 0)[0].size if machine.races is not None else 0
+    size = memory.size_of(address)
+    machine.released(address, address + size, "memory")
     memory.free(address)
     if machine.races is not None:
         machine.races.forget(address, address + size)
@@ -39,8 +41,10 @@ def _malloc_host(machine: Machine, size: int) -> int:
 
 
 def _free_host(machine: Machine, address: int) -> None:
-    if machine.pinned.pop(address, None) is None:
+    found = machine.pinned.pop(address, None)
+    if found is None:
         raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no pinned memory")
+    machine.released(address, address + found[0], "pinned memory")
 
 
 def _is_pinned(machine: Machine, address: int, size: int) -> bool:
@@ -85,7 +89,8 @@ def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: 
     if kind not in (expected, DEFAULT):
         raise DeviceFault(BAD_VALUE, f"EL0003: the copy is of kind {expected}, not {kind}")
     machine.ordered(found, "rt.memcpy_async", [(source, source + size, False), (target, target + size, True)])
-    found.enqueue(lambda: machine.copy(target, source, size))
+    uses = Task("rt.memcpy_async", [(source, source + size), (target, target + size)])
+    found.enqueue(lambda: machine.copy(target, source, size), uses=uses)
     hosts = [address for address, there in zip((source, target), on_device, strict=True) if not there]
     if not all(_is_pinned(machine, address, size) for address in hosts):
         found.wait()  # memory the system may move: the call returns when the copy is done
@@ -103,7 +108,8 @@ def _memset_async(machine: Machine, address: int, limit: int, value: int, size: 
     found = machine.stream(stream)
     machine.host_address(address, size)
     machine.ordered(found, "rt.memset_async", [(address, address + size, True)])
-    found.enqueue(lambda: _memset(machine, address, limit, value, size))
+    uses = Task("rt.memset_async", [(address, address + size)])
+    found.enqueue(lambda: _memset(machine, address, limit, value, size), uses=uses)
 
 
 def _mem_info(machine: Machine, attribute: int) -> tuple[int, int]:

@@ -6,7 +6,8 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from mindtorch_npu.simulator.faults import DeviceFault
 
@@ -45,8 +46,9 @@ class Mark:
 class Event:
     """A re-recordable event; waits refer to the recording that was current when they were issued."""
 
-    def __init__(self, handle: int, flags: int, recordable_anew: bool) -> None:
+    def __init__(self, handle: int, flags: int, recordable_anew: bool, device: int = 0) -> None:
         self.handle = handle
+        self.device = device
         self.flags = flags
         self.recordable_anew = recordable_anew
         self.mark: Mark | None = None
@@ -55,6 +57,13 @@ class Event:
     def complete(self) -> bool:
         """True when the stream has passed the last recording, or there is none."""
         return self.mark is None or self.mark.done.is_set()
+
+
+class Task(NamedTuple):
+    """What a task is called and the bytes it uses: start and end of each range."""
+
+    name: str
+    ranges: Sequence[tuple[int, int]]
 
 
 class Stream:
@@ -71,17 +80,21 @@ class Stream:
         self.error: DeviceFault | None = None
         self.stop_on_failure = False
         self.closed = False
-        self._tasks: deque[tuple[Callable[[], None], bool]] = deque()
+        self._tasks: deque[tuple[Callable[[], None], bool, Task | None]] = deque()
+        self._running: Task | None = None
         self._changed = threading.Condition()
         self._busy = False
         self._thread: threading.Thread | None = None
 
-    def enqueue(self, task: Callable[[], None], always: bool = False) -> None:
-        """Run `task` after all that was enqueued before, `always` also after a failure; returns at once."""
+    def enqueue(self, task: Callable[[], None], always: bool = False, uses: Task | None = None) -> None:
+        """Run `task` after all that was enqueued before, `always` also after a failure; returns at once.
+
+        `uses` says which bytes it reads and writes, which have to stay until then.
+        """
         with self._changed:
             if self.closed:
                 raise DeviceFault(107003, "EE1001: the stream has been destroyed")
-            self._tasks.append((task, always))
+            self._tasks.append((task, always, uses))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=f"npu-stream-{self.number}", daemon=True)
                 self._thread.start()
@@ -94,7 +107,7 @@ class Stream:
                     if (self.closed or not self._changed.wait(timeout=2.0)) and not self._tasks:
                         self._thread = None
                         return
-                task, always = self._tasks.popleft()
+                task, always, self._running = self._tasks.popleft()
                 self._busy = True
             try:
                 if self.delay:
@@ -106,8 +119,16 @@ class Stream:
             except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
                 self.error = self.error or DeviceFault(AICORE_EXCEPTION, f"EZ9999: {type(error).__name__}: {error}")
             with self._changed:
-                self._busy = False
+                self._busy, self._running = False, None
                 self._changed.notify_all()
+
+    def waiting_for(self, start: int, end: int) -> str | None:
+        """Return the task that is still to use one of these bytes, None when there is none."""
+        with self._changed:
+            for uses in (self._running, *(task[2] for task in self._tasks)):
+                if uses is not None and any(first < end and start < last for first, last in uses.ranges):
+                    return uses.name
+        return None
 
     @property
     def idle(self) -> bool:

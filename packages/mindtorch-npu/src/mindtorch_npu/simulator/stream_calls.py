@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
-from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
+from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, WRONG_CONTEXT, Machine
 from mindtorch_npu.simulator.stream import Event
 
 SYNC, TIME_LINE = 1, 8
@@ -62,8 +62,14 @@ def _wait_event(machine: Machine, stream: int, event: int) -> None:
 
 
 def _record(machine: Machine, event: int, stream: int) -> None:
-    found = machine.stream(stream)
-    found.record(machine.event(event), machine.races.recorded(found.number) if machine.races is not None else None)
+    found, recorded = machine.stream(stream), machine.event(event)
+    if recorded.device != found.device:
+        raise DeviceFault(
+            WRONG_CONTEXT, f"EE1001: the event is of device {recorded.device}, the stream of {found.device}"
+        )
+    if recorded.mark is not None and not recorded.recordable_anew:
+        raise DeviceFault(NOT_SUPPORTED, "EE1001: only events of create_event_ex_with_flag are recorded again")
+    found.record(recorded, machine.races.recorded(found.number) if machine.races is not None else None)
 
 
 def _complete(machine: Machine, event: Event) -> bool:

@@ -58,7 +58,7 @@ def _attention(
     made = on.filled(q, 0)
     largest, sums = (on.filled(q, 0, (batch, heads, rows, LANES), _FLOAT32) for _ in range(2))
     hidden = _hidden(q, k, mask, is_causal)
-    launch(FORWARD, [q, k, v, None, None, None, hidden, *_how(q, scale), largest, sums, None, made])
+    launch(FORWARD, [q, k, v, None, None, None, hidden, *_how(q, scale), largest, sums, on.filled(q, 0, (0,)), made])
     on.copied(out, made)
     total = on.add(on.each("Log", on.cut(sums, 3, 0, 1)), on.cut(largest, 3, 0, 1))
     on.copied(logsumexp, on.reshaped(total, (batch, heads, rows)))
@@ -77,7 +77,7 @@ def _backward(
     made = [on.filled(one, 0) for one in (q, k, v)]
     hidden = _hidden(q, k, mask, is_causal)
     given = [q, k, v, g, None, None, None, hidden, largest, sums, None, y]
-    launch(BACKWARD, [*given, *_how(q, scale), *made, None])
+    launch(BACKWARD, [*given, *_how(q, scale), *made, on.filled(q, 0, (0,))])
     for target, one in zip(outs, made, strict=True):
         on.copied(target, one)
 

@@ -81,6 +81,8 @@ _EMBEDDING_BACKWARD = Operator("EmbeddingDenseBackward")
 def _embedding_backward(
     out: Any, grad: Any, indices: Any, num_weights: int, padding_idx: int, by_frequency: bool
 ) -> None:
+    if not indices.ndim:  # one row: the operator wants a list of them
+        grad, indices = on.reshaped(grad, (1, *grad.shape)), on.reshaped(indices, (1,))
     # The operator takes unsigned numbers; -1, no padding row, is passed as its bits.
     _EMBEDDING_BACKWARD((out,), (grad, indices, num_weights, padding_idx % 2**64, by_frequency))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import written
 from mindtorch_npu.generator import NpuGenerator, default_generator
@@ -22,6 +24,11 @@ def _uniform(out: Any, self: Any, low: float, high: float, generator: Any) -> No
 
 
 def _normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> None:
+    if out.dtype.kind == "c":  # real and imaginary parts share the variance
+        for imaginary in (False, True):
+            centre = complex(mean).imag if imaginary else complex(mean).real
+            _normal(on.component(out, imaginary), None, centre, std / math.sqrt(2), generator)
+        return
     launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
 
 

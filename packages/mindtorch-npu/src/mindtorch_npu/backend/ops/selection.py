@@ -121,6 +121,8 @@ def _bincount(self: Any, weights: Any, minlength: int) -> DeviceArray:
 def _one_hot(self: Any, classes: int) -> DeviceArray:
     if classes < 0:
         classes = int(on.apply("Max", (), self.dtype, self).item()) + 1
+    if not self.ndim:
+        return on.reshaped(_one_hot(on.reshaped(self, (1,)), classes), (classes,))
     made = new_array((*self.shape, classes), self.dtype, self.device)
     if made.size:
         ends = [on.filled(self, value, (1,)) for value in (1, 0)]

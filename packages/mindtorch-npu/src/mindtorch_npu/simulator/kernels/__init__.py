@@ -24,7 +24,7 @@ _table: dict[str, Kernel] = {}
 class Kernel:
     """How one operator is computed: from which parameters, into which, and whether it needs a workspace."""
 
-    __slots__ = ("fn", "given", "name", "outputs", "sized_by_values", "workspace")
+    __slots__ = ("fn", "given", "name", "outputs", "sized_by_values", "values_matter", "workspace")
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Kernel:
         updates: Sequence[str],
         workspace: bool,
         sized_by_values: bool = False,
+        values_matter: bool = False,
     ) -> None:
         params = [(text.replace(" ", ""), label) for text, label in signatures()[name]["params"][:-2]]
         if outputs is None:
@@ -47,6 +48,7 @@ class Kernel:
         self.given = [label for _, label in params if label in updates or label not in outputs]
         self.workspace = workspace
         self.sized_by_values = sized_by_values
+        self.values_matter = values_matter
 
     def __call__(self, values: dict[str, Any], described: dict[str, Any]) -> None:
         """Compute and write the outputs; ValueError for an output of another shape."""
@@ -80,6 +82,8 @@ def _given(value: Any) -> Any:
 def write(target: Any, made: Any) -> None:
     """Write `made` to an output, converting as C casts do."""
     made = np.asarray(made)
+    if target.shape == (1,) and not made.shape:  # the documents call one number a tensor of one dimension
+        made = made.reshape(1)
     if made.shape != target.shape:
         raise ValueError(f"the output has shape {target.shape}, the result {made.shape}")
     if target.dtype.kind in "iu" and made.dtype.kind == "f":
@@ -98,13 +102,15 @@ def kernel(
     updates: Sequence[str] = (),
     workspace: bool = False,
     sized_by_values: bool = False,
+    values_matter: bool = False,
 ) -> None:
     """Let `fn` compute the operator `aclnn<name>`; its in-place form too where there is one of the same parameters.
 
     `outputs` names the parameters that are written where their C types do not show it, `updates` those of them that are
-    read as well; `sized_by_values`: how much of the output is used depends on the elements.
+    read as well; `sized_by_values`: how much of the output is used depends on the elements; `values_matter`: whether it can
+    be computed at all does.
     """
-    _table["aclnn" + name] = Kernel("aclnn" + name, fn, outputs, updates, workspace, sized_by_values)
+    _table["aclnn" + name] = Kernel("aclnn" + name, fn, outputs, updates, workspace, sized_by_values, values_matter)
     inplace = "aclnnInplace" + name
     if inplace in signatures() and inplace not in _table and outputs is None:
         params = signatures()[inplace]["params"]

@@ -38,7 +38,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
     return np.conj(made.swapaxes(-1, -2)) if upper else made
 
 
-kernel("TriangularSolve", _triangular, workspace=True)
-kernel("LinalgQr", _qr, workspace=True)
-kernel("Svd", _svd, outputs=("sigma", "u", "v"), workspace=True)
-kernel("LinalgCholesky", _cholesky, workspace=True)
+kernel("TriangularSolve", _triangular, workspace=True, values_matter=True)
+kernel("LinalgQr", _qr, workspace=True, values_matter=True)
+kernel("Svd", _svd, outputs=("sigma", "u", "v"), workspace=True, values_matter=True)
+kernel("LinalgCholesky", _cholesky, workspace=True, values_matter=True)

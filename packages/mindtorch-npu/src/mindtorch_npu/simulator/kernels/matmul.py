@@ -25,5 +25,5 @@ kernel("Baddbmm", lambda x, a, b, beta, alpha, cube: _plus(x, a @ b, beta, alpha
 kernel("Addbmm", lambda x, a, b, beta, alpha, cube: _plus(x, (a @ b).sum(0), beta, alpha), workspace=True)
 kernel("Addmv", lambda x, a, b, alpha, beta, cube: _plus(x, a @ b, beta, alpha), workspace=True)
 kernel("Addr", lambda x, a, b, beta, alpha: _plus(x, np.outer(a, b), beta, alpha))
-kernel("Inverse", np.linalg.inv, workspace=True)
+kernel("Inverse", np.linalg.inv, workspace=True, values_matter=True)
 kernel("LinalgCross", lambda a, b, dim: np.cross(a, b, axis=dim))
