@@ -1,4 +1,6 @@
 // The twins of what a pipeline does with a call: it is put down with the line that made it, and run later, in order.
+#include <string_view>
+
 #include "call/operands.h"
 #include "pipeline/record.h"
 
@@ -15,14 +17,17 @@ PyObject* recording_pipe() {
     return records != nullptr && PyList_CheckExact(records) ? pipe : nullptr;
 }
 
+// The twin of dispatch's `is_own`: whether a module belongs to the library, under its own name or under torch's.
+bool is_own(std::string_view name) {
+    return name.compare(0, 9, "mindtorch") == 0 || name == "torch" || name.compare(0, 6, "torch.") == 0;
+}
+
 bool is_program(PyFrameObject* frame) {
     Ref globals(PyFrame_GetGlobals(frame));
     PyObject* name = globals ? PyDict_GetItemWithError(globals.get(), configuration.module_name) : nullptr;
-    if (name == nullptr || !PyUnicode_Check(name)) {
-        PyErr_Clear();
-        return true;
-    }
-    return PyUnicode_Tailmatch(name, configuration.library, 0, PyUnicode_GET_LENGTH(name), -1) != 1;
+    const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+    if (text == nullptr) PyErr_Clear();
+    return text == nullptr || !is_own(text);
 }
 
 // Code of the program that made a call lately, kept alive.

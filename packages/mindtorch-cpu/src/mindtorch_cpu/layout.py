@@ -79,7 +79,6 @@ class Objects:
     """Of a thread that set none."""
     deferred: threading.local
     """The thread-local state of deferred execution."""
-    library: str
     """What names of modules that are no program begin with."""
     plain_types: set[type]
     fingerprint: Callable[..., Any]

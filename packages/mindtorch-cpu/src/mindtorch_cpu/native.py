@@ -119,7 +119,6 @@ def _shared() -> tuple[layout.Classes, layout.Objects]:
         state=state,
         default_mode=DEFAULT_MODE,
         deferred=deferred.thread,
-        library=record.LIBRARY,
         plain_types=plan.plain_types,
         fingerprint=call.fingerprint,
         unplannable=call.Unplannable,

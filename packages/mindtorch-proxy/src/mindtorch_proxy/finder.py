@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mindtorch_proxy.loaders import AliasLoader, MirrorLoader
+from mindtorch_proxy.loaders import AliasLoader, MirrorLoader, own_spec, wear, worn_spec
 from mindtorch_proxy.names import OURS, THEIRS, is_mindtorch_name, is_torch_name, to_mindtorch, to_torch
 
 
@@ -45,6 +45,9 @@ class TorchFinder:
     ) -> ModuleSpec | None:
         """Return a spec for a torch name that MindTorch has; for every other name leave the answer to the others."""
         if is_torch_name(fullname):
+            if target is not None and target is sys.modules.get(fullname):  # reloaded
+                own = own_spec(target)
+                return None if own is None else worn_spec(own, fullname)
             return self._alias_spec(fullname, path)
         if is_mindtorch_name(fullname):
             return self._mirrored_spec(fullname, path, target)
@@ -72,7 +75,8 @@ class TorchFinder:
         with self.lock:
             binding = self._binding.get(alias)
             if self._active and (binding is None or binding.bound) and name in sys.modules:
-                sys.modules.setdefault(alias, sys.modules[name])
+                if sys.modules.setdefault(alias, sys.modules[name]) is sys.modules[name]:
+                    wear(sys.modules[name], alias)
 
     def _alias_spec(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
         ours = to_mindtorch(fullname)
@@ -81,7 +85,7 @@ class TorchFinder:
             return None
         # `torch` itself is ours even when `mindtorch` is gone: its import then says so, and no other torch slips in.
         origin, locations = place or (None, [])
-        loader = AliasLoader(ours)
+        loader = AliasLoader(ours, fullname)
         spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)  # type: ignore[arg-type]
         if locations is not None:
             spec.submodule_search_locations = list(locations)

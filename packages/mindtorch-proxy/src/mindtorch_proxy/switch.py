@@ -8,6 +8,7 @@ from threading import RLock
 
 from mindtorch_proxy.ascend import AscendFinder, ascend_entries
 from mindtorch_proxy.finder import TorchFinder, loaded_mindtorch_modules, mindtorch_is_installed
+from mindtorch_proxy.loaders import take_off
 from mindtorch_proxy.names import DISTRIBUTION, OURS, torch_entries
 from mindtorch_proxy.real_torch import imported_real_torch, refusal, warn_of_holders
 from mindtorch_proxy.scope import Importing, Scope
@@ -138,6 +139,8 @@ def _turn_off() -> None:
     sys.meta_path = [finder for finder in sys.meta_path if finder not in (_finder, _ascend)]
     for name in {**torch_entries(), **ascend_entries()}:
         sys.modules.pop(name, None)
+    for name in loaded_mindtorch_modules():
+        take_off(sys.modules[name])
     sys.modules.update(_set_aside)  # type: ignore[arg-type]
     _changing = False
     _set_aside.clear()

@@ -6,7 +6,7 @@ import pytest
 
 REAL = importlib.util.find_spec("torch") is not None
 
-WHICH = "import torch; print(torch.__name__ + ' ' + str(torch.__version__))"
+WHICH = "import torch; print(torch.__path__[0].rpartition('/')[2] + ' ' + str(torch.__version__))"
 OURS = "mindtorch 2.13.0\n"
 
 
@@ -93,7 +93,7 @@ def test_other_torch_set_aside_and_restored_exactly(run_python, beside):
         "real, before = torch, state()\n"
         "with p.proxy(replace=True):\n"
         "    import torch\n"
-        "    print(torch.__name__)\n"
+        "    print(torch.__path__[0].rpartition('/')[2])\n"
         "import torch\n"
         "print(torch is real, state() == before, len(before) > 1)"
     )

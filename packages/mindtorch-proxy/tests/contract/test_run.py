@@ -148,7 +148,7 @@ def test_spawned_workers_see_the_proxy(run_python, tmp_path):
         import multiprocessing, os, torch
         def work(value):
             import torch
-            return torch.__name__, value.__module__, os.environ["MINDTORCH"]
+            return torch.__path__[0].rpartition("/")[2], value.__module__, os.environ["MINDTORCH"]
         if __name__ == "__main__":
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 print(pool.map(work, [torch.nn.Linear()]))
@@ -167,7 +167,7 @@ def test_child_site_passes_on_to_the_shadowed_sitecustomize(run_python, tmp_path
     write(tmp_path / "site" / "sitecustomize.py", "print('theirs ran', flush=True)")
     code = (
         "import os, subprocess, sys; from mindtorch_proxy.environment import hand_on; hand_on(os.environ)\n"
-        "subprocess.run([sys.executable, '-c', 'import torch, sys; print(torch.__name__, sys.path[1:2])'])"
+        "subprocess.run([sys.executable, '-c', 'import torch, sys; print(torch.__path__[0].rpartition(chr(47))[2], sys.path[1:2])'])"
     )
     result = run_python("-c", code, path=(tmp_path / "site",))
     lines = result.stdout.splitlines()

@@ -70,15 +70,35 @@ def test_spec_before_and_after_the_import():
     assert importlib.util.find_spec("torch.none") is None
 
 
-def test_modules_keep_their_own_identity():
+def shown(module):
+    return module.__name__, module.__spec__.name, module.__package__, module.__spec__.parent
+
+
+def test_modules_show_the_names_that_users_know():
     import torch.nn.functional
 
+    assert shown(torch) == ("torch",) * 4
+    assert shown(torch.nn) == ("torch.nn",) * 4
+    assert shown(torch.nn.functional) == ("torch.nn.functional", "torch.nn.functional", "torch.nn", "torch.nn")
     for module in (torch, torch.nn, torch.nn.functional):
-        assert module.__name__.startswith("mindtorch")
-        assert module.__spec__.name == module.__name__
+        assert module.__spec__.loader is module.__loader__
+        assert module.__spec__.origin == module.__spec__.loader.get_filename(module.__name__) == module.__file__
+        assert repr(module) == f"<module {module.__name__!r} from {module.__file__!r}>"
+    assert "relu" in inspect.getsource(torch.nn.functional)
+
+
+def test_modules_have_their_own_names_again_when_the_proxy_is_off():
+    import torch.nn.functional
+
+    module = torch.nn.functional
+    proxy.uninstall()
+    try:
+        assert module.__name__ == module.__spec__.name == "mindtorch.nn.functional"
         assert type(module.__loader__) is importlib.machinery.SourceFileLoader
         assert module.__spec__.loader is module.__loader__
-    assert "relu" in inspect.getsource(torch.nn.functional)
+    finally:
+        proxy.install()
+    assert module.__name__ == "torch.nn.functional"
 
 
 def test_reload_runs_the_code_again_in_the_same_module():
@@ -121,7 +141,7 @@ def test_module_that_imports_itself_by_the_other_name():
     import torch.circular
 
     assert torch.circular.seen is torch.circular
-    assert torch.circular.__spec__.name == "mindtorch.circular"
+    assert torch.circular.__spec__.name == "torch.circular"
 
 
 def test_name_switched_off_by_none():
@@ -172,7 +192,7 @@ def test_a_module_loaded_elsewhere_meanwhile_is_not_run_twice(monkeypatch):
 
     assert torch.lazy.deep.loads == 1
     assert sys.modules["torch.lazy.deep"] is sys.modules["mindtorch.lazy.deep"]
-    assert torch.lazy.deep.__spec__.name == "mindtorch.lazy.deep"
+    assert torch.lazy.deep.__spec__.name == "torch.lazy.deep"
 
 
 def test_a_name_being_bound_is_not_mirrored():

@@ -15,6 +15,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..frames import is_own
 from ..interface.wiring import wired
 from ..table import OpRow
 
@@ -69,7 +70,7 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
 def _levels() -> int:
     """Return how many frames stand between the caller and the program that called an operator."""
     frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0].startswith("mindtorch"):
+    while frame.f_back is not None and is_own(frame):
         frame, count = frame.f_back, count + 1
     return count
 

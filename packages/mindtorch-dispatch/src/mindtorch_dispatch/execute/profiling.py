@@ -19,6 +19,7 @@ import numpy as np
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..arguments.bound import Bound
+from ..frames import is_own
 from ..interface.wiring import wired
 from ..keys import DispatchKey
 from ..plan import Plan
@@ -186,7 +187,7 @@ def _stack() -> list[str]:
     lines = []
     frame = sys._getframe(2)
     while frame is not None:
-        if not frame.f_globals.get("__name__", "").startswith("mindtorch"):
+        if not is_own(frame):
             lines.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
         frame = frame.f_back  # type: ignore[assignment]
     return lines

@@ -19,21 +19,20 @@ from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..errors import bounds_error
 from ..execute.executor import Plan, operands, relate
+from ..frames import is_own
 from ..table import OpRow
 
 Record = tuple[Any, Plan, tuple[Any, ...], Any, CodeType, int]
 
 _new = object.__new__
 _frame = sys._getframe
-LIBRARY = "mindtorch"
-"""Modules whose names begin so are not the program: the line that recorded a call is the nearest one outside of them."""
 
 
 def caller(depth: int) -> tuple[CodeType, int]:
     """Return the code and the instruction of the program's call, from `depth` frames up outwards."""
     frame: Any = _frame(depth)
     nearest = frame
-    while frame.f_globals.get("__name__", "").startswith(LIBRARY):
+    while is_own(frame):
         frame = frame.f_back
         if frame is None:
             frame = nearest
