@@ -75,8 +75,9 @@ class TorchFinder:
         with self.lock:
             binding = self._binding.get(alias)
             if self._active and (binding is None or binding.bound) and name in sys.modules:
-                if sys.modules.setdefault(alias, sys.modules[name]) is sys.modules[name]:
-                    wear(sys.modules[name], alias)
+                module = sys.modules[name]
+                if sys.modules.setdefault(alias, module) is module:
+                    wear(module, alias)
 
     def _alias_spec(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
         ours = to_mindtorch(fullname)
