@@ -76,8 +76,8 @@ int run_loss(Map map, PyObject* given, PyObject* self, PyObject* target, PyObjec
 
 int run_backward(Map map, PyObject* given, PyObject* const* values, PyObject* reduction, double bound) {
     Reduced reduced;
-    if (!reduction_of(reduction, reduced) || !PyArray_CheckExact(given)) return 0;
-    const npy_intp count = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(given));
+    if (!reduction_of(reduction, reduced) || !PyArray_CheckExact(values[1])) return 0;
+    const npy_intp count = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[1]));  // as torch, where shapes differ
     const double numbers[MOST_NUMBERS] = {reduced == MEAN && count > 0 ? 1.0 / static_cast<double>(count) : 1.0, bound};
     const Forms by_kind[KINDS] = {{{map}}};
     return run_map({by_kind}, given, values, 3, numbers);
@@ -95,7 +95,8 @@ int loss(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 template <Map LossLoops::* op, bool bounded>
 int loss_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double bound = 0;
-    if (count != (bounded ? 5 : 4) || (bounded && !exact_number(values[4], bound))) return 0;
+    // numpy's kernel follows torch's comparisons where the bound is not positive.
+    if (count != (bounded ? 5 : 4) || (bounded && !(exact_number(values[4], bound) && bound > 0))) return 0;
     return run_backward(loss_loops().*op, out, values, values[3], bound);
 }
 

@@ -34,7 +34,7 @@ def mse_loss(out: Any, self: Any, target: Any, reduction: int) -> None:
 @kernel("mse_loss_backward")
 def mse_loss_backward(out: Any, grad_output: Any, self: Any, target: Any, reduction: int) -> None:
     """Gradient of `mse_loss`."""
-    np.multiply((2.0 * _share(out, reduction)) * (self - target), grad_output, out)
+    np.multiply((2.0 * _share(self, reduction)) * (self - target), grad_output, out)
 
 
 def _smooth(difference: Any, beta: float) -> Any:
@@ -52,8 +52,8 @@ def smooth_l1_loss(out: Any, self: Any, target: Any, reduction: int, beta: float
 def smooth_l1_loss_backward(out: Any, grad_output: Any, self: Any, target: Any, reduction: int, beta: float) -> None:
     """Gradient of `smooth_l1_loss`."""
     difference = self - target
-    slope = np.where(np.abs(difference) < beta, difference / (beta or 1.0), np.sign(difference))
-    np.multiply(_share(out, reduction) * slope, grad_output, out)
+    slope = np.where(difference <= -beta, -1, np.where(difference >= beta, 1, difference / (beta or 1.0)))
+    np.multiply(_share(self, reduction) * slope, grad_output, out)
 
 
 @kernel("huber_loss")
@@ -67,7 +67,7 @@ def huber_loss(out: Any, self: Any, target: Any, reduction: int, delta: float) -
 def huber_loss_backward(out: Any, grad_output: Any, self: Any, target: Any, reduction: int, delta: float) -> None:
     """Gradient of `huber_loss`."""
     slope = np.clip(self - target, -delta, delta)
-    np.multiply(_share(out, reduction) * slope, grad_output, out)
+    np.multiply(_share(self, reduction) * slope, grad_output, out)
 
 
 @kernel("binary_cross_entropy")

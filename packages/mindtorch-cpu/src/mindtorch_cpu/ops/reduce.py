@@ -122,7 +122,9 @@ def count_nonzero(out: Any, self: Any, dims: tuple[int, ...]) -> None:
 def vector_norm(out: Any, self: Any, order: float, dims: tuple[int, ...], keepdim: bool) -> None:
     """Norms of any order over dims."""
     magnitude = np.asarray(np.hypot(self.real, self.imag) if self.dtype.kind == "c" else np.abs(self))  # as `abs`
-    if order == math.inf:
+    if order != 0 and magnitude.size == out.size:
+        np.copyto(out, magnitude.reshape(out.shape))  # of one element each: no power can overflow
+    elif order == math.inf:
         _reduce_maximum(magnitude, dims, None, out, keepdim)
     elif order == -math.inf:
         _reduce_minimum(magnitude, dims, None, out, keepdim)

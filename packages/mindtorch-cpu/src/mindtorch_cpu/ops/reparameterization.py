@@ -62,7 +62,8 @@ def standard_gamma_grad(out: Any, self: Any, output: Any) -> None:
         def fall(w: Any) -> Any:
             return x * np.expm1(side * w) - shape * side * w
 
-        out[...] = x * _integral(fall, lambda w: np.abs(start + side * w), np.zeros(out.shape))
+        grown = x * _integral(fall, lambda w: np.abs(start + side * w), np.zeros(out.shape))
+        out[...] = np.where(x == 0, 0, grown)
 
 
 @kernel("_dirichlet_grad")

@@ -27,8 +27,13 @@ for _name, _function in {
 def lgamma(out: Any, self: Any) -> None:
     """Logarithm of the absolute value of the gamma function."""
     below = np.isneginf(self)
+    size = np.abs(self)
+    # Next to 0 it is -log(abs(x)), where scipy's reciprocal overflows.
+    tiny = (size > 0) & (size < np.finfo(out.dtype).smallest_normal)
+    near = -np.log(size, where=tiny, out=np.zeros_like(size))
     special.gammaln(self, out)
     np.copyto(out, np.inf, where=below)
+    np.copyto(out, near, where=tiny)
 
 
 @kernel("neg")

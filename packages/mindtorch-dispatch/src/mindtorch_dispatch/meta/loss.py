@@ -56,7 +56,7 @@ def elementwise_backward(name: str) -> MetaRule:
 
     def rule(grad_output: Spec, self: Spec, target: Spec, reduction: int, *options: Any) -> Outputs:
         compute = promoted((self, target))
-        spec = broadcast_spec((self, target), compute)
+        spec = broadcast_spec((self, target, grad_output), compute)
         check_floating(spec, name)
         return Outputs(spec, cast=compute)
 

@@ -50,6 +50,14 @@ OTHERS = [
     "t.bincount(t.tensor([3, -1]))",
     "t.lgamma(t.tensor([-float('inf'), float('inf'), float('nan'), 0.0, -1.0, 1e30, -1e30]))",
     "t.lgamma(t.tensor(-float('inf'), dtype=t.float16))",
+    "t.lgamma(t.tensor([5e-324, 1e-310, -5e-324, 2.3e-308, 0.0], dtype=t.float64))",
+    "t.lgamma(t.tensor([1e-45, 1e-40, -1e-45, 1.2e-38]))",
+    "t._standard_gamma_grad(t.tensor([0.0, 0.5, 2.0, 1e-3]), t.zeros(4))",
+    *(
+        f"t.linalg.vector_norm(t.tensor([[float('inf'), -0.0, 1e30, -3.0]]), {order}, dim=0)"
+        for order in ("0", "1", "2", "3", "0.5", "-1", "float('inf')", "-float('inf')")
+    ),
+    "t.norm(t.tensor(1e300, dtype=t.float64))",
     "t.special.airy_ai(t.tensor([1e30, float('inf'), -float('inf'), 104.0, 103.0]))",
 ]
 
@@ -64,8 +72,22 @@ CONVOLUTIONS = [
     "t.ones(1, 3, 8, 8))",
 ]
 
+LOSSES = [
+    f"t.ops.aten.{name}_backward({gradient}, {operands}, {reduction}{bound})"
+    for name, bound in (
+        ("mse_loss", ""),
+        ("smooth_l1_loss", ", 1.0"),
+        ("smooth_l1_loss", ", -1.0"),
+        ("smooth_l1_loss", ", 0.0"),
+        ("huber_loss", ", 1.0"),
+    )
+    for reduction in (0, 1, 2)
+    for gradient in ("t.tensor(1.0)", "t.ones(3, 1)")
+    for operands in ("t.tensor(2.0), t.tensor([0.0, 1.0])", "t.tensor([2.0, 1.0]), t.tensor(1.0)")
+]
+
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("expression", [*POLYNOMIALS, *TRIANGLES, *OTHERS, *CONVOLUTIONS])
+@pytest.mark.parametrize("expression", [*POLYNOMIALS, *TRIANGLES, *OTHERS, *CONVOLUTIONS, *LOSSES])
 def test_like_torch(expression: str) -> None:
     agrees(expression)
