@@ -1,10 +1,10 @@
-"""The native code of mindtorch-cpu on aarch64: built by a cross compiler, tested with an emulated processor.
+"""The native code on aarch64: built by a cross compiler, tested with an emulated processor.
 
     python tools/aarch64.py [--folder FOLDER] [--write] [-- PYTEST-ARGUMENTS]
 
 Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
 qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
-packages/mindtorch-cpu/tests/unit (but slow tests) unless told otherwise; the exit status is pytest's. It is ten times
+their tests/unit (but slow tests) unless told otherwise; the exit status is pytest's. It is ten times
 slower than a processor, so the release builds its wheels on real ones; this is for looking into what fails there.
 `--write` puts the counts, and the reasons of what was skipped, into docs/status/aarch64.md.
 """
@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MEMBER = ROOT / "packages" / "mindtorch-cpu"
+MEMBERS = [ROOT / "packages" / name for name in ("mindtorch-cpu", "mindtorch-runtime")]
 PAGE = ROOT / "docs" / "status" / "aarch64.md"
 COMPILER = "aarch64-linux-gnu-g++"
 EMULATOR = "qemu-aarch64"
@@ -83,18 +83,24 @@ def fetch_packages(folder: Path) -> Path:
     return site
 
 
-def build(folder: Path, root: Path, site: Path) -> Path:
-    """Return a folder with the package `mindtorch_cpu` and its module for aarch64."""
-    target = folder / "native"
+def build(folder: Path, root: Path, site: Path) -> list[Path]:
+    """Return folders with the packages that have native modules, built for aarch64."""
+    return [build_member(member, folder, root, site) for member in MEMBERS]
+
+
+def build_member(member: Path, folder: Path, root: Path, site: Path) -> Path:
+    """Return a folder with one of them."""
+    target = folder / "native" / member.name
     include = root / "usr/include"
-    run("cmake", "-S", MEMBER, "-B", target, "-G", "Ninja", "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+    run("cmake", "-S", member, "-B", target, "-G", "Ninja", "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
         f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_CXX_FLAGS=-I{include}", f"-DPython_EXECUTABLE={sys.executable}",
         f"-DPython_INCLUDE_DIR={include / f'python{VERSION}'}",
         f"-DPython_NumPy_INCLUDE_DIR={site / 'numpy/_core/include'}", stdout=subprocess.DEVNULL)  # fmt: skip
     run("cmake", "--build", target)
-    package = folder / "package" / "mindtorch_cpu"
+    name = member.name.replace("-", "_")
+    package = folder / "package" / member.name / name
     shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(MEMBER / "src/mindtorch_cpu", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copytree(member / "src" / name, package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     shutil.copy(next(target.glob("_native*.so")), package / "_native.so")
     return package.parent
 
@@ -131,7 +137,7 @@ def page(results: Path) -> str:
         "# Native code on aarch64",
         "",
         f"Written on {datetime.date.today()} by `python tools/aarch64.py --write`; do not edit. The native code of",
-        f"mindtorch-cpu, built by {first_line(COMPILER, '--version')},",
+        f"mindtorch-cpu and mindtorch-runtime, built by {first_line(COMPILER, '--version')},",
         f"under {first_line(EMULATOR, '--version')}. No aarch64 processor was at hand.",
         "",
         "| tests | passed | failed | skipped |",
@@ -149,16 +155,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aarch64")
     parser.add_argument("--write", action="store_true", help="write the page of docs/status")
-    parser.add_argument("arguments", nargs="*", help="for pytest; default: the unit tests of mindtorch-cpu")
+    parser.add_argument("arguments", nargs="*", help="for pytest; default: the unit tests of both")
     options = parser.parse_args()
     missing = [name for name in (COMPILER, EMULATOR, "apt-get", "dpkg", "cmake", "ninja") if shutil.which(name) is None]
     if missing:
         raise SystemExit(f"not found: {', '.join(missing)}; see the first lines of {Path(__file__).name}")
     folder = options.folder.resolve()
     root, site = fetch_python(folder), fetch_packages(folder)
-    package = build(folder, root, site)
+    packages = build(folder, root, site)
     program, start = write_start(folder, root)
-    sources = [start, package, *(path for path in sorted(ROOT.glob("packages/*/src")) if path != MEMBER / "src"), site]
+    others = [path for path in sorted(ROOT.glob("packages/*/src")) if path.parent not in MEMBERS]
+    sources = [start, *packages, *others, site]
     environment = {
         **os.environ,
         "PYTHONHOME": str(root / "usr"),
@@ -166,7 +173,7 @@ def main() -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MINDTORCH_NATIVE": "1",
     }
-    tests = options.arguments or ["-q", "-m", "not slow", str(MEMBER / "tests/unit")]
+    tests = options.arguments or ["-q", "-m", "not slow", *(str(member / "tests/unit") for member in MEMBERS)]
     results = folder / "results.xml"
     done = subprocess.run(
         [program, "-m", "pytest", "-p", "no:cacheprovider", f"--junit-xml={results}", *tests],

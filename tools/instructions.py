@@ -38,8 +38,10 @@ def environment() -> str:
 def run_cases() -> None:
     """Run every case between two marks; what `count` starts under valgrind."""
     importlib.import_module("mindtorch_proxy").install()
-    if importlib.import_module("mindtorch_cpu.native").module is None:
-        raise SystemExit("instructions: the native module is not built, and it is what is counted")
+    if any(
+        importlib.import_module(name).module is None for name in ("mindtorch_cpu.native", "mindtorch_runtime.native")
+    ):
+        raise SystemExit("instructions: a native module is not built, and they are what is counted")
     sys.path.insert(0, str(Path(__file__).parent / "bench"))
     module = importlib.import_module("tiny_cases")
     for step, count in [(_nothing, 400), *((getattr(module, name)(), count) for name, count in CASES.items())]:

@@ -1,8 +1,8 @@
-"""The native code of mindtorch-cpu under AddressSanitizer and UndefinedBehaviorSanitizer.
+"""The native code of mindtorch-cpu and mindtorch-runtime under AddressSanitizer and UndefinedBehaviorSanitizer.
 
     python tools/sanitized.py [PART ...] [--op PATTERN ...] [--samples N] [--resume] [--write]
 
-Builds the module with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages below build/sanitized, then runs the PARTs:
+Builds the modules with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages below build/sanitized, then runs the PARTs:
 
     ops ops-float64 ops-bfloat16 ops-int32 ops-complex64 modules optimizers    sweeps over torch's databases
     tests    the unit tests of mindtorch-cpu, and those of the executor, the backward loop and the planned calls
@@ -11,7 +11,7 @@ Builds the module with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages bel
 
 (default: ops, tests and fuzz). Needs torch, gcc or clang with their sanitizers' libraries, cmake and ninja. What a sanitizer
 reports is a finding, and so is a process that dies; the exit status is 1 when there are any. `--resume` goes on where an
-earlier run of the same module was stopped, `--write` puts the figures into docs/status/sanitizers.md. What failed
+earlier run of the same modules was stopped, `--write` puts the figures into docs/status/sanitizers.md. What failed
 otherwise, a wrong value say, is for the sweep and the tests without sanitizers to tell; their times are five times these.
 """
 
@@ -38,8 +38,10 @@ FOLDER = ROOT / "build" / "sanitized"
 RECORDS = FOLDER / "records"
 PAGE = ROOT / "docs" / "status" / "sanitizers.md"
 SWEEPS = ("ops", "ops-float64", "ops-bfloat16", "ops-int32", "ops-complex64", "modules", "optimizers")
+COMPILED = ("mindtorch-cpu", "mindtorch-runtime")
 TESTS = (
     "mindtorch-cpu/tests/unit",
+    "mindtorch-runtime/tests/unit",
     "mindtorch-dispatch/tests",
     "mindtorch-autograd/tests/unit",
     "mindtorch-autograd/tests/contract",
@@ -51,19 +53,22 @@ ENTRY_SECONDS = 300.0
 TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
 
 
-def build() -> Path:
-    """Return the module, built anew from the sources, in its copy of the packages."""
-    member = ROOT / "packages" / "mindtorch-cpu"
+def build() -> list[Path]:
+    """Return the modules, built anew from the sources, in their copy of the packages."""
     quiet = {"stdout": subprocess.DEVNULL, "check": True}
-    subprocess.run(
-        ["cmake", "-S", member, "-B", FOLDER, "-G", "Ninja", "-DMINDTORCH_SANITIZE=ON",
-         f"-DPython_EXECUTABLE={sys.executable}"], **quiet)  # fmt: skip
-    subprocess.run(["cmake", "--build", FOLDER], check=True)
     copy = FOLDER / "packages"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT / "packages", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    subprocess.run(["cmake", "--install", FOLDER, "--prefix", copy / "mindtorch-cpu" / "src"], **quiet)
-    return next((copy / "mindtorch-cpu" / "src" / "mindtorch_cpu").glob("_native*.so"))
+    modules = []
+    for name in COMPILED:
+        folder = FOLDER / "build" / name
+        subprocess.run(
+            ["cmake", "-S", ROOT / "packages" / name, "-B", folder, "-G", "Ninja", "-DMINDTORCH_SANITIZE=ON",
+             f"-DPython_EXECUTABLE={sys.executable}"], **quiet)  # fmt: skip
+        subprocess.run(["cmake", "--build", folder], check=True)
+        subprocess.run(["cmake", "--install", folder, "--prefix", copy / name / "src"], **quiet)
+        modules.append(next((copy / name / "src" / name.replace("-", "_")).glob("_native*.so")))
+    return modules
 
 
 def environment() -> dict[str, str]:
@@ -236,10 +241,10 @@ def main() -> int:
         "--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable"
     )
     parser.add_argument("--samples", type=int, default=8, help="samples per entry of the sweeps (default 8)")
-    parser.add_argument("--resume", action="store_true", help="leave out what was run on the same module")
+    parser.add_argument("--resume", action="store_true", help="leave out what was run on the same modules")
     parser.add_argument("--write", action="store_true", help="write the page of docs/status")
     options = parser.parse_args()
-    module = hashlib.sha256(build().read_bytes()).hexdigest()[:16]
+    module = hashlib.sha256(b"".join(path.read_bytes() for path in build())).hexdigest()[:16]
     RECORDS.mkdir(parents=True, exist_ok=True)
     try_sanitizers()
     plain = dict(os.environ)

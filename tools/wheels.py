@@ -4,7 +4,7 @@
     python tools/wheels.py compat         install the combinations users install, import what must be there
     python tools/wheels.py alone MEMBER   the wheel, its declared dependencies, its own tests
     python tools/wheels.py own MEMBER     its own tests in this environment, where it is installed
-    python tools/wheels.py portable FILE  released wheels of the compiled member: what they may hold and how they are named
+    python tools/wheels.py portable FILE  released wheels of compiled members: what they may hold and how they are named
 
 Runs in the environment `pkg` (`./hatchw run pkg:check`), where no member is installed.
 """
@@ -26,15 +26,29 @@ from typing import Any
 import members as workspace
 from members import ROOT, Member
 
+COMPILED = {"mindtorch-cpu": "numpy kernels are used", "mindtorch-runtime": "calls run in Python"}
+"""Members with a native module, and what their build says where it cannot be made."""
+
+
+def demand(name: str) -> str:
+    """The variable that makes a build of a compiled member without its module an error."""
+    return name.upper().replace("-", "_") + "_REQUIRE"
+
+
+def native_smoke(name: str) -> str:
+    """A program that fails where the module was demanded of the build and is not there."""
+    return (
+        f"import os; from {name.replace('-', '_')} import native; "
+        f"assert native.module or os.environ.get({demand(name)!r}) != '1', 'the native module is missing'"
+    )
+
+
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 SMOKE = {
     "mindtorch-storage": "import mindtorch_storage",
     "mindtorch-dispatch": "import mindtorch_dispatch",
     "mindtorch-autograd": "import mindtorch_autograd",
-    "mindtorch-cpu": (
-        "import os; from mindtorch_cpu import native; "
-        "assert native.module or os.environ.get('MINDTORCH_CPU_REQUIRE') != '1', 'the native module is missing'"
-    ),
+    **{name: native_smoke(name) for name in COMPILED},
     "mindtorch-npu": "import mindtorch_npu",
     "mindtorch-proxy": "import mindtorch_proxy",
     "mindtorch-testing": "import mindtorch_testing",
@@ -103,7 +117,8 @@ def check(found: dict[str, Member]) -> None:
             names = archive.getnames()
         if not any("/tests/" in n for n in names):
             raise SystemExit(f"{stem}.tar.gz: no tests in the source distribution")
-    check_fallback(found["mindtorch-cpu"])
+    for name in COMPILED:
+        check_fallback(found[name])
     print(f"check: {len(artefacts)} artefacts are fine")
 
 
@@ -112,16 +127,16 @@ def check_fallback(member: Member) -> None:
     command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o"]
     environment = {**os.environ, "CXX": "false"}
     with tempfile.TemporaryDirectory() as folder:
-        environment["MINDTORCH_CPU_REQUIRE"] = "0"
+        environment[demand(member.name)] = "0"
         done = subprocess.run([*command, folder, member.folder], env=environment, capture_output=True, text=True)
         made = [wheel.name for wheel in Path(folder).glob("*.whl")]
         if done.returncode or len(made) != 1 or not made[0].endswith("-py3-none-any.whl"):
             raise SystemExit(f"{member.name} without a compiler: no pure wheel ({made})\n{done.stdout}{done.stderr}")
-        if "numpy kernels are used" not in done.stdout + done.stderr:
+        if COMPILED[member.name] not in done.stdout + done.stderr:
             raise SystemExit(f"{member.name} without a compiler: nothing is said about it")
-        environment["MINDTORCH_CPU_REQUIRE"] = "1"
+        environment[demand(member.name)] = "1"
         if not subprocess.run([*command, folder, member.folder], env=environment, capture_output=True).returncode:
-            raise SystemExit(f"{member.name}: MINDTORCH_CPU_REQUIRE=1 does not refuse a build without a compiler")
+            raise SystemExit(f"{member.name}: {demand(member.name)}=1 does not refuse a build without a compiler")
 
 
 def inspect_wheel(member: Member, wheel: Path) -> None:
@@ -164,7 +179,7 @@ def install(folder: Path, wheelhouse: Path, requirements: list[str]) -> Path:
 
 
 def combinations(found: dict[str, Member], released: dict[str, str]) -> list[Combination]:
-    """What users install: the whole, the NPU runtime alone, each member alone, one member held back."""
+    """What users install: the whole, the NPU runtime alone, each member alone, L2's in pairs, one member held back."""
     full = workspace.closure("mindtorch-full", found)
     backend = workspace.closure("mindtorch-npu", found, "backend")
     result = [
@@ -179,6 +194,8 @@ def combinations(found: dict[str, Member], released: dict[str, str]) -> list[Com
     for name in found:
         if name != "mindtorch-full":
             result.append(Combination(f"{name} alone", [name], workspace.closure(name, found)))
+    for pair in (["mindtorch-cpu", "mindtorch-runtime"], ["mindtorch-autograd", "mindtorch-runtime"]):
+        result.append(Combination(" and ".join(pair), pair, set().union(*(workspace.closure(n, found) for n in pair))))
     for name, version in released.items():
         pin = f"{name}=={version}"
         brought = full | workspace.closure(name, found)
@@ -199,7 +216,7 @@ def last_releases(found: dict[str, Member], wheelhouse: Path) -> dict[str, str]:
         with tempfile.TemporaryDirectory() as folder:
             archive = Path(folder) / "source.tar"
             inside = member.folder.relative_to(ROOT)
-            run("git", "archive", "-o", archive, tags[0], inside, cwd=ROOT)
+            run("git", "archive", "-o", archive, tags[0], "packages", cwd=ROOT)  # members may link to others' headers
             with tarfile.open(archive) as tar:
                 tar.extractall(folder, filter="data")
             build(member, wheelhouse, source=Path(folder) / inside)
@@ -236,7 +253,8 @@ def portable(wheels: list[Path]) -> None:
             names = archive.namelist()
         if "-manylinux_" not in wheel.name:
             raise SystemExit(f"{wheel.name}: not for any Linux")
-        if not any(n.startswith("mindtorch_cpu/_native.") and n.endswith(".so") for n in names):
+        package = wheel.name.partition("-")[0]
+        if not any(n.startswith(f"{package}/_native.") and n.endswith(".so") for n in names):
             raise SystemExit(f"{wheel.name}: the native module is missing")
         if copies := [n for n in names if ".libs/" in n]:
             raise SystemExit(f"{wheel.name}: holds copies of libraries, {copies}")

@@ -14,8 +14,16 @@ LOWER = {
     "mindtorch_autograd": {"mindtorch_dispatch", "mindtorch_storage"},
     "mindtorch_cpu": {"mindtorch_dispatch", "mindtorch_storage"},
     "mindtorch_npu": set(),
+    "mindtorch_runtime": {"mindtorch_dispatch", "mindtorch_storage"},
     "mindtorch_proxy": set(),
-    "mindtorch": {"mindtorch_autograd", "mindtorch_cpu", "mindtorch_dispatch", "mindtorch_proxy", "mindtorch_storage"},
+    "mindtorch": {
+        "mindtorch_autograd",
+        "mindtorch_cpu",
+        "mindtorch_dispatch",
+        "mindtorch_proxy",
+        "mindtorch_runtime",
+        "mindtorch_storage",
+    },
 }
 ALL = {*LOWER, "mindtorch_testing"}
 

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "simd/cpu_capability.h"
-#include "call/entry.h"
-#include "call/interface.h"
+#include "kernels/kernel.h"
 #include "parallel.h"
 
 namespace mindtorch {
@@ -35,12 +34,6 @@ static PyObject* overstep(PyObject*, PyObject* count) {
 #endif
 
 static PyMethodDef methods[] = {
-    method<install>("install", "install(classes, objects): take those of storage and dispatch, as layout.py has them."),
-    method<install_autograd>("install_autograd", "install_autograd(classes, objects): the same of autograd."),
-    method<caller>("caller",
-                   "caller(packet, fallback, method): a function, or method, that runs planned calls and leaves others "
-                   "to fallback.\n"
-                   "caller(packet, fallback, method, row): of the calls of one overload."),
     method<draw_from>("draw_from", METH_VARARGS,
                       "draw_from(generator, fused, vector_normal): let random kernels draw, from `generator` where a "
                       "call names none; "
@@ -48,37 +41,15 @@ static PyMethodDef methods[] = {
     method<get_thread_count>("thread_count", METH_NOARGS,
                              "How many threads a kernel may use; 1 in a fresh child of fork()."),
     method<put_thread_count>("set_thread_count", METH_O, "set_thread_count(count): let kernels use that many threads."),
-    method<propagate>(
-        "propagate",
-        "propagate(task, starts, roots): run a backward pass from the nodes `starts`; `roots` is emptied."),
-    method<shortcut>("shortcut",
-                     "shortcut(caller, type, constants, fallback): a method that is caller(self, *constants, argument) "
-                     "where that is "
-                     "planned for an argument of the type, and fallback(self, argument) elsewhere."),
-    method<guarded>(
-        "guarded",
-        "guarded(function, asking, name): the method `name` of tensors: function(self, ...) of a plain tensor where no "
-        "mode "
-        "asks for calls, and asking(self, ...) elsewhere."),
-    method<subscript_by>("subscript_by",
-                         "subscript_by(select, slice, unsqueeze, end): let tuples of indices be read here, with these "
-                         "methods of tensors."),
-    method<view_of>("view_of",
-                    "view_of(tensor, items): the view that a tuple of ints, slices, None and ... selects; None where "
-                    "there is another "
-                    "index or one that is wrong, and for tensors that are not plain."),
-    method<fill>("fill", METH_O,
-                 "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what "
-                 "is Python's "
-                 "to\n"
-                 "run, or fails, stays and is not passed."),
     method<chain>("chain",
                   "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with "
                   "nothing done,\n"
-                  "where they are not dense floats of one dtype and, in an item, one geometry.\n"
-                  "chain(steps, lists, numbers, writes): on tensors, noting a write for every slot in `writes`; False "
-                  "also where a\n"
-                  "tensor is not plain."),
+                  "where they are not dense floats of one dtype and, in an item, one geometry."),
+    method<kernel>("kernel", "kernel(row, numpy_kernel): the native kernel of a row; KeyError when there is none."),
+    method<kernels>("kernels", METH_NOARGS,
+                    "Of every native kernel its rows, apart by spaces, and whether it reads and writes bfloat16 and "
+                    "float16 itself."),
+    method<use_bfloat16>("use_bfloat16", METH_O, "use_bfloat16(dtype): numpy's dtype of bfloat16."),
     method<limit_host_cache>("limit_host_cache", METH_O,
                              "limit_host_cache(bytes): keep that much freed memory of large arrays."),
     method<empty_host_cache>("empty_host_cache", METH_NOARGS, "Give freed memory that is kept back to the system."),
@@ -94,7 +65,7 @@ static PyMethodDef methods[] = {
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     "mindtorch_cpu._native",
-    "Native executor and kernels of the CPU backend.",
+    "Native kernels of the CPU backend.",
     -1,
     methods,
     nullptr,
@@ -106,11 +77,14 @@ static PyModuleDef definition = {
 static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
-    if (!module || add_types(module.get()) < 0 || PyModule_AddStringConstant(module.get(), "LAYOUT", LAYOUT_HASH) < 0 ||
+    if (!module || PyModule_AddType(module.get(), &KernelType) < 0 ||
+        PyModule_AddStringConstant(module.get(), "DECLARATION", MINDTORCH_DECLARATION) < 0 ||
         PyModule_AddStringConstant(module.get(), "INSTRUCTIONS", instruction_set_name()) < 0)
         return nullptr;
     Ref operations(chain_operations());
     if (!operations || PyModule_AddObjectRef(module.get(), "CHAIN_OPERATIONS", operations.get()) < 0) return nullptr;
+    Ref memory(host_cache_capsule());
+    if (!memory || PyModule_AddObjectRef(module.get(), "MEMORY", memory.get()) < 0) return nullptr;
     return module.release();
 }
 

@@ -1,10 +1,7 @@
 // The pool is OpenMP's: other libraries that were built with it use the same threads.
 #include "parallel.h"
 
-#include <chrono>
-#include <thread>
-
-#include "unlocked.h"
+#include "mindtorch/unlocked.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -45,10 +42,6 @@ const bool prepared = [] {
 }();
 
 }  // namespace
-
-void wait_for_end() noexcept {
-    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-}
 
 int thread_count() { return threads; }
 

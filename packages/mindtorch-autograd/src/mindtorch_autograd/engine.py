@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.execute.profiling import BACKWARD, FUNCTION
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.references import is_unshared
@@ -27,8 +28,6 @@ NESTING = 15
 """Re-entrant backward passes on one Python stack; the next one runs in a thread of its own."""
 
 _local = threading.local()
-_twin: list[Callable[..., None]] = []
-"""At most one: the native form of the loop of `GraphTask.run`."""
 _anomaly = anomaly._settings
 
 
@@ -41,11 +40,6 @@ def current_task() -> GraphTask | None:
     """Return the innermost backward running in this thread, None outside of one."""
     stack = running_tasks()
     return stack[-1] if stack else None
-
-
-def install_loop(loop: Callable[[GraphTask, list[Node], list[Any]], None]) -> None:
-    """Have `loop(task, starts, roots)` run the passes that nobody watches, as `GraphTask.run` does; it empties `roots`."""
-    _twin[:] = [loop]
 
 
 class GraphTask:
@@ -111,8 +105,8 @@ class GraphTask:
     def run(self, roots: list[tuple[Node, int, Any]]) -> None:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
         starts = self.starts = list(dict.fromkeys(node for node, _, _ in roots))
-        if _twin and self.recording is None and not _anomaly["enabled"]:
-            self._run_twin(starts, roots)
+        if native_path.propagate is not None and self.recording is None and not _anomaly["enabled"]:
+            self._run_native(native_path.propagate, starts, roots)
             return
         waiting = self._count_dependencies(starts)
         buffers = self._fill(roots)
@@ -167,12 +161,14 @@ class GraphTask:
             if recording is not None:
                 recording.close(depth)
 
-    def _run_twin(self, starts: list[Node], roots: list[tuple[Node, int, Any]]) -> None:
-        """As `run`, in native code."""
+    def _run_native(
+        self, propagate: Callable[..., None], starts: list[Node], roots: list[tuple[Node, int, Any]]
+    ) -> None:
+        """As `run`, by the native call path."""
         tasks = running_tasks()
         tasks.append(self)
         try:
-            _twin[0](self, starts, roots)
+            propagate(self, starts, roots)
             for callback in self.callbacks:
                 callback()
         finally:

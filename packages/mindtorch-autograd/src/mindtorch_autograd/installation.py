@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.interface.autograd import PlanRequest, hooks
+from mindtorch_dispatch.interface.autograd import NativeParts, PlanRequest, hooks
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.spec import Spec
@@ -12,7 +12,7 @@ from mindtorch_storage.spec import Spec
 from . import anomaly
 from .accumulate import add, add_in_place
 from .derivative import find_derivative
-from .engine import GraphTask, install_loop
+from .engine import GraphTask
 from .forward_mode import plan_forward
 from .missing import MissingRecorder
 from .mutation import plan_watched
@@ -61,20 +61,20 @@ def install() -> None:
     """Put this autograd into the call path."""
     hooks.install(make_recorder, has_formula, plan_forward, plan_watched)
     hooks.maker = maker
-    hooks.parts = {
-        "Recorder": Recorder,
-        "OpNode": OpNode,
-        "AccumulateGrad": AccumulateGrad,
-        "sequence": sequence,
-        "anomaly": anomaly._settings,
-        "gradient_edge": gradient_edge,
-        "nowhere": NOWHERE,
-        "GraphTask": GraphTask,
-        "add": add,
-        "add_in_place": add_in_place,
-        "fit": fit,
-        "unpack": unpack,
-        "SavedResult": SavedResult,
-        "install_loop": install_loop,
-    }
+    parts = NativeParts(
+        recorder=Recorder,
+        node=OpNode,
+        leaf=AccumulateGrad,
+        task=GraphTask,
+        result=SavedResult,
+        sequence=sequence,
+        anomaly=anomaly._settings,
+        gradient_edge=gradient_edge,
+        nowhere=NOWHERE,
+        add=add,
+        add_in_place=add_in_place,
+        fit=fit,
+        unpack=unpack,
+    )
+    hooks.parts.give(parts)
     wired.next_sequence = lambda: int(repr(sequence)[6:-1])  # "count(12)": all that shows a counter without counting

@@ -39,7 +39,7 @@ bool is_reduced_and_large(PyObject* value, Stored& format) {
     if (!PyArray_CheckExact(value)) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(value);
     const int type = PyArray_TYPE(array);
-    if (type != NPY_HALF && type != configuration.bfloat16) return false;
+    if (type != NPY_HALF && type != bfloat16_type) return false;
     format = type == NPY_HALF ? FLOAT16 : BFLOAT16;
     return PyArray_SIZE(array) >= MANY;
 }

@@ -17,7 +17,7 @@ Kind kind_of_elements(PyArrayObject* array) {
         case NPY_DOUBLE: return DOUBLE_KIND;
         case NPY_INT64: return LONG_KIND;
         case NPY_BOOL: return BOOL_KIND;
-        default: return PyArray_TYPE(array) == configuration.bfloat16 ? FLOAT_KIND : KINDS;
+        default: return PyArray_TYPE(array) == bfloat16_type ? FLOAT_KIND : KINDS;
     }
 }
 
@@ -268,7 +268,7 @@ static bool run_skinny(const Maps& maps, PyObject* out, PyObject* const* values,
     auto* to = reinterpret_cast<PyArrayObject*>(out);
     const Kind kind = kind_of_elements(to);
     if (kind == KINDS || maps.by_kind[kind].form[0] == nullptr || !PyArray_ISCARRAY(to) ||
-        PyArray_TYPE(to) == configuration.bfloat16)
+        PyArray_TYPE(to) == bfloat16_type)
         return false;
     const int ndim = PyArray_NDIM(to);
     size_t total = 1;

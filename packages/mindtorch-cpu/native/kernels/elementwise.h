@@ -2,7 +2,7 @@
 // loop over dense elements.
 #pragma once
 
-#include "call/interface.h"
+#include "kernels/kernel.h"
 #include "kernels/map.h"
 #include "kernels/transfer.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/kernel.h"
 #include "kernels/operand.h"
 #include "parallel.h"
-#include "call/program.h"
 
 namespace mindtorch {
 
@@ -38,7 +38,6 @@ struct ChainCall {
     std::vector<double> numbers;
     std::vector<Item> items;
     std::vector<Range> targets, sources;
-    const Permission* tensors;  // null where the lists have arrays
     int kind;
 };
 
@@ -98,8 +97,7 @@ bool read_item(ChainCall& call, PyObject* const* lists, Py_ssize_t index) {
     PyArrayObject* first = nullptr;
     for (size_t slot = 0; slot < call.given; slot++) {
         PyObject* given = PyList_GET_ITEM(lists[slot], index);
-        if (call.tensors != nullptr) given = call.tensors->array_of(given);
-        PyArrayObject* array = given == nullptr ? nullptr : dense(given);
+        PyArrayObject* array = dense(given);
         if (array == nullptr || (call.written[slot] && !PyArray_ISWRITEABLE(array))) return false;
         if (first == nullptr) first = array;
         if (array != first && !same_geometry(first, array)) return false;
@@ -156,28 +154,14 @@ void run_items(const ChainCall& call) {
     });
 }
 
-// Bump the versions of the tensors in the slots that `writes` names, as often as it names them.
-int note_writes(PyObject* writes, PyObject* const* lists, size_t given) {
-    for (Py_ssize_t place = 0; place < PyBytes_GET_SIZE(writes); place++) {
-        const auto slot = static_cast<unsigned char>(PyBytes_AS_STRING(writes)[place]);
-        if (slot >= given) continue;
-        for (Py_ssize_t index = 0; index < PyList_GET_SIZE(lists[slot]); index++)
-            if (bump_version(PyList_GET_ITEM(lists[slot], index)) < 0) return -1;
-    }
-    return 0;
-}
-
 }  // namespace
 
 PyObject* chain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    if ((count != 3 && count != 4) || !PyBytes_Check(arguments[0]) || !PyTuple_Check(arguments[1]) ||
-        !PyTuple_Check(arguments[2]) || (count == 4 && !PyBytes_Check(arguments[3]))) {
-        PyErr_SetString(PyExc_TypeError, "chain(steps, lists, numbers, writes)");
+    if (count != 3 || !PyBytes_Check(arguments[0]) || !PyTuple_Check(arguments[1]) || !PyTuple_Check(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "chain(steps, lists, numbers)");
         return nullptr;
     }
-    const Permission permission;
     ChainCall call;
-    call.tensors = count == 4 ? &permission : nullptr;
     call.steps = reinterpret_cast<const ChainStep*>(PyBytes_AS_STRING(arguments[0]));
     call.step_count = static_cast<size_t>(PyBytes_GET_SIZE(arguments[0])) / sizeof(ChainStep);
     call.given = static_cast<size_t>(PyTuple_GET_SIZE(arguments[1]));
@@ -199,7 +183,6 @@ PyObject* chain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
         if (!read_item(call, lists, index)) Py_RETURN_FALSE;
     if (call.items.size() > 1 && !items_are_apart(call)) Py_RETURN_FALSE;
     run_items(call);
-    if (count == 4 && note_writes(arguments[3], lists, call.given) < 0) return nullptr;
     Py_RETURN_TRUE;
 }
 

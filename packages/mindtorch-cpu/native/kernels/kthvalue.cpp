@@ -1,5 +1,5 @@
 // Elements of a rank, medians among them: which they are is known without sorting what is smaller and what is larger.
-#include "call/entry.h"
+#include "mindtorch/entry.h"
 #include "kernels/order.h"
 #include "parallel.h"
 #include "kernels/region.h"

@@ -158,7 +158,7 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
     if (!PyArray_CheckExact(out)) return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
     const int type = PyArray_TYPE(array);
-    const bool bfloat16 = type == configuration.bfloat16;
+    const bool bfloat16 = type == bfloat16_type;
     if ((type != NPY_FLOAT && type != NPY_DOUBLE && !bfloat16) || !PyArray_ISWRITEABLE(array)) return 0;
     View &to = operands.out, &a = operands.left, &b = operands.right;
     const bool inner = PyArray_NDIM(array) == 0;

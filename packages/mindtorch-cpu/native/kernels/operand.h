@@ -1,7 +1,7 @@
 // What kernels look at in their operands.
 #pragma once
 
-#include "call/interface.h"
+#include "kernels/kernel.h"
 
 namespace mindtorch {
 

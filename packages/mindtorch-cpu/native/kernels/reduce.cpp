@@ -1,6 +1,6 @@
 // Sums, products, extremes, norms, variances and places of extremes over any dimensions. What is not dense along its
 // innermost dimension is numpy's.
-#include "call/entry.h"
+#include "mindtorch/entry.h"
 #include "kernels/reduce.h"
 
 #include "kernels/elementwise.h"

@@ -1,5 +1,5 @@
 // Softmax and layer norm of rows, and their backwards, on dense float32 operands; everything else is numpy's.
-#include "call/entry.h"
+#include "mindtorch/entry.h"
 #include "kernels/softmax_layer_norm.h"
 
 #include "kernels/operand.h"
@@ -59,7 +59,7 @@ struct Stretch {
     bool take(PyObject* value, npy_intp count, PyArrayObject* out) {
         if (!PyArray_CheckExact(value)) return false;
         auto* array = reinterpret_cast<PyArrayObject*>(value);
-        bfloat16 = PyArray_TYPE(array) == configuration.bfloat16;
+        bfloat16 = PyArray_TYPE(array) == bfloat16_type;
         data = PyArray_BYTES(array);
         return (bfloat16 || PyArray_TYPE(array) == NPY_FLOAT) && PyArray_ISCARRAY_RO(array) &&
                PyArray_SIZE(array) == count && (out == nullptr || apart(out, data, PyArray_NBYTES(array)));
@@ -134,7 +134,7 @@ int softmax_backward_bfloat16(PyObject* given, PyObject* slope, PyObject* value,
 }
 
 bool is_bfloat16(PyObject* value) {
-    return PyArray_CheckExact(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == configuration.bfloat16;
+    return PyArray_CheckExact(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == bfloat16_type;
 }
 
 // Values are (self, dim, half_to_float).

@@ -1,6 +1,6 @@
 // Sorting along one dimension: elements become whole numbers of the same order, which are sorted by their digits, the
 // lowest first. Equal elements stay in their order, and a nan is larger than every number.
-#include "call/entry.h"
+#include "mindtorch/entry.h"
 #include "kernels/operand.h"
 #include "kernels/order.h"
 #include "parallel.h"

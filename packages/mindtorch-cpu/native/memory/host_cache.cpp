@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "memory/host_arena.h"
-#include "call/entry.h"
+#include "kernels/kernel.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -173,6 +173,10 @@ int use_host_cache() {
     Ref before(PyDataMem_SetHandler(capsule()));
     done = static_cast<bool>(before);
     return done ? 0 : -1;
+}
+
+PyObject* host_cache_capsule() {
+    return PyCapsule_New(reinterpret_cast<void*>(entry<use_host_cache>), MINDTORCH_MEMORY_CAPSULE, nullptr);
 }
 
 PyObject* limit_host_cache(PyObject*, PyObject* bytes) {

@@ -1,9 +1,9 @@
 // A Python generator whose words native code draws.
 #pragma once
 
-#include "call/interface.h"
+#include "kernels/kernel.h"
 #include "random/distributions.h"
-#include "unlocked.h"
+#include "mindtorch/unlocked.h"
 
 namespace mindtorch {
 

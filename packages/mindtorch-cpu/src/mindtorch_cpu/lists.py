@@ -46,7 +46,11 @@ def install(module: Any) -> None:
         if chain.compiled is None:
             chain.compiled = _compile(chain, module.CHAIN_OPERATIONS), bytes(chain.writes)
         steps, writes = chain.compiled
-        return module.chain(steps, lists, numbers, writes)
+        arrays = devices.plain_arrays(lists)
+        if arrays is None or not module.chain(steps, arrays, numbers):
+            return False
+        devices.note_writes(lists, writes)
+        return True
 
     def over_lists(name: str, outs: Sequence[Any], lists: Sequence[Sequence[Any]], number: Any) -> bool:
         by_number = len(lists) == 1 and number is not None

@@ -8,6 +8,7 @@ import pytest
 import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 from mindtorch_cpu import native
 from mindtorch_dispatch.table import kernels
+from mindtorch_storage import native_module
 
 there = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38, 1e-30, 2.5, 7.0]
@@ -16,7 +17,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38,
 class Module:
     """A module of another version."""
 
-    LAYOUT = "another"
+    DECLARATION = "another"
 
 
 def test_switched_off(monkeypatch):
@@ -37,7 +38,7 @@ def test_a_library_it_needs_is_missing(monkeypatch):
     def missing(name):
         raise ImportError("libgomp.so.1: cannot open shared object file: No such file or directory")
 
-    monkeypatch.setattr(native, "load_module", missing)
+    monkeypatch.setattr(native_module, "load", missing)
     monkeypatch.delenv("MINDTORCH_NATIVE", raising=False)
     with pytest.warns(RuntimeWarning, match=r"libgomp\.so\.1: cannot open.*apt-get install libgomp1"):
         assert native.load() is None

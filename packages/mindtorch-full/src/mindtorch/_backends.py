@@ -1,4 +1,5 @@
-"""Backends beside the CPU's: found among the installed distributions, imported when a program first names their device."""
+"""What need not be installed: the native call path, imported at the start, and backends beside the CPU's, found among the
+installed distributions and imported when a program first names their device."""
 
 import importlib
 import importlib.util
@@ -9,6 +10,14 @@ from mindtorch_storage.lazy_import import load
 GROUP = "mindtorch.backends"
 KNOWN = {"npu": "mindtorch_npu.backend"}
 """Backends of this project, which a checkout has without being installed."""
+
+RUNTIME = "mindtorch_runtime"
+
+
+def load_runtime() -> None:
+    """Import the native call path, where it is installed. It serves functions of operators that are made afterwards."""
+    if importlib.util.find_spec(RUNTIME) is not None:
+        load(f"{RUNTIME}.native")
 
 
 def load_backend(device_type: str) -> None:

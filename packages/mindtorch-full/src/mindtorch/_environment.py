@@ -11,7 +11,7 @@ from typing import Any
 import mindtorch_proxy
 from mindtorch_storage.lazy_import import load
 
-_MEMBERS = ("full", "storage", "dispatch", "autograd", "cpu", "npu", "proxy")
+_MEMBERS = ("full", "storage", "dispatch", "autograd", "cpu", "npu", "runtime", "proxy")
 _THIRD_PARTY = ("numpy", "ml_dtypes", "scipy", "transformers", "safetensors")
 
 
@@ -27,6 +27,7 @@ def environment_report() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "packages": {name: _distribution_version(name) for name in _THIRD_PARTY},
         "backends": {"cpu": _cpu(), "npu": _npu()},
+        "call_path": _runtime(),
         "proxy_on": mindtorch_proxy.is_installed(),
         "MINDTORCH": os.environ.get("MINDTORCH"),
         "real_torch": real.origin if real is not None else None,
@@ -41,6 +42,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     lines += [f"{'platform:':<21}{report['platform']}, {report['cpus']} CPUs"]
     lines += [f"{name + ':':<21}{version or 'not installed'}" for name, version in report["packages"].items()]
     lines += [f"{'backend ' + name + ':':<21}{state}" for name, state in report["backends"].items()]
+    lines += [f"{'call path:':<21}{report['call_path']}"]
     lines += [f"{'real torch:':<21}{report['real_torch'] or 'not importable'}"]
     lines += [f"{'proxy:':<21}{'on' if report['proxy_on'] else 'off'} in this process"]
     lines += [f"{'MINDTORCH:':<21}{report['MINDTORCH'] or 'unset'}"]
@@ -67,6 +69,13 @@ def _cpu() -> str:
         return "mindtorch-cpu is not installed"
     native = load("mindtorch_cpu.native").module is not None
     return "native kernels" if native else "numpy kernels (the native module is not built, or switched off)"
+
+
+def _runtime() -> str:
+    if importlib.util.find_spec("mindtorch_runtime") is None:
+        return "mindtorch-runtime is not installed"
+    native = load("mindtorch_runtime.native").module is not None
+    return "native" if native else "Python (the native module is not built, or switched off)"
 
 
 def _npu() -> str:

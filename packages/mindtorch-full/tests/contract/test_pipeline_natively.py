@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import mindtorch as mt
-from mindtorch_cpu import native
+from mindtorch_runtime import native
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 

@@ -10,9 +10,9 @@ import weakref
 import pytest
 
 import mindtorch
-from mindtorch_cpu import native
 from mindtorch_dispatch.call import planned
 from mindtorch_dispatch.table import find_packet
+from mindtorch_runtime import native
 
 there = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..interface.native import native_path
 from ..state import state
 
 attention: dict[str, Callable[..., bool]] = {}
@@ -41,3 +42,22 @@ def plain(tensors: Iterable[Any]) -> bool:
 def changed(tensor: Any) -> None:
     """Note that a kernel outside of the table has written a tensor."""
     tensor._counter[0] += 1
+
+
+def plain_arrays(lists: tuple[list[Any], ...]) -> tuple[list[Any], ...] | None:
+    """Return the arrays of lists of tensors, None where one of them is not `plain`."""
+    if native_path.plain_arrays is not None:
+        return native_path.plain_arrays(lists)
+    if not all(plain(tensors) for tensors in lists):
+        return None
+    return tuple([tensor._array for tensor in tensors] for tensors in lists)
+
+
+def note_writes(lists: tuple[list[Any], ...], writes: bytes) -> None:
+    """Note a write, as `changed` does, to every tensor of each list that `writes` numbers."""
+    if native_path.note_writes is not None:
+        native_path.note_writes(lists, writes)
+        return
+    for number in writes:
+        for tensor in lists[number]:
+            changed(tensor)

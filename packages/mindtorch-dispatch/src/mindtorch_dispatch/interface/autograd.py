@@ -5,11 +5,13 @@ L2 calls `hooks.install(...)` when it is imported. Without it ops run and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..state import Mode
 from ..table import OpRow
+from .handover import Handover
 
 
 class PlanRequest:
@@ -50,16 +52,35 @@ class Recorder(Protocol):
         """Make the node of this call and connect `result` to it."""
 
 
+@dataclass(frozen=True)
+class NativeParts:
+    """The classes and objects of autograd that a native call path records and runs graphs with."""
+
+    recorder: type
+    node: type
+    leaf: type
+    task: type
+    result: type
+    sequence: Iterator[int]
+    anomaly: Any
+    gradient_edge: Callable[..., Any]
+    nowhere: Any
+    add: Callable[..., Any]
+    add_in_place: Callable[..., Any]
+    fit: Callable[..., Any]
+    unpack: Callable[..., Any]
+
+
 class AutogradHooks:
     """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
     carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
-    calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` are what
-    native recording works with, by name."""
+    calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` hands over
+    what native recording works with."""
 
     __slots__ = ("forward", "has_formula", "maker", "parts", "recorder", "watched")
 
     def __init__(self) -> None:
-        self.parts: dict[str, Any] = {}
+        self.parts: Handover[NativeParts] = Handover()
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
         self.maker: Callable[[Any], str] = lambda tensor: ""

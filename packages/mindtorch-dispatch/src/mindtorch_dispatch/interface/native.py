@@ -1,4 +1,4 @@
-"""What a native call path installs: it runs planned calls without Python. None is installed here."""
+"""What a native call path (mindtorch-runtime) installs: it runs planned calls without Python. None is installed here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from .handover import Handover
+
 
 class NativePath:
-    """What a backend installed, None while there is nothing.
+    """What was installed, None while there is nothing.
 
     `caller(packet, call, method)` returns what runs the planned calls of a packet's function or method and leaves others to
     `call`; `caller(packet, call, False, row)` what runs those of one overload. `shortcut` is as `shortcut_to`, for what
@@ -21,9 +23,26 @@ class NativePath:
     `tensor_class` holds `wired.tensor_class` where C reads it without a call.
     `view_of(tensor, items)` is what a tuple of ints, slices, None and `...` selects, None where it holds anything else; it
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
+    `propagate(task, starts, roots)` runs the backward passes that nobody watches, as autograd's engine does, and empties
+    `roots`. `plain_arrays(lists)` and `note_writes(lists, writes)` are those of `extend.devices`.
+    `memory` hands over a capsule whose function readies a thread for large arrays, from the backend of the main memory:
+    `MINDTORCH_MEMORY_CAPSULE` of mindtorch/kernel.h.
     """
 
-    __slots__ = ("caller", "fill", "guard", "shortcut", "subscript_by", "tensor_class", "types", "view_of")
+    __slots__ = (
+        "caller",
+        "fill",
+        "guard",
+        "memory",
+        "note_writes",
+        "plain_arrays",
+        "propagate",
+        "shortcut",
+        "subscript_by",
+        "tensor_class",
+        "types",
+        "view_of",
+    )
 
     def __init__(self) -> None:
         self.tensor_class: list[type] = [TensorBase]
@@ -34,12 +53,14 @@ class NativePath:
         self.subscript_by: Callable[[Any, Any, Any, int], None] | None = None
         self.view_of: Callable[[Any, Any], Any] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
+        self.propagate: Callable[[Any, list[Any], list[Any]], None] | None = None
+        self.plain_arrays: Callable[[tuple[list[Any], ...]], tuple[list[Any], ...] | None] | None = None
+        self.note_writes: Callable[[tuple[list[Any], ...], bytes], None] | None = None
+        self.memory: Handover[Any] = Handover()
 
 
 native_path = NativePath()
 """The process's native call path. It serves what `call.make_call` makes after it was installed."""
-
-twin = native_path  # by the name that mindtorch-cpu imports
 
 
 def shortcut_to(

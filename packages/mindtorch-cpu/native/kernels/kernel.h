@@ -1,0 +1,55 @@
+// The type of native kernels, and the functions of the module.
+#pragma once
+
+#include "mindtorch/entry.h"
+#include "mindtorch/kernel.h"
+#include "mindtorch/object.h"
+
+namespace mindtorch {
+
+// A native kernel fills `out` from `values` and returns 1; 0 when it does not take these operands (nothing is written
+// then, and the numpy kernel runs); -1 with an error set.
+using KernelFunction = int (*)(PyObject* out, PyObject* const* values, Py_ssize_t count);
+
+// As above, of an op whose shapes depend on values: the new array, or null without an error when numpy must make it.
+using MakingFunction = PyObject* (*)(PyObject* const* values, Py_ssize_t count);
+
+// What a kernel reads and writes itself: operands of reduced precision come to others as float32.
+enum Precision { FULL_PRECISION, REDUCED_PRECISION };
+
+struct NamedKernel {
+    const char* rows;  // of the op table, apart by spaces
+    KernelFunction function;
+    Precision precision = FULL_PRECISION;
+    MakingFunction make = nullptr;  // in `function`'s place
+};
+
+struct Kernel {
+    PyObject_HEAD vectorcallfunc call;
+    mindtorch_kernel form;  // for the native call path; its fallback is numpy's kernel
+    KernelFunction function;
+    MakingFunction make;
+    PyObject* name;
+};
+
+extern PyTypeObject KernelType;
+
+// bfloat16's number among numpy's types, set when the module is installed.
+extern int bfloat16_type;
+
+PyObject* use_bfloat16(PyObject* module, PyObject* dtype);
+PyObject* kernel(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* kernels(PyObject* module, PyObject* nothing);
+
+PyObject* chain(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* chain_operations();
+
+int use_host_cache();
+PyObject* host_cache_capsule();
+PyObject* limit_host_cache(PyObject* module, PyObject* bytes);
+PyObject* empty_host_cache(PyObject* module, PyObject* nothing);
+PyObject* host_cache(PyObject* module, PyObject* nothing);
+
+PyObject* draw_from(PyObject* module, PyObject* arguments);
+
+}  // namespace mindtorch
