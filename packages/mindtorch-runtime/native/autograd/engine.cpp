@@ -1,4 +1,4 @@
-// The twin of the engine's loop: which node is ready next, what arrives at it. Nodes without hooks whose formulas are a
+// The engine's loop: which node is ready next, what arrives at it. Nodes without hooks whose formulas are a
 // recorder's run here, all others in Python, each by the task's own method.
 #include "autograd/engine.h"
 

@@ -1,4 +1,4 @@
-// The twin of a recorder's `backward`, and the commonest cases of the accumulation of gradients.
+// As a recorder's `backward`, and the commonest cases of the accumulation of gradients.
 #include "autograd/engine.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The twin of a recorder's `after` for ops that write nothing and save no list; others are recorded in Python.
+// As a recorder's `after` for ops that write nothing and save no list; others are recorded in Python.
 #include "call/program.h"
 
 namespace mindtorch {
