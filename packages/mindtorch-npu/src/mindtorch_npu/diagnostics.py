@@ -8,44 +8,57 @@
     mindtorch-npu health [--json]             try every device: memory, streams, events
     mindtorch-npu memory [--json]             free and total memory of every device
     mindtorch-npu bandwidth [--json]          how fast copies go, by direction and size
-    mindtorch-npu watch [--interval SECONDS] [--count N] [--json]
-                                              memory and load of every device, again and again
+    mindtorch-npu watch [--interval SECONDS] [--count N] [--live] [--history FILE] [--json]
+                                              memory, load, heat and power of every device, again and again
+    mindtorch-npu metrics [--textfile FILE] [--listen [HOST:]PORT] [--history FILE]
+                                              the same for Prometheus
+    mindtorch-npu events [--history FILE] [--json]
+                                              when a device's status changed, as watch and metrics saw it
+    mindtorch-npu report [-o FILE]            all of this, logs and versions in one archive, for support
+    mindtorch-npu selftest [-o FILE]          try every call and operator of this package on the device
     mindtorch-npu snapshot view FILE [-o PAGE] [--json]
                                               a dumped memory snapshot as one page: timeline, segments, largest blocks
 
 Exit status of check and info: 0 all is well, 1 with warnings, 2 something is broken, 3 no device; of doctor: 0, or 1
 when a step failed; of errors: 0, or 1 when something was not recognised; of snapshot: 0, or 1 for a file that is none; of
-health, memory, bandwidth and watch: 0, 2 when a device failed, 3 without one. A wrong command line is 2. Nothing is
-initialised by the first four, so they are safe beside running programs, and the command works where nothing is installed.
-`check` loads no vendor library; `check --load`, `doctor`, `info`, `health`, `memory`, `bandwidth` and `watch` do so in a
-process of their own, within a time limit. On a simulated host every command says that it is one.
+commands on devices: 0, 1 when a device's memory is full, 2 when one failed, hangs or has errors of its memory, 3 without
+one. A wrong command line is 2. `health`, `bandwidth` and `selftest` open the devices, each in a process of its own; all
+others open none, so they are safe beside running programs, and the command works where nothing is installed. `check` loads
+no vendor library; `check --load`, `doctor` and `info` do so in a process of their own. Every command but bandwidth and
+selftest answers within ten seconds, whatever the devices do. On a simulated host every command says that it is one.
 """
 
 import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mindtorch_npu import checks, doctor, probe, runtime, snapshot_page, trials
+from mindtorch_npu import checks, commands_of_devices, doctor, probe, runtime, snapshot_page
 from mindtorch_npu.__about__ import __version__
 from mindtorch_npu.acl import codes, loader
 
 SCHEMA = 1
-COMMANDS = ("check", "doctor", "info", "health", "errors", "memory", "snapshot", "bandwidth", "watch")
+COMMANDS = (
+    "check", "doctor", "info", "health", "errors", "memory", "snapshot", "bandwidth", "watch", "metrics", "events",
+    "report", "selftest",
+)  # fmt: skip
+_APART = {"report": "mindtorch_npu.bundle", "selftest": "mindtorch_npu.selftest"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
     commands = {
-        "check": _check, "doctor": _doctor, "info": _info, "errors": _errors, "snapshot": _snapshot, "watch": _watch,
-        **dict.fromkeys(("health", "memory", "bandwidth"), _try),
+        "check": _check, "doctor": _doctor, "info": _info, "errors": _errors, "snapshot": _snapshot,
+        "watch": commands_of_devices.watch, "health": commands_of_devices.trial, "bandwidth": commands_of_devices.trial,
+        "memory": commands_of_devices.memory, "metrics": commands_of_devices.metrics,
+        "events": commands_of_devices.events, "report": _apart, "selftest": _apart,
     }  # fmt: skip
     return commands[options.command or "check"](options)
 
@@ -75,9 +88,26 @@ def _parser() -> argparse.ArgumentParser:
     watch = commands.add_parser("watch", parents=[shared])
     watch.add_argument("--interval", type=float, default=2.0, metavar="SECONDS", help="from one look to the next")
     watch.add_argument("--count", type=int, default=0, metavar="N", help="stop after so many looks; 0: never")
+    watch.add_argument("--live", action="store_true", help="draw over the last look, on a terminal")
+    for looking in (watch, metrics := commands.add_parser("metrics", parents=[shared])):
+        looking.add_argument("--history", metavar="FILE", help="append changes of a device's status to this file")
+    metrics.add_argument("--textfile", metavar="FILE", help="write there instead of to standard output, at once")
+    metrics.add_argument("--listen", metavar="[HOST:]PORT", help="answer Prometheus over HTTP until interrupted")
+    events = commands.add_parser("events", parents=[shared])
+    events.add_argument("--history", metavar="FILE", help="what watch or metrics wrote")
+    for name in _APART:
+        apart = commands.add_parser(name, parents=[shared])
+        apart.add_argument("--output", "-o", metavar="FILE", help="the file to write")
     errors = commands.add_parser("errors", parents=[shared])
     errors.add_argument("codes", nargs="+", metavar="CODE")
     return parser
+
+
+def _apart(options: argparse.Namespace) -> int:
+    """Run a command that needs much more than the others, in a process of its own."""
+    more = ["--output", options.output] if options.output else []
+    more += ["--json"] if getattr(options, "json", False) else []
+    return subprocess.run([sys.executable, "-m", _APART[options.command], *more], check=False).returncode
 
 
 def _host() -> dict[str, Any]:
@@ -135,40 +165,6 @@ def _snapshot(options: argparse.Namespace) -> int:
     return 0
 
 
-def _watch(options: argparse.Namespace) -> int:
-    """Show memory and load again and again, until interrupted or often enough."""
-    status, looks = 0, 0
-    try:
-        while True:
-            found = trials.run("load")
-            status = 2 if found["devices"] and found["error"] else 0 if found["devices"] else 3
-            if getattr(options, "json", False):
-                print(json.dumps({"schema": SCHEMA, "status": status, "time": time.time(), **found}), flush=True)
-            else:
-                print("\n".join(_load_lines(found)), flush=True)
-            looks += 1
-            if looks == options.count or status == 3:
-                return status
-            time.sleep(options.interval)
-    except KeyboardInterrupt:
-        return status
-
-
-def _load_lines(found: dict[str, Any]) -> list[str]:
-    title = time.strftime("%H:%M:%S") + ("  simulated devices" if found.get("simulated") else "")
-    lines = [title, f"{'device':>8} {'chip':<26} {'used MiB':>10} {'of MiB':>10} {'cube %':>7} {'vector %':>9}"]
-    for entry in found["devices"]:
-        used, rates = (entry["total"] - entry["free"]) / 2**20, entry["rates"]
-        shown = [
-            str(rates[name]) if rates.get(name, -1) >= 0 else "-" for name in ("cube_utilization", "vector_utilization")
-        ]
-        lines.append(
-            f"{entry['device']:>8} {entry['name']:<26} {used:>10,.0f} {entry['total'] / 2**20:>10,.0f} "
-            f"{shown[0]:>7} {shown[1]:>9}"
-        )
-    return [*lines, *([found["error"]] if found["error"] else [])]
-
-
 def _info(options: argparse.Namespace) -> int:
     """Print facts. A missing value is null in JSON, with the reason beside it under `why`."""
     nodes = runtime.device_nodes()
@@ -203,40 +199,6 @@ def _info(options: argparse.Namespace) -> int:
     return status
 
 
-def _try(options: argparse.Namespace) -> int:
-    """Print what trying the devices found; they are initialised, in a process of its own."""
-    found = trials.run(options.command)
-    devices = found["devices"]
-    failed = bool(devices) and (bool(found["error"]) or any(not entry.get("well", True) for entry in devices))
-    status = 2 if failed else 3 if not devices else 0
-    if getattr(options, "json", False):
-        print(json.dumps({"schema": SCHEMA, "status": status, **_host(), **found}, indent=2))
-        return status
-    if found.get("simulated"):
-        print("These devices are simulated.")
-    for entry in devices:
-        print(f"device {entry['device']}: {entry['name']}")
-        print("\n".join(_trial_lines(options.command, entry)))
-    if found["error"]:
-        print(found["error"])
-    return status
-
-
-def _trial_lines(command: str, entry: dict[str, Any]) -> list[str]:
-    if command == "health":
-        return [
-            f"{'failure' if why else 'ok':>8}  {name}" + (f": {why}" if why else "")
-            for name, why in entry["steps"].items()
-        ]
-    if command == "memory":
-        return [f"    {entry['free'] / 2**20:,.0f} MiB of {entry['total'] / 2**20:,.0f} MiB free"]
-    rates = entry["gigabytes_per_second"]
-    return [
-        f"    {way:<14}" + "".join(f"{int(size) // 1024:>8} KiB {rate:>9.3f} GB/s" for size, rate in by_size.items())
-        for way, by_size in rates.items()
-    ]
-
-
 def _errors(options: argparse.Namespace) -> int:
     found: list[codes.Code] = []
     lines: list[str] = []
@@ -245,19 +207,18 @@ def _errors(options: argparse.Namespace) -> int:
         if wanted == "-":
             lines += [text for line in sys.stdin for text in codes.explain_line(line)]
             continue
-        matches = [codes.lookup(int(wanted))] if wanted.isdecimal() else codes.by_name(wanted)
+        matches, told = codes.search(wanted)
         found += matches
-        if not matches or matches[0].name is None:
+        lines += told
+        if not told and (not matches or matches[0].name is None):
             unknown.append(wanted)
     lines = list(dict.fromkeys(lines))
     if getattr(options, "json", False):
-        print(
-            json.dumps(
-                {"schema": SCHEMA, "codes": [asdict(c) for c in found], "log": lines, "unknown": unknown}, indent=2
-            )
-        )
+        report = {"schema": SCHEMA, "codes": [asdict(c) for c in found], "log": lines, "unknown": unknown}
+        print(json.dumps(report, indent=2))
     else:
-        print("\n".join([*(_code_text(code) for code in found), *lines]) or "nothing recognised")
+        named = [f"not recognised: {word}" for word in unknown if not word.isdecimal()]
+        print("\n".join([*(_code_text(code) for code in found), *lines, *named]) or "nothing recognised")
     return 1 if unknown or not (found or lines) else 0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from mindtorch_npu.acl import codes, loader
 from mindtorch_npu.acl.errors import AclError, check
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 8.0
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Tries the devices: does each answer, keep what it is given, and how fast do copies go.
 
-`python -m mindtorch_npu.trials health|memory|bandwidth` prints one JSON object; the command runs it in a process of its own,
-so that a device that hangs does not take the command with it.
+`python -m mindtorch_npu.trials health|memory|bandwidth DEVICE` prints the steps it begins and one JSON object in the end; the
+command runs one for each device, so that a device that hangs takes neither the command nor the others with it.
 """
 
 from __future__ import annotations
@@ -9,49 +9,48 @@ from __future__ import annotations
 import ctypes
 import json
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch_npu import device, properties, runtime, stream
-from mindtorch_npu.acl import loader
 from mindtorch_npu.acl.errors import AclError, check
+from mindtorch_npu.workers import ECC, FAILURE, FULL, WELL
 
 H2D, D2H, D2D = 1, 2, 3
-TIMEOUT_S = 120.0
+NO_MEMORY = 207001
 PATTERN_BYTES = 1 << 20
 SIZES = (1 << 12, 1 << 20, 1 << 24)
 REPEATS = 5
 
 
-def run(what: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-    """Return what the trial `what` found, made in another process; `error` says why nothing was found."""
-    command = [sys.executable, "-m", __name__, what]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired:
-        return {"error": f"the devices did not answer within {timeout_s:g} s", "devices": []}
-    lines = done.stdout.strip().splitlines()
-    try:
-        found: dict[str, Any] = json.loads(lines[-1])
-    except (IndexError, ValueError):
-        tail = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        return {"error": f"the process ended with status {done.returncode}: {tail}", "devices": []}
-    return found
+class MemoryErrors(Exception):
+    """The device's memory is broken."""
 
 
 def health(index: int) -> dict[str, Any]:
     """Return the outcome of each step on a device: None where it went well, else why not."""
     steps: dict[str, str | None] = {}
+    status = WELL
     for name, step in _HEALTH.items():
+        _begin(name)
         try:
             step(index)
             steps[name] = None
+        except MemoryErrors as error:
+            steps[name], status = str(error), ECC
         except (AclError, AssertionError) as error:
             steps[name] = str(error)
-    return {"steps": steps, "well": not any(steps.values())}
+            if status == WELL:
+                status = FULL if isinstance(error, AclError) and error.code == NO_MEMORY else FAILURE
+    error = next((f"{name}: {why}" for name, why in steps.items() if why), None)
+    return {"steps": steps, "well": error is None, "status": status, "error": error}
+
+
+def _begin(step: str) -> None:
+    """Say what comes next: the last of these is where a device hangs."""
+    print(f"step: {step}", flush=True)
 
 
 def memory(index: int) -> dict[str, Any]:
@@ -99,6 +98,7 @@ def _ok(acl: Any, answer: tuple[int, int], name: str) -> int:
 
 
 def _open(index: int) -> None:
+    device.set_device(index)  # else leaving a block would go back to device 0, which may be the one that hangs
     runtime.on(index)
 
 
@@ -132,11 +132,20 @@ def _wait(index: int) -> None:
     device.synchronize(index)
 
 
+def _memory_errors(index: int) -> None:
+    """Look for parts of the memory whose errors could not be corrected; older runtimes cannot be asked."""
+    ask = getattr(runtime.on(index).rt, "get_mem_uce_info", None)
+    ranges = ask(index)[0] if ask is not None else []
+    if ranges:
+        raise MemoryErrors(f"{len(ranges)} part(s) of the memory have errors that could not be corrected (ECC)")
+
+
 _HEALTH: dict[str, Callable[[int], None]] = {
     "open": _open,
     "memory keeps a pattern": _keep,
     "stream and events": _order,
     "synchronize": _wait,
+    "memory without errors": _memory_errors,
 }
 
 
@@ -153,19 +162,22 @@ TRIALS: dict[str, Callable[[int], dict[str, Any]]] = {
 """What the command of the same name tries."""
 
 
-def main(what: str) -> None:
-    """Try every device and print what was found."""
-    found: dict[str, Any] = {"simulated": loader.simulated(), "devices": [], "error": None}
+def main(what: str, index: int) -> None:
+    """Try one device and print what was found."""
+    found: dict[str, Any] = {"status": WELL, "error": None}
     try:
+        _begin("initialise the runtime")
         runtime.init()
-        for index in range(runtime.device_count()):
-            found["devices"].append(
-                {"device": index, "name": device.soc_name(), **{**TRIALS, "load": load}[what](index)}
-            )
+        found["name"] = device.soc_name()
+        if what != "health":
+            _begin("open")
+            _open(index)
+        found |= {**TRIALS, "load": load}[what](index)
     except (AclError, runtime.NpuUnavailableError) as error:
-        found["error"] = str(error)
+        full = isinstance(error, AclError) and error.code == NO_MEMORY
+        found |= {"status": FULL if full else FAILURE, "error": str(error)}
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -64,10 +64,10 @@ def test_memory_is_what_was_asked_for():
 
 
 def test_health_fails_with_the_device(tmp_path):
-    status, shown, _ = command("health", "--json", simulator=SIMULATED + ",fail=rt.malloc@1+=207001")
+    status, shown, _ = command("health", "--json", simulator=SIMULATED + ",fail=rt.malloc@1+=507899")
     found = json.loads(shown)
     assert status == found["status"] == 2
-    assert "207001" in found["devices"][0]["steps"]["memory keeps a pattern"]
+    assert "507899" in found["devices"][0]["steps"]["memory keeps a pattern"]
 
 
 def test_watch_looks_so_often_and_in_lines():

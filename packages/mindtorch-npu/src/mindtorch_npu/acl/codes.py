@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 SUCCESS = 0
 UNINITIALIZED = 100001
@@ -30,6 +30,15 @@ _MESSAGE_GROUPS = {
     "EL": "runtime",
     "EZ": "inner error",
 }
+
+# Codes that torch_npu puts into its errors: ERR, the part of it, and the cause.
+_PARTS = {"00": "the framework", "01": "operators", "02": "distributed", "03": "graphs", "04": "profiler"}
+_CAUSES = {
+    "001": "a wrong parameter", "002": "a wrong type", "003": "a wrong value", "004": "a wrong pointer",
+    "005": "an internal error", "006": "memory", "007": "not supported", "008": "not found", "009": "not available",
+    "010": "a call of the system", "011": "a time-out", "012": "no permission", "100": "a call of ACL failed",
+    "200": "a call of HCCL failed", "300": "a call of the graph engine failed",
+}  # fmt: skip
 
 # Values after `retCode=` in the vendor's logs: codes of the runtime's inside.
 _INNER_CODES = {0x26: "AI core exception", 0x7020014: "the driver could not be opened"}
@@ -64,6 +73,32 @@ def by_name(name: str) -> list[Code]:
     return [lookup(code) for code in exact or [code for code, row in _table().items() if wanted in row["name"]]]
 
 
+def search(word: str) -> tuple[list[Code], list[str]]:
+    """Return the codes that a word means, and what it means beyond the table.
+
+    A word is a number, the beginning of one, a name or a part of one, a code of the vendor's logs, or a value after
+    `retCode=`. Both lists are empty for a word that means nothing here.
+    """
+    if word.isdecimal():
+        known = lookup(int(word))
+        begins = [lookup(code) for code in known_codes() if str(code).startswith(word)] if len(word) < 6 else []
+        return (begins or [known]) if known.name is None else [known], []
+    if re.fullmatch(r"-\d+", word):
+        return [lookup(int(word))], []
+    if re.fullmatch(r"0x[0-9a-fA-F]+", word):
+        return [], explain_line(f"retCode={word}") if int(word, 16) in _INNER_CODES else []
+    logged = re.fullmatch(r"E[EHLZ]\d{0,4}X*", word.upper())
+    if logged is not None:
+        known_texts = [f"{code}: {text}" for code, text in _MESSAGE_CODES.items() if code.startswith(word.upper())]
+        return [], known_texts or [
+            f"{word.upper()}: {_MESSAGE_GROUPS.get(word.upper()[:3]) or _MESSAGE_GROUPS[word.upper()[:2]]}"
+        ]
+    framework = re.fullmatch(r"ERR(\d{2})(\d{3})", word.upper())
+    if framework is not None and framework.group(1) in _PARTS and framework.group(2) in _CAUSES:
+        return [], [f"{word.upper()}: {_PARTS[framework.group(1)]}, {_CAUSES[framework.group(2)]}"]
+    return by_name(word), []
+
+
 def explain_line(line: str) -> list[str]:
     """Return what the codes in one line of a log or of an error message mean."""
     found = []
@@ -94,5 +129,5 @@ def _by_digits(code: int) -> str:
 
 @cache
 def _table() -> dict[int, dict[str, str]]:
-    text = (files(__package__) / "error_codes.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("error_codes.json").read_text(encoding="utf-8")
     return {int(code): row for code, row in json.loads(text).items()}

@@ -15,6 +15,7 @@ from typing import Any
 from mindtorch_npu.simulator.acl import make_module
 from mindtorch_npu.simulator.machine import Machine
 from mindtorch_npu.simulator.settings import VARIABLE, parse, wanted
+from mindtorch_npu.simulator.smi import answer
 
 _current: dict[str, Any] = {}
 
@@ -43,6 +44,16 @@ def replace(settings: str) -> Machine:
     return machine()
 
 
+def chip() -> str:
+    """Return the chip's name, which says that it is simulated; makes no host."""
+    return f"{parse(os.environ[VARIABLE]).chip} (simulated)"
+
+
+def smi(index: int, topic: str, seconds: float) -> str:
+    """Return what the simulated driver's tool says; opens no device. TimeoutExpired for one that hangs."""
+    return answer(parse(os.environ[VARIABLE]), index, topic, seconds)
+
+
 def libraries() -> Any:
     """Return the simulated operator libraries; needs numpy."""
     if "library" not in _current:
@@ -57,4 +68,4 @@ def leaks() -> list[str]:
     return _current["library"].leaks() if "library" in _current else []
 
 
-__all__ = ["VARIABLE", "leaks", "libraries", "load", "machine", "replace", "wanted"]
+__all__ = ["VARIABLE", "chip", "leaks", "libraries", "load", "machine", "replace", "smi", "wanted"]

@@ -138,7 +138,7 @@ def _set_option(machine: Machine, option: int, value: int) -> None:
 
 def _bad_ranges(machine: Machine, device: int) -> list[dict[str, int]]:
     _check(machine, device)
-    return []  # simulated memory does not wear
+    return [{"address": 0x12 << 40, "size": 64}] if device in machine.settings.ecc else []
 
 
 def _query_status(machine: Machine, device: int) -> int:

@@ -60,6 +60,8 @@ class Machine:
         self._handles = itertools.count(0x7F00_0000_1000, 0x40)
         padding = settings.facts["padding"]
         self.memories = [DeviceMemory(i, settings.memory, padding) for i in range(settings.devices)]
+        for device in settings.full:
+            self.memories[device].used = settings.memory  # another process has it
 
     def call(self, name: str) -> None:
         """Check what every call needs: initialised, not forked, no fault wanted."""
@@ -88,8 +90,10 @@ class Machine:
         """Make a device's default context current, making it when it is the first use."""
         if not 0 <= device < self.settings.devices:
             raise DeviceFault(BAD_DEVICE, f"EE1001: device {device} is not one of {self.settings.devices}")
+        if device in self.settings.hung:
+            threading.Event().wait()  # for ever, as the driver does
         with self.lock:
-            if device in self.lost:
+            if device in self.lost or device in self.settings.missing:
                 raise DeviceFault(507033, f"EE1001: device {device} cannot be opened")
             primary = self._primary.get(device)
             if primary is None:

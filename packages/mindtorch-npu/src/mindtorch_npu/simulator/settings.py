@@ -12,6 +12,8 @@ from typing import Any
 
 VARIABLE = "MINDTORCH_NPU_SIMULATOR"
 _UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+STATES = ("hung", "missing", "full", "ecc")
+"""Settings that say what is wrong with a device: `hung=1` is one that never answers."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Settings:
     priorities: bool = False
     races: bool = False
     faults: tuple[Fault, ...] = field(default=())
+    hung: frozenset[int] = frozenset()
+    missing: frozenset[int] = frozenset()
+    full: frozenset[int] = frozenset()
+    ecc: frozenset[int] = frozenset()
 
 
 @cache
@@ -73,8 +79,13 @@ def parse(text: str) -> Settings:
             chosen["races"] = value == "1"
         elif key == "fail":
             faults.append(_fault(value))
+        elif key in STATES:
+            if not value.isdecimal() or int(value) >= chosen["devices"]:
+                raise ValueError(f"{VARIABLE}: {part!r} names no device")
+            chosen[key] = chosen.get(key, frozenset()) | {int(value)}
         else:
-            raise ValueError(f"{VARIABLE}: unknown setting {part!r}; known are memory, delay, priorities, races, fail")
+            known = ", ".join(("memory", "delay", "priorities", "races", "fail", *STATES))
+            raise ValueError(f"{VARIABLE}: unknown setting {part!r}; known are {known}")
     return Settings(chip, facts, faults=tuple(faults), **chosen)
 
 

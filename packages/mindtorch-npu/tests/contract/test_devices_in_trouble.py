@@ -1,0 +1,132 @@
+"""Every command with a card that hangs, is missing, is full, or has errors of its memory: status, exit code, in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mindtorch_npu import diagnostics, endpoint, simulator, workers
+from mindtorch_npu.acl import loader
+
+SOURCE = Path(diagnostics.__file__).parents[1]
+HOST = "Ascend910B3:2,memory=256MiB,"
+
+
+def command(*arguments, trouble):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ASCEND")}
+    environment |= {"PYTHONPATH": str(SOURCE), loader.SIMULATOR: HOST + trouble}
+    line = [sys.executable, "-m", "mindtorch_npu", *arguments, "--json"]
+    run = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return run.returncode, json.loads(run.stdout.splitlines()[-1] if arguments[0] == "watch" else run.stdout)
+
+
+EXPECTED = {
+    "hung=1": {"health": ("hung", 2), "memory": ("hung", 2), "watch": ("hung", 2)},
+    "missing=1": {"health": ("failure", 2), "memory": ("failure", 2), "watch": ("failure", 2)},
+    "full=1": {"health": ("full", 1), "memory": ("full", 1), "watch": ("full", 1)},
+    "ecc=1": {"health": ("ecc", 2), "memory": ("ecc", 2), "watch": ("ecc", 2)},
+}
+
+
+@pytest.mark.parametrize("name", ["health", "memory", "watch"])
+@pytest.mark.parametrize("trouble", EXPECTED)
+def test_a_bad_card_is_named_and_hides_no_other(trouble, name):
+    status, found = command(name, *(["--count", "1"] if name == "watch" else []), trouble=trouble)
+    expected, code = EXPECTED[trouble][name]
+    assert (status, found["status"]) == (code, code)
+    assert [entry["status"] for entry in found["devices"]] == ["ok", expected]
+    assert found["devices"][1]["error"]
+
+
+@pytest.mark.parametrize("name", ["check", "info", "doctor", "errors"])
+def test_commands_that_open_no_device_answer_beside_one_that_hangs(name):
+    status, found = command(name, *(["507015"] if name == "errors" else []), trouble="hung=0,hung=1")
+    assert found["schema"] == diagnostics.SCHEMA
+    assert status in (0, 3)  # `check` looks for device files, which a simulated host has not
+
+
+def test_a_hung_device_says_where(monkeypatch):
+    monkeypatch.setenv(simulator.VARIABLE, HOST + "hung=0")
+    found = workers.run("health")
+    assert "(at: open)" in found["devices"][0]["error"]
+    assert found["devices"][1]["status"] == "ok"
+
+
+def test_a_trouble_of_no_device_is_a_wrong_setting():
+    with pytest.raises(ValueError, match="names no device"):
+        simulator.settings.parse("Ascend910B3:2,hung=2")
+
+
+def test_metrics_and_history(monkeypatch, tmp_path, capsys):
+    history, out = tmp_path / "events.jsonl", tmp_path / "npu.prom"
+    for trouble, code in (("delay=0", 0), ("delay=0", 0), ("ecc=1", 2), ("delay=0", 0)):
+        monkeypatch.setenv(simulator.VARIABLE, HOST + trouble)
+        assert diagnostics.main(["metrics", "--textfile", str(out), "--history", str(history)]) == code
+    text = out.read_text()
+    assert f'mindtorch_npu_memory_total_bytes{{device="0"}} {2.0**28:g}' in text
+    assert 'mindtorch_npu_status{device="1",status="ok"} 1' in text
+    assert not list(tmp_path.glob("*.part"))
+    assert diagnostics.main(["events", "--history", str(history), "--json"]) == 0
+    seen = [(row["device"], row["status"]) for row in json.loads(capsys.readouterr().out)["events"]]
+    assert seen == [(0, "ok"), (1, "ok"), (1, "ecc"), (1, "ok")]
+
+
+def test_the_endpoint_answers_prometheus(monkeypatch):
+    monkeypatch.setenv(simulator.VARIABLE, HOST + "full=0")
+    made = endpoint.server("0")
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    try:
+        place = f"http://127.0.0.1:{made.server_address[1]}"
+        with urllib.request.urlopen(f"{place}/metrics", timeout=20) as answer:
+            assert 'status{device="0",status="full"} 1' in answer.read().decode()
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{place}/other", timeout=20)
+    finally:
+        made.shutdown()
+        made.server_close()
+        thread.join()
+
+
+def test_the_report_is_one_archive(tmp_path):
+    output = tmp_path / "report.tar.gz"
+    status, found = command("report", "--output", str(output), trouble="ecc=0")
+    assert status == 0
+    with tarfile.open(output) as archive:
+        names = [name.removeprefix("mindtorch-npu-report/") for name in archive.getnames()]
+        health = json.load(archive.extractfile("mindtorch-npu-report/health.json"))
+    assert names == found["files"]
+    assert {"check.json", "doctor.json", "info.json", "memory.json", "environment.json", "packages.txt"} <= set(names)
+    assert health["devices"][0]["status"] == "ecc"
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("EL0004", "could not be allocated"),
+        ("EZ9999", "inner error"),
+        ("EE1", "runtime, caused by the caller"),
+        ("0x26", "AI core exception"),
+        ("ERR00001", "the framework, a wrong parameter"),
+        ("5070", "507015 ACL_ERROR_RT_AICORE_EXCEPTION"),
+        ("ACL_ERROR_RT_AICORE", "507015 ACL_ERROR_RT_AICORE_EXCEPTION"),
+    ],
+)
+def test_errors_finds_codes_and_their_beginnings(word, shown, capsys):
+    assert diagnostics.main(["errors", word]) == 0
+    assert shown in capsys.readouterr().out
+
+
+def test_errors_names_what_it_does_not_know(capsys):
+    assert diagnostics.main(["errors", "507015", "0x77", "nonsense"]) == 1
+    shown = capsys.readouterr().out
+    assert "not recognised: 0x77" in shown
+    assert "not recognised: nonsense" in shown
