@@ -154,6 +154,7 @@ def clamp(out: Any, self: Any, low: Any, high: Any) -> None:
 @kernel("addcmul")
 def addcmul(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     """`self + value * tensor1 * tensor2`."""
+    value = int(value) if out.dtype.kind in "iu" else value
     product = np.multiply(tensor1, tensor2) if value == 1 else np.multiply(np.multiply(tensor1, value), tensor2)
     np.add(self, product, out)
 

@@ -87,8 +87,7 @@ def _operands(out: Any, x: Any, n: Any) -> tuple[Any, Any]:
     # Degrees have the type of the result first, as in torch; one that is then no whole number of 64 bits counts as negative.
     degree = np.asarray(n).astype(out.dtype)
     degree = np.where(np.abs(degree) < 2.0**63, degree, -1)
-    x, degree = np.broadcast_arrays(np.asarray(x, out.dtype), degree.astype(np.int64))
-    return x, degree
+    return np.broadcast_to(np.asarray(x, out.dtype), out.shape), np.broadcast_to(degree.astype(np.int64), out.shape)
 
 
 for _kind in "tuvw":

@@ -97,6 +97,8 @@ def nansum(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None:
 
 
 def _truth(self: Any) -> Any:
+    if self.dtype.names:  # complex32, which numpy has as two halves
+        return (self["real"] != 0) | (self["imag"] != 0)
     return self if self.dtype == np.bool_ else self != 0
 
 

@@ -55,7 +55,7 @@ def _integral(fall: Callable[[Any], Any], factor: Callable[[Any], Any], like: An
 def standard_gamma_grad(out: Any, self: Any, output: Any) -> None:
     """The derivative of a gamma number by its shape, at scale 1."""
     with np.errstate(all="ignore"):
-        shape, x = (np.asarray(part, np.float64) for part in np.broadcast_arrays(self, output))
+        shape, x = (np.broadcast_to(np.asarray(part, np.float64), out.shape) for part in (self, output))
         start = np.log(x) - special.digamma(shape)
         side = np.where(start <= 0, -1.0, 1.0)
 
@@ -70,7 +70,7 @@ def standard_gamma_grad(out: Any, self: Any, output: Any) -> None:
 def dirichlet_grad(out: Any, x: Any, alpha: Any, total: Any) -> None:
     """The derivative of a beta number by its first parameter, the second held, divided by 1 - x."""
     with np.errstate(all="ignore"):
-        drawn, a, sum_of_both = (np.asarray(part, np.float64) for part in np.broadcast_arrays(x, alpha, total))
+        drawn, a, sum_of_both = (np.broadcast_to(np.asarray(part, np.float64), out.shape) for part in (x, alpha, total))
         below_one = np.minimum(drawn, 1 - 2.0**-53)
         b = sum_of_both - a
         mean = special.digamma(a) - special.digamma(sum_of_both)

@@ -69,7 +69,7 @@ def standard_gamma(generator: Generator, out: Any, shapes: Any) -> None:
     with generator.lock:
         values = [_gamma(generator.engine, shape) for shape in parameters]
     _store(out, values)
-    np.maximum(out, np.finfo(number).tiny, out=out)
+    np.fmax(out, np.finfo(number).tiny, out=out)
 
 
 def sample_dirichlet(generator: Generator, out: Any, concentrations: Any) -> None:
@@ -201,10 +201,10 @@ def _gamma(engine: Engine, shape: Any) -> float:
     if shape < 1:
         if shape == 0:
             return 0.0
-        scale = (1 - draw()) ** float(number(1) / shape)
+        scale = float(np.float64(1 - draw()) ** float(number(1) / shape))
         shape = shape + number(1)
     d = float(shape - number(_THIRD))
-    c = 1.0 / math.sqrt(9.0 * d)
+    c = 1.0 / math.sqrt(9.0 * d) if d > 0 else math.nan  # of a negative shape: nothing is refused, the sample is nan
     while True:
         x = float(serial_normals(engine, 1, 0.0, 1.0)[0])
         y = 1.0 + c * x

@@ -86,8 +86,7 @@ def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 
 
 def _halves(y: Any, dim: int) -> tuple[Any, Any]:
-    count = y.size(dim) - 1
-    return aten.narrow(y, dim, 0, count), aten.narrow(y, dim, 1, count)
+    return aten.slice(y, dim, 0, -1), aten.slice(y, dim, 1)
 
 
 def _steps(y: Any, x: Any, dim: int, name: str) -> Any:

@@ -58,6 +58,18 @@ OTHERS = [
         for order in ("0", "1", "2", "3", "0.5", "-1", "float('inf')", "-float('inf')")
     ),
     "t.norm(t.tensor(1e300, dtype=t.float64))",
+    "(t.manual_seed(3), t._standard_gamma(t.tensor([2.0, -0.2, -1e30, -1.0, 0.0, float('inf'), float('nan'), 3.0])))[1]",
+    "(t.manual_seed(3), t._sample_dirichlet(t.tensor([[1.5, 0.0, 4.0], [0.0, -1.0, -1.0]])))[1]",
+    "t.tensor(5).addcmul_(t.tensor(-2), t.tensor(5), value=-0.5)",
+    *(
+        f"t.{name}(t.ones({shape}), dim={dim})"
+        for name in ("trapezoid", "cumulative_trapezoid")
+        for shape in ((0,), (1,), (0, 2), (2, 0))
+        for dim in (0, -1)
+    ),
+    "t.special.laguerre_polynomial_l(t.ones([0] + [1] * 58), 0.0)",
+    "t.special.shifted_chebyshev_polynomial_t(t.ones([1] * 58), t.tensor(3.0))",
+    *(f"t.tensor([0.0, 1j, 0.0]).to(t.complex32).{name}" for name in ("any(0)", "all(0)", "any()", "count_nonzero()")),
     "t.special.airy_ai(t.tensor([1e30, float('inf'), -float('inf'), 104.0, 103.0]))",
 ]
 
