@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mindtorch_npu import allocator, device, runtime, simulator, stream
+from mindtorch_npu import allocator, device, runtime, simulator, stream, switches
 from mindtorch_npu.allocator import limiting
 
 
@@ -18,7 +18,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,me
     """Simulate a host within the block and yield its machine."""
     monkeypatch.setenv(simulator.VARIABLE, settings)
     machine = simulator.replace(settings)
-    states = (("_acl", None), ("_owner", False), ("_bad_fork", False), ("_thread", threading.local()))
+    states = (("_acl", None), ("_owner", False), ("_bad_fork", False), ("_thread", threading.local()), ("_open", set()))
     for name, value in states:
         monkeypatch.setattr(runtime, name, value)
     monkeypatch.setattr(runtime, "_fork_hook_set", True)  # no hooks in the process of the tests
@@ -30,4 +30,5 @@ def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,me
     finally:
         stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
         allocator._allocators.clear(), limiting.process_fractions.clear()
+        switches.launched.clear()
         runtime._acl = None

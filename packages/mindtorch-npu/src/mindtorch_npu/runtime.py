@@ -29,6 +29,8 @@ _fork_hook_set = False
 _thread = local()
 _at_init: list[tuple[Callable[[], None], list[str]]] = []
 _at_exit: list[Callable[[], None]] = []
+_at_open: list[Callable[[ModuleType], None]] = []
+_open: set[int] = set()
 
 
 class NpuUnavailableError(RuntimeError):
@@ -164,7 +166,22 @@ def on(device: int) -> ModuleType:
     if getattr(_thread, "device", None) != device:
         check(acl.rt.set_device(device), f"acl.rt.set_device({device})", acl)
         _thread.device = device
+        if device not in _open:
+            with _lock:
+                _open.add(device)
+            for call in _at_open:
+                call(acl)
     return acl
+
+
+def at_open(call: Callable[[ModuleType], None]) -> None:
+    """Run `call` with pyACL when a device is used for the first time; the device is current then."""
+    _at_open.append(call)
+
+
+def opened() -> list[int]:
+    """Return the devices that this process has used."""
+    return sorted(_open)
 
 
 def thread_device() -> int | None:
@@ -204,6 +221,9 @@ def _finalize() -> None:
     for call in reversed(_at_exit):
         call()
     _acl = None
+    for device in sorted(_open):  # in reach of others again, also where another module goes on with the runtime
+        acl.rt.reset_device(device)
+    _open.clear()
     if _owner:
         acl.finalize()
 
@@ -215,6 +235,7 @@ __all__ = [
     "NpuUnavailableError",
     "at_exit",
     "at_init",
+    "at_open",
     "describe",
     "device_count",
     "device_nodes",
@@ -223,6 +244,7 @@ __all__ = [
     "is_available",
     "is_initialized",
     "on",
+    "opened",
     "thread_device",
     "unavailable_reason",
 ]

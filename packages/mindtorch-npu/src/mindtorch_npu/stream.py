@@ -55,7 +55,8 @@ def _pooled(index: int) -> int:
         number: int = next(turn) % POOL
         if number < len(handles):
             return handles[number]
-        handle, code = acl.rt.create_stream_with_config(0, FAST_LAUNCH | FAST_SYNC)
+        make = getattr(acl.rt, "create_stream_with_config", None)  # older versions have streams of one kind
+        handle, code = acl.rt.create_stream() if make is None else make(0, FAST_LAUNCH | FAST_SYNC)
         check(code, "acl.rt.create_stream_with_config(0, 3)", acl)
         handles.append(int(handle))
         return handles[-1]

@@ -38,6 +38,14 @@ def test_cann_roots_prefer_the_environment_and_name_each_root_once(cann):
     assert list(loader.cann_roots({"ASCEND_HOME_PATH": str(cann / "gone")}, cann)) == [cann / "cann-8.5.0", named]
 
 
+def test_the_newest_is_so_by_number(tmp_path):
+    names = ["cann-8.5.0", "cann-8.10.0", "cann-9.0.RC1", "cann-8.10.0.RC2", "cann-8.9.1"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    found = [root.name for root in loader.cann_roots({}, tmp_path)]
+    assert found == ["cann-9.0.RC1", "cann-8.10.0", "cann-8.10.0.RC2", "cann-8.9.1", "cann-8.5.0"]
+
+
 def test_cann_is_not_installed(tmp_path):
     found = loader.absence({}, tmp_path / "empty")
     assert found.kind == loader.NOT_INSTALLED

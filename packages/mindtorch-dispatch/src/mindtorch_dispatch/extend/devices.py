@@ -25,6 +25,24 @@ stream_records: dict[str, Callable[[Any, Any], None]] = {}
 """Remember that a stream uses a storage: `record(storage, stream)`."""
 
 
+_determinism: dict[str, Callable[[bool], None]] = {}
+_wanted = {"deterministic": False}
+
+
+def on_deterministic(device_type: str, tell: Callable[[bool], None]) -> None:
+    """Let a backend be told whether its kernels have to give the same bits each time; at once when that is wanted."""
+    _determinism[device_type] = tell
+    if _wanted["deterministic"]:
+        tell(True)
+
+
+def set_deterministic(mode: bool) -> None:
+    """Tell every backend whether its kernels have to give the same bits each time."""
+    _wanted["deterministic"] = mode
+    for tell in _determinism.values():
+        tell(mode)
+
+
 def plain(tensors: Iterable[Any]) -> bool:
     """Return whether a kernel outside of the table may take these tensors: no mode, wrapper or gradient is concerned."""
     mode = state.mode

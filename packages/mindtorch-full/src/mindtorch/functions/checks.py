@@ -13,6 +13,7 @@ from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.arguments.parameter import is_tensor_like
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
+from mindtorch_dispatch.extend import devices
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import torch_name
@@ -147,8 +148,9 @@ _switches: dict[str, Any] = {
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Record the wish; every CPU kernel is deterministic for a given thread count."""
+    """Record the wish and tell the backends; every CPU kernel is deterministic for a given thread count."""
     _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
+    devices.set_deterministic(bool(mode))
 
 
 def are_deterministic_algorithms_enabled() -> bool:

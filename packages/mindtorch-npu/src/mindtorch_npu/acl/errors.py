@@ -1,6 +1,11 @@
 """The error raised when a function of the vendor's runtime does not return success."""
 
+from collections.abc import Callable
+
 from mindtorch_npu.acl.codes import SUCCESS, lookup
+
+notes: list[Callable[["AclError"], str | None]] = []
+"""What else is known when an error is made, added to its text."""
 
 
 class AclError(RuntimeError):
@@ -28,6 +33,7 @@ class AclError(RuntimeError):
             parts.append(self.hint)
         if self.detail:
             parts.append(f"The runtime says: {self.detail}")
+        parts += [text for note in notes if (text := note(self)) is not None]
         return "\n".join(parts)
 
     def __reduce__(self) -> tuple[type["AclError"], tuple[int, str, str | None]]:

@@ -48,14 +48,22 @@ class AclNotFoundError(ImportError):
 
 
 def cann_roots(environment: Mapping[str, str] = os.environ, folder: Path = INSTALL_FOLDER) -> Iterator[Path]:
-    """Yield the CANN installations, those of the environment first, then the newest layout first."""
+    """Yield the CANN installations, those of the environment first, then the newest first. The first is the active one."""
     seen = set()
     named = [Path(environment[v]) for v in ROOT_VARIABLES if environment.get(v)]
-    for root in [*named, *sorted(folder.glob("cann-*"), reverse=True), folder / "ascend-toolkit" / "latest"]:
+    newest = sorted(folder.glob("cann-*"), key=lambda root: version_key(root.name), reverse=True)
+    for root in [*named, *newest, folder / "ascend-toolkit" / "latest"]:
         real = root.resolve()
         if real.is_dir() and real not in seen:
             seen.add(real)
             yield root
+
+
+def version_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what a version sorts by: numbers as numbers, and a release after its candidates (8.10 > 8.5 > 8.5.RC1)."""
+    parts = re.findall(r"\d+|[A-Za-z]+", text.removeprefix("cann-"))
+    # A number stands above a word and above the end, a word such as RC, alpha or beta below the end.
+    return (*((1, int(part), "") if part.isdecimal() else (-1, 0, part.upper()) for part in parts), (0, 0, ""))
 
 
 def absence(environment: Mapping[str, str] = os.environ, folder: Path = INSTALL_FOLDER) -> Absence | None:

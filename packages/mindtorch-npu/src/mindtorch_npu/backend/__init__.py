@@ -6,8 +6,8 @@ operator, device and dtype; nothing is computed on the host in its place.
 """
 
 from mindtorch_dispatch.execute.arrays import install_arrays
-from mindtorch_dispatch.extend.devices import stream_records
-from mindtorch_npu import runtime
+from mindtorch_dispatch.extend.devices import on_deterministic, stream_records
+from mindtorch_npu import runtime, switches
 from mindtorch_npu.backend import ops as _ops
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate, record_stream
 from mindtorch_npu.backend.binding import MissingOperatorError, launches
@@ -21,6 +21,7 @@ install_arrays("npu", NpuArrays())
 register_allocator("npu", allocate)
 register_pinning(PinnedAllocation, runtime.is_available)
 stream_records["npu"] = record_stream
+on_deterministic("npu", switches.set_deterministic)
 set_device_class(intern_device)
 
 FAMILIES = _ops.FAMILIES

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime
+from mindtorch_npu import runtime, switches
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.allocator import allocator_of
@@ -259,6 +259,9 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
             code = operator.run(None, 0, executor, stream)
         if code:
             check(code, name, acl)
+        switches.launched.append(name)
+        if switches.blocking:
+            check(acl.rt.synchronize_stream(stream), name, acl)
         shape = () if shape_of is None else _shape_of(given[shape_of], acl, stream)
     finally:
         for destroy, handle in owned:

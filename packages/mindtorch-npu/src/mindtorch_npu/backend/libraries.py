@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from mindtorch_npu.acl import loader
 
 FOLDERS = ("lib64", "aarch64-linux/lib64", "x86_64-linux/lib64", "opp/lib64")
+CUSTOM = "libcust_opapi.so"
 NAMES = ("libopapi_*.so", "libopapi.so", "libnnopbase.so", "libascendcl.so")
 
 
@@ -23,17 +25,27 @@ class Symbols(Protocol):
 
 
 class Libraries:
-    """The shared objects of a CANN installation, those with more specific names first."""
+    """The shared objects of the active CANN installation: the user's own first, then those with more specific names.
 
-    def __init__(self) -> None:
-        files = [
-            file
-            for root in loader.cann_roots()
-            for folder in FOLDERS
-            for name in NAMES
-            for file in sorted(Path(root, folder).glob(name))
-        ]
-        self._libraries = [ctypes.CDLL(os.fspath(file), mode=ctypes.RTLD_GLOBAL) for file in files]
+    A library that cannot be loaded is left out and told with the first function that is missed. Raises RuntimeError when
+    there is none at all.
+    """
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        self.unreadable: dict[str, str] = {}
+        self._libraries = [found for file in _files(environment) if (found := self._load(file)) is not None]
+        if not self._libraries:
+            why = "; ".join(f"{file}: {text}" for file, text in self.unreadable.items())
+            root = next(loader.cann_roots(environment), None)
+            where = f"no operator library under {root}" if root is not None else "the CANN toolkit is not installed"
+            raise RuntimeError(f"the operators of CANN cannot be used: {where}" + (f" ({why})" if why else ""))
+
+    def _load(self, file: Path) -> Any:
+        try:
+            return ctypes.CDLL(os.fspath(file), mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            self.unreadable[os.fspath(file)] = str(error)
+            return None
 
     def address(self, symbol: str) -> int | None:
         """Return where a function is, None when no library has it."""
@@ -41,6 +53,25 @@ class Libraries:
             if hasattr(library, symbol):
                 return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
         return None
+
+
+def _files(environment: Mapping[str, str]) -> list[Path]:
+    """Return the libraries to load: the user's own operators, then those of the one active installation."""
+    own = [Path(folder) for folder in environment.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if folder]
+    opp = environment.get("ASCEND_OPP_PATH")
+    own += sorted(Path(opp, "vendors").glob("*")) if opp else []
+    found = [file for folder in own if (file := folder / "op_api" / "lib" / CUSTOM).is_file()]
+    root = next(loader.cann_roots(environment), None)
+    if root is not None:
+        found += [
+            file
+            for folder in FOLDERS
+            for name in NAMES
+            for file in sorted(Path(root, folder).glob(name))
+            if file.is_file()
+        ]
+    seen: set[Path] = set()
+    return [file for file in found if not (file.resolve() in seen or seen.add(file.resolve()))]
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_DEVICE, BAD_VALUE, PARAMETER, Machine
 
+TIMEOUT = -1
 REPEAT_INITIALIZE, REPEAT_FINALIZE, INVALID_PEER = 100002, 100037, 100000
 
 
@@ -136,6 +137,17 @@ def _set_option(machine: Machine, option: int, value: int) -> None:
     machine.options[option] = value
 
 
+def _timeout(machine: Machine, limit: int) -> None:
+    if limit < 0:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {limit} is no time limit")
+    machine.options[TIMEOUT] = limit
+
+
+def _timeout_v2(machine: Machine, microseconds: int) -> int:
+    _timeout(machine, microseconds)
+    return microseconds
+
+
 def _bad_ranges(machine: Machine, device: int) -> list[dict[str, int]]:
     _check(machine, device)
     return [{"address": 0x12 << 40, "size": 64}] if device in machine.settings.ecc else []
@@ -173,5 +185,7 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.destroy_context": (1, 1, 0, _destroy_context),
     "rt.ctx_get_current_default_stream": (0, 0, 1, lambda m: m.context().default_stream.handle),
     "rt.ctx_set_sys_param_opt": (2, 2, 0, _set_option),
+    "rt.set_op_execute_timeout": (1, 1, 0, _timeout),
+    "rt.set_op_execute_timeout_v2": (1, 1, 1, _timeout_v2),
     "rt.ctx_get_sys_param_opt": (1, 1, 1, lambda m, option: m.options.get(option, 0)),
 }
