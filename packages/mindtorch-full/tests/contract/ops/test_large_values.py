@@ -67,7 +67,7 @@ OTHERS = [
         for shape in ((0,), (1,), (0, 2), (2, 0))
         for dim in (0, -1)
     ),
-    "t.special.laguerre_polynomial_l(t.ones([0] + [1] * 58), 0.0)",
+    "t.special.laguerre_polynomial_l(t.ones([0] + [1] * 58), 0.0).shape",
     "t.special.shifted_chebyshev_polynomial_t(t.ones([1] * 58), t.tensor(3.0))",
     *(f"t.tensor([0.0, 1j, 0.0]).to(t.complex32).{name}" for name in ("any(0)", "all(0)", "any()", "count_nonzero()")),
     "t.special.airy_ai(t.tensor([1e30, float('inf'), -float('inf'), 104.0, 103.0]))",
