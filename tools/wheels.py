@@ -49,6 +49,7 @@ SMOKE = {
     "mindtorch-dispatch": "import mindtorch_dispatch",
     "mindtorch-autograd": "import mindtorch_autograd",
     **{name: native_smoke(name) for name in COMPILED},
+    "mindtorch-distributed": "import mindtorch_distributed",
     "mindtorch-npu": "import mindtorch_npu",
     "mindtorch-proxy": "import mindtorch_proxy",
     "mindtorch-testing": "import mindtorch_testing",

@@ -127,11 +127,3 @@ def test_types_of_tracers(ours, theirs):
 def test_there_are_no_compiled_functions():
     with pytest.raises(NotImplementedError, match="there is no TorchScript"):
         mindtorch.jit.ScriptFunction()
-
-
-def test_distributed_is_a_build_without_it():
-    assert mindtorch.distributed.is_available() is False
-    assert isinstance(mindtorch.distributed.ProcessGroup, type)
-    with pytest.raises(AttributeError) as caught:
-        mindtorch.distributed.init_process_group()
-    assert str(caught.value) == "module 'torch.distributed' has no attribute 'init_process_group'"

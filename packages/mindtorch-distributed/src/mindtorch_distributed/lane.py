@@ -1,0 +1,118 @@
+"""The order of a group's collectives: a thread for those that nobody waits for, the caller's own for the others."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+from mindtorch_distributed.engine import Request, wait_until
+
+Start = Callable[[], Request]
+
+
+class LateError(Exception):
+    """An operation was not done in time."""
+
+
+class Task:
+    """An operation, and what is called when it is done."""
+
+    def __init__(self, start: Start, after: Callable[[], None]) -> None:
+        self._start, self._after = start, after
+        self._done = threading.Event()
+        self._settling = threading.Lock()
+        self._callbacks: list[Callable[[], None]] = []
+        self.error: BaseException | None = None
+        self.source = -1
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when the task is done: at once when it is."""
+        with self._settling:
+            if not self._done.is_set():
+                self._callbacks.append(callback)
+                return
+        callback()
+
+    def _settle(self) -> None:
+        with self._settling:
+            self._done.set()
+            callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def run(self) -> None:
+        """Carry the operation out, without Python's lock while it waits."""
+        try:
+            request = self._start()
+            request.finish()
+            self.source = request.source()
+            self._after()
+        except Exception as error:  # noqa: BLE001 - whoever waits for the task gets it
+            self.error = error
+        self._settle()
+
+    def run_here(self, seconds: float) -> None:
+        """Carry the operation out in this thread; LateError when it takes too long."""
+        request = self._start()
+        if not wait_until(request, seconds):
+            self.error = LateError(seconds)
+            raise self.error
+        self.source = request.source()
+        self._after()
+        self._settle()
+
+    def done(self) -> bool:
+        """Return whether it is done, well or not."""
+        return self._done.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether it is done in time."""
+        return self._done.wait(seconds)
+
+
+class Lane:
+    """Runs tasks one after another."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._open = 0
+        self._lock = threading.Lock()
+        self.closed = False
+
+    def run(self, task: Task, seconds: float) -> None:
+        """Carry a task out and return; LateError when it takes too long."""
+        if self._open == 0:
+            task.run_here(seconds)
+            return
+        self.submit(task)
+        if not task.wait(seconds):
+            raise LateError(seconds)
+        if task.error is not None:
+            raise task.error
+
+    def submit(self, task: Task) -> None:
+        """Carry a task out behind those before it, and return at once."""
+        with self._lock:
+            self._open += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+        self._tasks.put(task)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task.run()
+            with self._lock:
+                self._open -= 1
+
+    def close(self, seconds: float) -> bool:
+        """End the thread after the tasks that wait; return whether it ended in time."""
+        self.closed = True
+        if self._thread is None:
+            return True
+        self._tasks.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()

@@ -1,0 +1,144 @@
+"""Collectives by MPI. Every operation is started and looked at, so that a wait has an end when a process dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch_distributed import engine
+from mindtorch_distributed.engine import Array, Request
+
+_NAMES = {
+    engine.SUM: "SUM",
+    engine.PRODUCT: "PROD",
+    engine.MIN: "MIN",
+    engine.MAX: "MAX",
+    engine.BAND: "BAND",
+    engine.BOR: "BOR",
+    engine.BXOR: "BXOR",
+}
+_OF_TRUTH = {engine.SUM: "BOR", engine.MAX: "BOR", engine.PRODUCT: "BAND", engine.MIN: "BAND"}
+_NUMPY: dict[str, Callable[..., Any]] = {
+    engine.SUM: np.add,
+    engine.PRODUCT: np.multiply,
+    engine.MIN: np.minimum,
+    engine.MAX: np.maximum,
+}
+
+
+class MpiRequest:
+    """An operation of MPI, and the arrays that it uses."""
+
+    def __init__(self, request: Any, status: Any, *kept: Any) -> None:
+        self._request, self._status, self._kept = request, status, kept
+
+    def test(self) -> bool:
+        """Return whether it is done, and bring it forward."""
+        return bool(self._request.Test(self._status))
+
+    def finish(self) -> None:
+        """Return when it is done."""
+        self._request.Wait(self._status)
+
+    def source(self) -> int:
+        """The rank that a message came from."""
+        return int(self._status.Get_source())
+
+
+class MpiCommunicator:
+    """A communicator of MPI."""
+
+    def __init__(self, mpi: Any, comm: Any) -> None:
+        self._mpi, self._comm = mpi, comm
+        self.rank: int = comm.rank
+        self.size: int = comm.size
+        self._own: dict[tuple[np.dtype[Any], str], Any] = {}
+
+    def _bytes(self, array: Array) -> list[Any]:
+        return [array.view(np.uint8), self._mpi.BYTE]
+
+    def _numbers(self, array: Array, reduction: str) -> tuple[list[Any], Any]:
+        """The array as MPI takes it, and MPI's operation."""
+        mpi = self._mpi
+        if array.dtype == np.bool_:
+            return [array.view(np.uint8), mpi.UINT8_T], getattr(mpi, _OF_TRUTH.get(reduction, _NAMES[reduction]))
+        if array.dtype.kind in "iufc" and array.dtype.isbuiltin == 1 and array.dtype != np.float16:
+            return [array, mpi._typedict[array.dtype.char]], getattr(mpi, _NAMES[reduction])
+        return [array.view(np.uint16), mpi.UINT16_T], self._operation(array.dtype, reduction)
+
+    def _operation(self, dtype: np.dtype[Any], reduction: str) -> Any:
+        """An operation on numbers that MPI does not know: those of 16 bits, computed by numpy."""
+        known = self._own.get((dtype, reduction))
+        if known is None:
+            combine = _NUMPY[reduction]
+
+            def reduce(given: Any, result: Any, datatype: Any) -> None:
+                target = np.frombuffer(result, dtype)
+                combine(np.frombuffer(given, dtype), target, out=target)
+
+            known = self._own[dtype, reduction] = self._mpi.Op.Create(reduce, commute=True)
+        return known
+
+    def _started(self, request: Any, *kept: Any) -> Request:
+        return MpiRequest(request, self._mpi.Status(), *kept)
+
+    def all_reduce(self, array: Array, reduction: str) -> Request:
+        """See `Communicator`."""
+        buffer, operation = self._numbers(array, reduction)
+        return self._started(self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, operation), array)
+
+    def reduce(self, array: Array, reduction: str, root: int) -> Request:
+        """See `Communicator`."""
+        buffer, operation = self._numbers(array, reduction)
+        if self.rank == root:
+            return self._started(self._comm.Ireduce(self._mpi.IN_PLACE, buffer, operation, root), array)
+        return self._started(self._comm.Ireduce(buffer, None, operation, root), array)
+
+    def broadcast(self, array: Array, root: int) -> Request:
+        """See `Communicator`."""
+        return self._started(self._comm.Ibcast(self._bytes(array), root), array)
+
+    def all_gather(self, output: Array, array: Array) -> Request:
+        """See `Communicator`."""
+        return self._started(self._comm.Iallgather(self._bytes(array), self._bytes(output)), output, array)
+
+    def gather(self, output: Array | None, array: Array, root: int) -> Request:
+        """See `Communicator`."""
+        target = None if output is None else self._bytes(output)
+        return self._started(self._comm.Igather(self._bytes(array), target, root), output, array)
+
+    def scatter(self, output: Array, array: Array | None, root: int) -> Request:
+        """See `Communicator`."""
+        given = None if array is None else self._bytes(array)
+        return self._started(self._comm.Iscatter(given, self._bytes(output), root), output, array)
+
+    def reduce_scatter(self, output: Array, array: Array, reduction: str) -> Request:
+        """See `Communicator`."""
+        buffer, operation = self._numbers(array, reduction)
+        target, _ = self._numbers(output, reduction)
+        return self._started(self._comm.Ireduce_scatter_block(buffer, target, operation), output, array)
+
+    def all_to_all(self, output: Array, received: Sequence[int], array: Array, sent: Sequence[int]) -> Request:
+        """See `Communicator`."""
+        size = array.dtype.itemsize
+        given = [array.view(np.uint8), ([n * size for n in sent], None), self._mpi.BYTE]
+        target = [output.view(np.uint8), ([n * size for n in received], None), self._mpi.BYTE]
+        return self._started(self._comm.Ialltoallv(given, target), output, array)
+
+    def barrier(self) -> Request:
+        """See `Communicator`."""
+        return self._started(self._comm.Ibarrier())
+
+    def send(self, array: Array, rank: int, tag: int) -> Request:
+        """See `Communicator`."""
+        return self._started(self._comm.Isend(self._bytes(array), rank, tag), array)
+
+    def receive(self, array: Array, rank: int | None, tag: int) -> Request:
+        """See `Communicator`."""
+        source = self._mpi.ANY_SOURCE if rank is None else rank
+        return self._started(self._comm.Irecv(self._bytes(array), source, tag), array)
+
+    def free(self) -> None:
+        """Keep the communicator: freeing it would wait for processes that may be gone."""

@@ -1,0 +1,101 @@
+"""What a collective asks of its tensors before it starts, with the texts of torch's gloo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from mindtorch.distributed._reduce_op import RedOpType, type_of
+from mindtorch.distributed._tensors import check_dtype
+
+_SCALARS = {
+    "bool": ("bool", "Bool"),
+    "uint8": ("unsigned char", "Byte"),
+    "int8": ("signed char", "Char"),
+    "int16": ("short int", "Short"),
+    "int32": ("int", "Int"),
+    "int64": ("long int", "Long"),
+    "float16": ("c10::Half", "Half"),
+    "bfloat16": ("c10::BFloat16", "BFloat16"),
+    "float32": ("float", "Float"),
+    "float64": ("double", "Double"),
+    "complex64": ("c10::complex<float>", "ComplexFloat"),
+    "complex128": ("c10::complex<double>", "ComplexDouble"),
+}
+_BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
+
+
+def scalar_names(dtype: Any) -> tuple[str, str]:
+    """The name in C++ and the name in messages of a dtype."""
+    short = str(dtype).rpartition(".")[2]
+    return _SCALARS.get(short, (short, short))
+
+
+def fail(operation: str, text: str) -> NoReturn:
+    """Raise what gloo raises for an invalid argument."""
+    raise RuntimeError(f"ProcessGroupGloo::{operation}: {text}")
+
+
+def root(operation: str, rank: int, size: int) -> None:
+    """The root is a rank of the group."""
+    if not 0 <= rank < size:
+        fail(operation, f"invalid root rank: {rank}")
+
+
+def _options(tensor: Any) -> str:
+    return (
+        f"TensorOptions(dtype={scalar_names(tensor.dtype)[0]}, device={tensor.device.type}, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _shape(tensor: Any) -> str:
+    sizes = list(tensor.shape)
+    return f"({', '.join(map(str, sizes))})"
+
+
+def same_kind(operation: str, tensors: Sequence[Any], like: Any) -> None:
+    """All tensors have the dtype and the shape of `like`."""
+    for index, tensor in enumerate(tensors):
+        if tensor.dtype != like.dtype:
+            expected, got = _options(like), _options(tensor)
+            fail(operation, f"invalid tensor type at index {index} (expected {expected}, got {got})")
+        if tensor.shape != like.shape:
+            expected, got = _shape(like), _shape(tensor)
+            fail(operation, f"invalid tensor size at index {index} (expected {expected}, got {got})")
+    check_dtype(like)
+
+
+def reduction(tensor: Any, op: Any, size: int) -> None:
+    """The dtype has this reduction."""
+    check_dtype(tensor)
+    kind = type_of(op)
+    number = tensor.dtype.is_floating_point
+    if kind is RedOpType.PREMUL_SUM:
+        raise RuntimeError("Cannot use ReduceOp.PREMUL_SUM with Gloo")
+    if kind in _BITS and number:
+        raise RuntimeError(f"Cannot use ReduceOp.{kind.name} with non-integral dtype")
+    if kind is RedOpType.AVG and not number:
+        name = scalar_names(tensor.dtype)[1]
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+
+
+def holds(condition: bool, text: str, left: object, right: object) -> None:
+    """A condition that torch writes out when it fails."""
+    if not condition:
+        raise RuntimeError(f"Check failed: {text} ({left} vs. {right}). ")
+
+
+def splits(sizes: Sequence[int], tensor: Any, size: int) -> list[int]:
+    """How many elements of `tensor` each rank has: equal parts, or the rows in `sizes`."""
+    rows = tensor.shape[0] if tensor.dim() else 0
+    if not sizes:
+        if rows % size:
+            raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+        return [tensor.numel() // size] * size
+    if len(sizes) != size:
+        raise RuntimeError("Number of tensor splits not equal to group size")
+    if sum(sizes) != rows:
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    row = tensor.numel() // rows if rows else 0
+    return [count * row for count in sizes]

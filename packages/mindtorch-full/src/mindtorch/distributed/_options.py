@@ -1,0 +1,122 @@
+"""What a collective is told beside its tensors."""
+
+from __future__ import annotations
+
+import enum
+from datetime import timedelta
+from typing import Any
+
+from mindtorch.distributed._reduce_op import RedOpType, ReduceOp
+
+_NO_TIMEOUT = timedelta(milliseconds=-1)
+
+
+class _Options:
+    """Fields with torch's defaults; a reduction is checked when it is set."""
+
+    def __init__(self) -> None:
+        self.timeout = _NO_TIMEOUT
+        self.asyncOp = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "reduceOp":
+            value = self._reduction(value)
+        object.__setattr__(self, name, value)
+
+    def _reduction(self, value: Any) -> ReduceOp:
+        plain = isinstance(value, RedOpType) and value is not RedOpType.PREMUL_SUM
+        if plain:
+            return ReduceOp(value)
+        if isinstance(value, ReduceOp):
+            return value
+        name = type(self).__name__
+        raise TypeError(
+            "(): incompatible function arguments. The following argument types are supported:\n"
+            f"    1. (self: torch._C._distributed_c10d.{name}, arg0: torch._C._distributed_c10d.ReduceOp) -> None\n\n"
+            f"Invoked with: {self!r}, {value!r}"
+        )
+
+
+class AllreduceOptions(_Options):
+    """Of `allreduce`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reduceOp = RedOpType.SUM
+        self.sparseIndices: Any = None
+
+
+class AllreduceCoalescedOptions(AllreduceOptions):
+    """Of `allreduce_coalesced`."""
+
+
+class ReduceOptions(_Options):
+    """Of `reduce`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reduceOp = RedOpType.SUM
+        self.rootRank = 0
+        self.rootTensor = 0
+
+
+class ReduceScatterOptions(_Options):
+    """Of `reduce_scatter`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reduceOp = RedOpType.SUM
+
+
+class BroadcastOptions(_Options):
+    """Of `broadcast`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rootRank = 0
+        self.rootTensor = 0
+
+
+class _RootOptions(_Options):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rootRank = 0
+
+
+class GatherOptions(_RootOptions):
+    """Of `gather`."""
+
+
+class ScatterOptions(_RootOptions):
+    """Of `scatter`."""
+
+
+class AllgatherOptions(_Options):
+    """Of `allgather`."""
+
+
+class AllToAllOptions(_Options):
+    """Of `alltoall`."""
+
+
+class BarrierOptions(_Options):
+    """Of `barrier`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.device_ids: list[int] = []
+        self.device: Any = None
+
+
+class DebugLevel(enum.IntEnum):
+    """How much is checked: TORCH_DISTRIBUTED_DEBUG."""
+
+    OFF = 0
+    INFO = 1
+    DETAIL = 2
+
+    def __repr__(self) -> str:
+        return f"<DebugLevel.{self.name}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"DebugLevel.{self.name}"

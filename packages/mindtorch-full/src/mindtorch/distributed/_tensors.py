@@ -1,0 +1,65 @@
+"""Tensors as the flat arrays of bytes and numbers that an engine takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import mindtorch
+
+_SUPPORTED = frozenset("bool uint8 int8 int32 int64 float16 bfloat16 float32 float64".split())
+
+
+def check_dtype(tensor: Any) -> None:
+    """RuntimeError for a dtype that gloo does not know; its list is ours, so that programs behave the same."""
+    if str(tensor.dtype).rpartition(".")[2] not in _SUPPORTED:
+        raise RuntimeError("Invalid scalar type")
+
+
+def flat(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
+    """The elements as one array, and what writes them back: nothing, when the array is the tensor's memory."""
+    array = host(tensor)
+    if array.flags.c_contiguous:
+        return array.reshape(-1), _nothing
+    copied = np.ascontiguousarray(array).reshape(-1)
+
+    def write_back() -> None:
+        array[...] = copied.reshape(array.shape)
+
+    return copied, write_back
+
+
+def host(tensor: Any) -> np.ndarray[Any, Any]:
+    """The elements on the host, without history: an array over the tensor's memory."""
+    if tensor.device.type != "cpu":
+        raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
+    array = tensor.detach()._host_array()
+    return array if array is not None else np.empty(0, np.uint8)
+
+
+def _nothing() -> None:
+    """The array is the tensor's memory."""
+
+
+def written(tensors: Sequence[Any]) -> None:
+    """Say that the values of these tensors changed, for those that saved them for backward."""
+    for tensor in tensors:
+        if not tensor.is_inference():
+            mindtorch.autograd.graph.increment_version(tensor)
+
+
+def joined(tensors: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The elements of all tensors behind one another, as a copy."""
+    parts = [flat(tensor)[0] for tensor in tensors]
+    return np.concatenate(parts) if parts else np.empty(0, np.uint8)
+
+
+def spread(array: np.ndarray[Any, Any], tensors: Sequence[Any]) -> None:
+    """Copy the parts of `array` into the tensors."""
+    start = 0
+    for tensor in tensors:
+        target = host(tensor)
+        target[...] = array[start : start + target.size].reshape(target.shape)
+        start += target.size
