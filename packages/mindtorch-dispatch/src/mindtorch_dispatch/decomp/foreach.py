@@ -75,6 +75,11 @@ def clone(self: Sequence[Any], memory_format: Any) -> Any:
 def norm(self: Sequence[Any], ord: Any, dtype: Any) -> Any:
     """The vector norm of every tensor."""
     _check_lists(self)
+    run = devices.list_kernels.get(self[0]._sig.spec.device.type)
+    if run is not None and dtype is None and devices.plain(self):
+        outs = [aten.empty((), dtype=self[0].dtype, device=self[0].device) for _ in self]
+        if run("norm", outs, (self,), ord):
+            return tuple(outs)
     return tuple(aten.linalg_vector_norm(item, ord, None, False, dtype=dtype) for item in self)
 
 
@@ -134,6 +139,8 @@ def by_tensor(name: str, inplace: bool = False) -> Each:
             lambda: f"scalar tensor expected to be 0 dim but it has {dims} dimensions and {count} elements.",
         )
         _check_lists(self)
+        if alpha == 1 and devices.plain((other,)) and (made := _at_once(name, (self,), other, inplace)) is not None:
+            return _finish(self, made, inplace)
         scale = {} if alpha == 1 else {"alpha": alpha}
         return _finish(self, (each(item, other, **scale) for item in self), inplace)
 

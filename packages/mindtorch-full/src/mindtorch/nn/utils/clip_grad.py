@@ -33,7 +33,10 @@ def get_total_norm(
         return mindtorch.tensor(0.0)
     with mindtorch.no_grad():
         device = tensors[0].device
-        norms = [mindtorch.linalg.vector_norm(t, norm_type).to(device) for t in tensors]
+        if device.type != "cpu" and all(t.device == device for t in tensors):
+            norms = list(mindtorch._foreach_norm(tensors, norm_type))  # in one launch where the device has it
+        else:
+            norms = [mindtorch.linalg.vector_norm(t, norm_type).to(device) for t in tensors]
         total = mindtorch.linalg.vector_norm(mindtorch.stack(norms), norm_type)
         if error_if_nonfinite and bool(mindtorch.logical_or(total.isnan(), total.isinf())):
             raise RuntimeError(
@@ -55,6 +58,9 @@ def clip_grads_with_norm_(
         # On the host nothing waits for the number, and all gradients take it in one call.
         alike = coefficient.device.type == "cpu" and all(grad.dtype is coefficient.dtype for grad in grads)
         if grads and alike and _SCALE.run((grads,), (float(coefficient),)):
+            return
+        if grads and coefficient.device.type != "cpu" and all(grad.device == coefficient.device for grad in grads):
+            mindtorch._foreach_mul_(grads, coefficient)
             return
         for grad in grads:
             grad.mul_(coefficient.to(grad.device))

@@ -60,6 +60,10 @@ def over_lists(name: str, outs: Sequence[Any], lists: Sequence[Sequence[Any]], n
     first = arrays[0][0]
     if not isinstance(first, DeviceArray) or first.dtype.name not in FLOATS:
         return False
+    if name == "norm":
+        return _norms(arrays[0], arrays[1], number)
+    if name == "mul" and hasattr(number, "_array"):
+        return _scaled(arrays[0], arrays[1], number._array)
     if number is not None and not isinstance(number, (int, float)):
         return False
     for row in zip(*arrays, strict=True):
@@ -77,7 +81,31 @@ def over_lists(name: str, outs: Sequence[Any], lists: Sequence[Sequence[Any]], n
     return True
 
 
-def _row(x: DeviceArray) -> DeviceArray:
+def _alike(arrays: Sequence[Any]) -> bool:
+    first = arrays[0]
+    return all(
+        isinstance(x, DeviceArray) and x.size and x.dtype == first.dtype and x.device == first.device for x in arrays
+    )
+
+
+def _norms(arrays: Sequence[Any], outs: Sequence[Any], order: Any) -> bool:
+    """Write the norm of every array; False for norms that the operator lacks."""
+    if order not in (1, 2) or not _alike([*arrays, *outs]) or not available("aclnnForeachNorm"):
+        return False
+    launch("aclnnForeachNorm", [[row_of(x) for x in arrays], float(order), [row_of(x) for x in outs]])
+    return True
+
+
+def _scaled(arrays: Sequence[Any], outs: Sequence[Any], factor: Any) -> bool:
+    """Write every array times one number of the device; False where that is of another type or place."""
+    name = "aclnnForeachMulScalar"
+    if not _alike([*arrays, *outs, factor]) or factor.dtype.name == "bfloat16" or not available(name):
+        return False
+    launch(name, [[row_of(x) for x in arrays], row_of(factor), [row_of(x) for x in outs]])
+    return True
+
+
+def row_of(x: DeviceArray) -> DeviceArray:
     """Return an array of one dimension at least, as the operator wants it."""
     return x if x.ndim else reshaped(x, (1,))
 
@@ -87,7 +115,7 @@ def adam_step(
 ) -> None:
     """Make one step of AdamW in one launch; `count` is the number of steps before it."""
     state = [tensor if tensor is None else tensor._array for tensor in (param, exp_avg, exp_avg_sq, largest)]
-    state = [one if one is None else _row(one) for one in state]
+    state = [one if one is None else row_of(one) for one in state]
     gradient, step = grad._array, count._array
     own: Any = state[0]
     if gradient.dtype != own.dtype:
@@ -96,7 +124,7 @@ def adam_step(
     beta1, beta2 = options["betas"]
     numbers = [options["lr"], beta1, beta2, options["weight_decay"], options["eps"]]
     amsgrad = largest is not None
-    launch("aclnnApplyAdamWV2", [*state, _row(gradient), _row(step), *numbers, amsgrad, bool(options["maximize"])])
+    launch("aclnnApplyAdamWV2", [*state, row_of(gradient), row_of(step), *numbers, amsgrad, bool(options["maximize"])])
     for tensor in (param, exp_avg, exp_avg_sq, largest):
         if tensor is not None:
             devices.changed(tensor)
@@ -105,4 +133,4 @@ def adam_step(
 devices.list_kernels["npu"] = over_lists
 devices.adam_steps["npu"] = adam_step
 
-__all__ = ["adam_step", "available", "over_lists"]
+__all__ = ["adam_step", "available", "over_lists", "row_of"]
