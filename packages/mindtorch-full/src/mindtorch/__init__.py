@@ -35,6 +35,7 @@ from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStora
 from . import _dtypes, _overridable, ops_table
 from .__about__ import __version__ as _mindtorch_version
 from ._defaults import install_defaults
+from ._naming import AbsentModules, absent
 from ._surface import HOMES, SUBMODULES
 from .functions.bound import bind_functions
 from .functions.distance import cdist
@@ -101,7 +102,13 @@ def __getattr__(name: str) -> Any:
         return value
     if name in SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return _load(f"{__name__}.{name}")
-    raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    found = absent("torch", name)
+    if found is None:
+        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    return found
+
+
+sys.meta_path.append(AbsentModules())
 
 
 def _public_names() -> list[str]:

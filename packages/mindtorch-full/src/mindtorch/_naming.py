@@ -5,9 +5,14 @@ class is defined in ``mindtorch.nn.modules.linear``. Every surface module calls 
 this also gives the module torch's text for names it lacks.
 """
 
+import sys
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
+
+from mindtorch_storage.lazy_import import LazyModule
+
+_absence = LazyModule("mindtorch._absence", "only names that are not there need its table")
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
@@ -32,17 +37,53 @@ def adopt(namespace: dict[str, Any]) -> None:
     for value in list(namespace.values()):
         if isinstance(value, (type, FunctionType)) and _belongs(value.__module__, own, parent):
             value.__module__ = torch_name(own)
-    namespace.setdefault("__getattr__", missing_attribute(own))
+    namespace["__getattr__"] = missing_attribute(own, namespace.get("__getattr__"))
 
 
-def missing_attribute(module_name: str) -> Callable[[str], NoReturn]:
-    """Return a module's ``__getattr__`` that reports a missing attribute under the name torch users know."""
+def missing_attribute(module_name: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__``: what ``own`` finds, else what stands for a name that is not offered.
+
+    A name that torch lacks too is reported under the module name that users know.
+    """
     shown = torch_name(module_name)
 
-    def __getattr__(name: str) -> NoReturn:
-        raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError:
+                if absent(shown, name) is None:
+                    raise
+        found = absent(shown, name)
+        if found is None:
+            raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+        return found
 
     return __getattr__
+
+
+def absent(shown: str, name: str) -> Any:
+    """Return what stands for a name that torch has and this library does not offer, None for every other name.
+
+    Names with two underscores are asked for by the import system, of every module.
+    """
+    if name.startswith("__"):
+        return None
+    found = _absence.placeholder(shown, name)
+    if found is not None:
+        vars(sys.modules[_OURS + shown[len(_THEIRS) :]])[name] = found
+    return found
+
+
+class AbsentModules:
+    """The last finder of the import system: it knows modules of torch that are there for their names alone."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        """Return a spec for such a module, None for every other name."""
+        return _absence.AbsentModules().find_spec(fullname, path, target) if fullname.startswith(_OURS + ".") else None
+
+    def invalidate_caches(self) -> None:
+        """Do nothing: the finder keeps nothing."""
 
 
 def _belongs(defined_in: str | None, own: str, parent: str) -> bool:

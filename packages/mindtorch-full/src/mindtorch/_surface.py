@@ -6,7 +6,7 @@ SUBMODULES = frozenset(
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
     "ao _library _prims_common _custom_ops __future__ __config__ "
-    "_vmap_internals _functorch torch_npu _sources _higher_order_ops".split()
+    "_vmap_internals _functorch torch_npu _VF _guards _sources _higher_order_ops".split()
 )
 """Submodules; those without a file are absent and say so."""
 
@@ -49,6 +49,15 @@ HOMES: dict[str, str] = {
         "get_autocast_gpu_dtype set_autocast_cpu_dtype set_autocast_gpu_dtype",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
+        "functions.assertions": "_assert_async _shape_as_tensor",
+        "futures": "Future",
+        "functions.old_names": "_cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short dsmm "
+        "hsmm spmm Storage",
+        "jit": "fork wait",
+        "_higher_order_ops.while_loop": "while_loop",
+        "_C._types": "AnyType AwaitType BoolType ComplexType DeviceObjType DictType FloatType FutureType IntType ListType "
+        "NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType SymBoolType SymIntType TensorType "
+        "TupleType Type UnionType",
         "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument ScriptMethod ScriptModule ScriptObject",
         "types": "SymInt SymFloat SymBool",
     }.items()

@@ -14,6 +14,7 @@ import numpy as np
 
 import mindtorch
 from mindtorch.tensor.pickling import meta_tensor, set_state, state_of, tensor_over
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.lazy_import import load
@@ -199,6 +200,44 @@ def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
         views.append(flat.narrow(0, start, count).view_as(tensor))
         start += count
     return tuple(views)
+
+
+def _get_available_device_type() -> str | None:
+    """Return the type of the accelerator that is there, None without one."""
+    device = mindtorch.accelerator.current_accelerator(check_available=True)
+    return None if device is None else device.type
+
+
+def _get_device_module(device_type: str) -> Any:
+    """Return the module of a type of device, `torch.cpu` of "cpu"; RuntimeError where there is none."""
+    module = getattr(mindtorch, device_type, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
+    return module
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    """Return the index that a device names: of "cpu" -1 where that is allowed, without one the current where it is optional.
+
+    Raises:
+        ValueError: another device.
+    """
+    given = Device(device) if isinstance(device, str) else device
+    index = None
+    if isinstance(given, Device):
+        if not allow_cpu and given.type == "cpu":
+            raise ValueError(f"Expected a non cpu device, but got: {given}")
+        index = -1 if given.type == "cpu" else given.index
+    elif isinstance(given, int):
+        index = given
+    if index is None:
+        if not optional:
+            raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{given}")
+        kind = _get_available_device_type()
+        return _get_device_module(kind).current_device() if kind is not None else None
+    return index
 
 
 class KeyErrorMessage(str):

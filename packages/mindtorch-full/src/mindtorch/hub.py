@@ -93,15 +93,23 @@ def _entry(module: ModuleType, name: str) -> Any:
     return function
 
 
-def list(github: Any, force_reload: bool = False, skip_validation: bool = False, **options: Any) -> Any:
+def list(
+    github: Any,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo: Any = "check",
+    verbose: bool = True,
+) -> Any:
     """The names of the models of a directory."""
-    module, _ = _hubconf(github, options.get("source", "local" if os.path.isdir(github) else "github"))
+    module, _ = _hubconf(github, "local" if os.path.isdir(github) else "github")
     return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]
 
 
-def help(github: Any, model: str, force_reload: bool = False, **options: Any) -> str | None:
+def help(
+    github: Any, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check"
+) -> str | None:
     """The documentation of a model of a directory."""
-    module, _ = _hubconf(github, options.get("source", "local" if os.path.isdir(github) else "github"))
+    module, _ = _hubconf(github, "local" if os.path.isdir(github) else "github")
     return _entry(module, model).__doc__
 
 

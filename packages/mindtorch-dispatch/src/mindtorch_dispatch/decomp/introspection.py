@@ -17,6 +17,11 @@ def copied(self: Any) -> Any:
     return aten.clone(self)
 
 
+def pinned(self: Any, device: Any = None) -> Any:
+    """A copy in page-locked memory."""
+    return self.pin_memory() if device is None else self.pin_memory(device)
+
+
 def local_scalar(self: Any) -> Any:
     """The only element as a Python number; NotImplementedError, in torch's words, where there is no data."""
     array = self._host_array()

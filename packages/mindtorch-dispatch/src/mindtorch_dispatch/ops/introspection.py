@@ -8,6 +8,7 @@ op("lift_fresh(Tensor(a) self) -> Tensor(a)", composite=composed.same, variants=
 op("lift_fresh_copy(Tensor self) -> Tensor", composite=composed.copied, variants="")
 op("_local_scalar_dense(Tensor self) -> Scalar", composite=composed.local_scalar, variants="")
 op("is_same_size(Tensor self, Tensor other) -> bool", composite=composed.is_same_size, variants="")
+op("_pin_memory(Tensor self, Device? device=None) -> Tensor", composite=composed.pinned, variants="")
 for _name, _result, _composed in (
     ("sym_size", "SymInt[]", composed.size),
     ("sym_stride", "SymInt[]", composed.stride),

@@ -74,15 +74,31 @@ from mindtorch._C._modes import (
     _TorchDispatchModeKey,
 )
 from mindtorch._C._script import ScriptMethod, ScriptModule, ScriptObject
-from mindtorch._naming import adopt
+from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
+    _are_functorch_transforms_active,
+    _get_cudnn_enabled,
+    _get_default_device,
+    _get_tracing_state,
+    _is_alias_of,
+    _jit_can_fuse_on_cpu,
+    _jit_can_fuse_on_gpu,
+    _jit_override_can_fuse_on_cpu,
+    _jit_override_can_fuse_on_gpu,
+    _jit_set_nvfuser_guard_mode,
+    _jit_set_profiling_mode,
+    _jit_set_texpr_fuser_enabled,
+)
+from mindtorch._naming import adopt, torch_name
 from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_cpu.generator import Generator  # noqa: F401 (its name in torch)
+from mindtorch_dispatch.errors import LinAlgError as _LinAlgError  # noqa: F401 - its name in torch
 from mindtorch_dispatch.override.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.size import Size
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -169,6 +185,17 @@ __all__ = [
 def _get_accelerator(check: Any = None) -> device:
     """Return the device type to compute on: the CPU, as there is no accelerator."""
     return device("cpu")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_functorch":
+        return load("mindtorch._C._functorch")
+    types = load("mindtorch._C._types")
+    if name in types.__all__:
+        return getattr(types, name)
+    if name == "Future":
+        return load("mindtorch.futures").Future
+    raise AttributeError(f"module {torch_name(__name__)!r} has no attribute {name!r}")
 
 
 _logged: set[str] = set()

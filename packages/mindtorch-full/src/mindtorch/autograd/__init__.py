@@ -16,7 +16,7 @@ from mindtorch_autograd.mode import (
 
 from .._C import _is_multithreading_enabled as is_multithreading_enabled
 from .._C import _is_view_replay_enabled as is_view_replay_enabled
-from .._C._autograd import SavedTensor
+from .._C._autograd import SavedTensor, _profiler_enabled
 from .._naming import adopt
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -32,6 +32,7 @@ __all__ = [
     "Variable",
     "_engine_run_backward",
     "_force_original_view_tracking",
+    "_profiler_enabled",
     "_unsafe_preserve_version_counter",
     "anomaly_mode",
     "backward",

@@ -76,5 +76,8 @@ def flags(fp32_precision: str = "none") -> Iterator[None]:
             set_flags(*before)
 
 
+__allow_nonbracketed_mutation = allow_mutation  # other libraries name it
+
+
 adopt(globals())
 give_class(__name__, GenericModule)

@@ -78,6 +78,8 @@ from mindtorch.cuda.streams import Event, ExternalStream, Stream
 
 globals().update(TYPES)
 
+_initialized = False
+
 __all__ = [
     *TYPES,
     *memory.__all__,

@@ -116,6 +116,8 @@ def _CodeOnlyModule(body: dict[str, Any]) -> Module:
     return CodeOnlyModule()
 
 
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+"""The key in `meta` of attributes that transformations carry over."""
 _HOOKS = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")
 
 

@@ -4,6 +4,7 @@ Compiling and tracing return what they are given, so programs run the same code 
 itself, archives above all, raises.
 """
 
+import builtins
 import os
 import warnings
 from collections.abc import Callable
@@ -35,6 +36,7 @@ __all__ = [
     "fork",
     "freeze",
     "ignore",
+    "interface",
     "is_scripting",
     "is_tracing",
     "isinstance",
@@ -126,6 +128,13 @@ def _overload(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _overload_method = _overload
+
+
+def interface(obj: Any) -> Any:
+    """Return a class of declarations unchanged; compiled code would call its methods."""
+    if not builtins.isinstance(obj, type):
+        raise RuntimeError("interface must be applied to a class")
+    return obj
 
 
 def trace(

@@ -13,6 +13,7 @@ from multiprocessing import reduction
 from typing import Any
 
 import mindtorch
+from mindtorch._naming import missing_attribute
 from mindtorch.tensor.pickling import meta_tensor, tensor_over
 from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_storage.deferred import settle
@@ -214,3 +215,6 @@ def init_reductions() -> None:
     register(TypedStorage, reduce_typed_storage)
     register(mindtorch.Tensor, reduce_tensor)
     register(mindtorch.nn.Parameter, reduce_tensor)
+
+
+__getattr__ = missing_attribute(__name__)

@@ -154,7 +154,8 @@ def _numbers(tensor: Any) -> Any:
     return array
 
 
-def _contents(tensor: Any, indent: int) -> str:
+def contents_text(tensor: Any, indent: int) -> str:
+    """Return the numbers of a tensor, lines after the first indented."""
     array = _numbers(tensor)
     summarize = array.size > PRINT_OPTS.threshold
     shown = _summarized(array) if summarize else array
@@ -170,7 +171,7 @@ def _sparse_contents(tensor: Any, indent: int) -> str:
     for name, part in (("indices", tensor._indices()), ("values", tensor._values())):
         part = part.detach()
         lead = f"{name}=tensor("
-        text = "[]" if part.numel() == 0 else _contents(part, indent + len(lead))
+        text = "[]" if part.numel() == 0 else contents_text(part, indent + len(lead))
         texts.append(lead + text + (f", size={tuple(part.shape)}" if part.numel() == 0 else "") + ")")
     texts.append(f"size={tuple(tensor.shape)}")
     return (",\n" + " " * indent).join(texts)
@@ -211,7 +212,7 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
             suffixes.append(f"size={tuple(spec.shape)}")
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
-        text = contents if contents is not None else _contents(tensor, len(prefix))
+        text = contents if contents is not None else contents_text(tensor, len(prefix))
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
@@ -219,7 +220,7 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
     tangent = tangent_of(tensor)
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
-    result = _with_suffixes(prefix + text, suffixes, len(prefix))
+    result = with_suffixes(prefix + text, suffixes, len(prefix))
     return f"Parameter({result})" if name != "Parameter" and _is_parameter(tensor) else result
 
 
@@ -228,13 +229,14 @@ def _is_parameter(tensor: Any) -> bool:
     return getattr(tensor, "_is_param", False) or any(base.__name__ == "Parameter" for base in type(tensor).__mro__)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
+    """Return a text with what follows its numbers, each on the line where it fits, and the closing bracket."""
     lines = [text]
     last = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if last + len(suffix) + 2 > PRINT_OPTS.linewidth:
+        if force_newline or last + len(suffix) + 2 > PRINT_OPTS.linewidth:
             lines.append(",\n" + " " * indent + suffix)
-            last = indent + len(suffix)
+            last, force_newline = indent + len(suffix), False
         else:
             lines.append(", " + suffix)
             last += len(suffix) + 2

@@ -1,6 +1,9 @@
 """`torch.backends.cuda`: CUDA is not built in; its settings are kept."""
 
 import enum
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn
 
 from mindtorch._absent import no_binding
@@ -9,9 +12,16 @@ from mindtorch.backends._flags import BoolFlag
 from mindtorch.backends._precision import get, matmul_allow_tf32, put, set_matmul_allow_tf32
 from mindtorch_dispatch.decomp import attention
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.lazy_import import LazyModule
+
+attention_choice = LazyModule("mindtorch.nn.attention", "the modules of networks need not be there for settings")
 
 __all__ = [
+    "SDPAParams",
     "allow_fp16_bf16_reduction_math_sdp",
+    "can_use_cudnn_attention",
+    "can_use_efficient_attention",
+    "can_use_flash_attention",
     "cuBLASModule",
     "cuFFTPlanCache",
     "cuFFTPlanCacheManager",
@@ -32,6 +42,7 @@ __all__ = [
     "mem_efficient_sdp_enabled",
     "preferred_blas_library",
     "preferred_linalg_library",
+    "sdp_kernel",
 ]
 
 
@@ -166,6 +177,60 @@ def is_flash_attention_available() -> bool:
 
 def is_ck_sdpa_available() -> bool:
     """Return whether the kernels for AMD devices are built in: False."""
+    return False
+
+
+@contextmanager
+def _allowed(*allowed: Any) -> Iterator[dict[Any, Any]]:
+    with attention_choice.sdpa_kernel(list(allowed)) as chosen:
+        yield chosen
+
+
+def sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> AbstractContextManager[dict[Any, Any]]:
+    """Context: attention may use these implementations. Deprecated for `torch.nn.attention.sdpa_kernel`."""
+    warnings.warn(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
+        "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    backend = attention_choice.SDPBackend
+    wanted = {
+        backend.FLASH_ATTENTION: enable_flash,
+        backend.EFFICIENT_ATTENTION: enable_mem_efficient,
+        backend.MATH: enable_math,
+        backend.CUDNN_ATTENTION: enable_cudnn,
+    }
+    return _allowed(*(one for one, allowed in wanted.items() if allowed))
+
+
+class SDPAParams:
+    """The arguments of a call of attention, for the questions which implementation takes them."""
+
+    def __init__(
+        self, query: Any, key: Any, value: Any, attn_mask: Any, dropout: float, is_causal: bool, enable_gqa: bool
+    ) -> None:
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+SDPAParams.__module__ = "torch._C"
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Return whether CUDA's flash kernels take a call: False, there is no CUDA."""
+    return False
+
+
+def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Return whether CUDA's memory-efficient kernels take a call: False, there is no CUDA."""
+    return False
+
+
+def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Return whether cuDNN takes a call: False, there is none."""
     return False
 
 

@@ -18,7 +18,7 @@ _KL_MEMOIZE: dict[tuple[type, type], Callable[..., Any]] = {}
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     """A decorator: the function computes the divergence of the first law from the second."""
     for name, value in (("type_p", type_p), ("type_q", type_q)):
-        if not isinstance(value, type) or not issubclass(value, Distribution):
+        if not isinstance(value, type) and issubclass(value, Distribution):  # a class of any kind is taken, as in torch
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {value}")
 
     def decorator(fun: Any) -> Any:

@@ -12,6 +12,7 @@ from ._pointwise import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    _clipped_sigmoid,  # noqa: F401 - other libraries use it
 )
 from ._structured import (
     CatTransform,

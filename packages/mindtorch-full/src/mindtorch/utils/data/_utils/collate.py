@@ -13,7 +13,7 @@ import numpy as np
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-_TEXT_OR_OBJECT = re.compile(r"[SaUO]")
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
 _REFUSAL = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
@@ -52,7 +52,7 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, torch.Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):
-        if isinstance(data, np.ndarray) and _TEXT_OR_OBJECT.search(data.dtype.str) is not None:
+        if isinstance(data, np.ndarray) and np_str_obj_array_pattern.search(data.dtype.str) is not None:
             return data
         return torch.as_tensor(data)
     if isinstance(data, collections.abc.Mapping):
@@ -98,7 +98,7 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
 
 def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
     """Arrays as tensors, stacked."""
-    if _TEXT_OR_OBJECT.search(batch[0].dtype.str) is not None:
+    if np_str_obj_array_pattern.search(batch[0].dtype.str) is not None:
         raise TypeError(_REFUSAL.format(batch[0].dtype))
     return collate([torch.as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 

@@ -1,5 +1,7 @@
 """Data pipes that are read as streams."""
 
+from mindtorch._naming import missing_attribute
+
 from .callable import CollatorIterDataPipe as Collator
 from .callable import MapperIterDataPipe as Mapper
 from .combinatorics import SamplerIterDataPipe as Sampler
@@ -39,3 +41,5 @@ __all__ = [
     "UnBatcher",
     "Zipper",
 ]
+
+__getattr__ = missing_attribute(__name__)

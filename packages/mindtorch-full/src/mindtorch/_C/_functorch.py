@@ -1,0 +1,67 @@
+"""`torch._C._functorch`: batched tensors as `vmap` makes them, taken apart and put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.func._vmap import taken_out
+from mindtorch_dispatch.batching import current, is_batched, unwrapped, wrapped
+
+__all__: list[str] = []
+
+
+def is_batchedtensor(tensor: Any) -> bool:
+    """Return whether a tensor stands for one example of a batch."""
+    return is_batched(tensor)
+
+
+def is_legacy_batchedtensor(tensor: Any) -> bool:
+    """Return whether a tensor is batched in the way before `torch.func`: False."""
+    return False
+
+
+def is_functorch_wrapped_tensor(tensor: Any) -> bool:
+    """Return whether a transform wraps a tensor."""
+    return is_batched(tensor)
+
+
+def get_unwrapped(tensor: Any) -> Any:
+    """Return the tensor inside of a wrapper; RuntimeError for one that is not wrapped."""
+    if not is_batched(tensor):
+        raise RuntimeError("No wrappers present!")
+    return tensor._storage.value
+
+
+def maybe_get_bdim(tensor: Any) -> int:
+    """Return the batch dimension of a batched tensor, -1 of another."""
+    return tensor._storage.dim if is_batched(tensor) and tensor._storage.dim is not None else -1
+
+
+def maybe_get_level(tensor: Any) -> int:
+    """Return the level of a batched tensor, -1 of another."""
+    return tensor._storage.level if is_batched(tensor) else -1
+
+
+def maybe_current_level() -> int | None:
+    """Return the level of the innermost open batch, None where none is."""
+    batch = current()
+    return None if batch is None else batch.level
+
+
+def _add_batch_dim(tensor: Any, batch_dim: int, level: int) -> Any:
+    """Return the tensor as examples along a dimension, at a level."""
+    return wrapped(tensor, batch_dim % tensor.dim(), level)
+
+
+def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> Any:
+    """Return the whole batch of an example at a level, its examples along `out_dim`."""
+    return taken_out(tensor, out_dim, level, batch_size, "_remove_batch_dim")
+
+
+def _unwrap_batched(tensor: Any, level: int) -> tuple[Any, int | None]:
+    """Return value and batch dimension at a level."""
+    return unwrapped(tensor, level)
+
+
+adopt(globals())

@@ -1,0 +1,90 @@
+"""Questions and switches of torch's native code that libraries ask; with eager execution their answers are fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.functions.factory import get_default_device
+from mindtorch_dispatch.state import state
+from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.tensor_base import TensorBase
+
+_cudnn = LazyModule("mindtorch.backends.cudnn", "settings of a device that few programs have")
+_batching = LazyModule("mindtorch_dispatch.batching", "only programs that use `vmap` need it")
+
+__all__: list[str] = []
+
+_switches = {
+    "_jit_can_fuse_on_cpu": False,
+    "_jit_can_fuse_on_gpu": False,
+    "_jit_set_nvfuser_guard_mode": False,
+    "_jit_set_profiling_mode": False,
+}
+
+
+def _get_tracing_state() -> None:
+    """Return the state of the tracer: None, as nothing is traced."""
+    return None
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Return whether a transform of `torch.func` is open in this thread."""
+    return bool(state.transforms) or _batching.depth() > 0
+
+
+def _get_default_device() -> str:
+    """Return the default device's spelling."""
+    return str(get_default_device())
+
+
+def _get_cudnn_enabled() -> bool:
+    """Return whether cuDNN may be used where there is one."""
+    return bool(_cudnn.enabled)
+
+
+def _is_alias_of(data: TensorBase, other: TensorBase) -> bool:
+    """Return whether two tensors have one storage."""
+    return data.untyped_storage()._cdata == other.untyped_storage()._cdata  # type: ignore[attr-defined]
+
+
+def _jit_can_fuse_on_cpu() -> bool:
+    """Return whether compiled code may be fused on the CPU."""
+    return _switches["_jit_can_fuse_on_cpu"]
+
+
+def _jit_can_fuse_on_gpu() -> bool:
+    """Return whether compiled code may be fused on a GPU."""
+    return _switches["_jit_can_fuse_on_gpu"]
+
+
+def _jit_override_can_fuse_on_cpu(override: bool) -> None:
+    """Allow or forbid it; kept, as nothing is compiled."""
+    _switches["_jit_can_fuse_on_cpu"] = override
+
+
+def _jit_override_can_fuse_on_gpu(override: bool) -> None:
+    """Allow or forbid it; kept, as nothing is compiled."""
+    _switches["_jit_can_fuse_on_gpu"] = override
+
+
+def _swap(name: str, value: bool) -> bool:
+    before, _switches[name] = _switches[name], value
+    return before
+
+
+def _jit_set_profiling_mode(profiling_flag: bool) -> bool:
+    """Set whether the executor of compiled code profiles, and return what was set."""
+    return _swap("_jit_set_profiling_mode", profiling_flag)
+
+
+def _jit_set_nvfuser_guard_mode(profiling_flag: bool) -> bool:
+    """Set whether the fuser for NVIDIA guards, and return what was set."""
+    return _swap("_jit_set_nvfuser_guard_mode", profiling_flag)
+
+
+def _jit_set_texpr_fuser_enabled(value: Any) -> None:
+    """Choose a fuser of compiled code; there is none to choose."""
+
+
+adopt(globals())

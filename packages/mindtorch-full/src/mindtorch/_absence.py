@@ -1,0 +1,108 @@
+"""Names of torch that are there and raise when they are used: `data/absent.toml` has them, by reason.
+
+A function raises when it is called, a class when it is made; both import, and stand in annotations and `isinstance`. A
+module that the table has and no file makes is found by :class:`AbsentModules`, the last of the import system's finders.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from importlib.machinery import ModuleSpec
+from importlib.resources import files
+from types import ModuleType
+from typing import Any, NoReturn
+
+from mindtorch_storage.lazy_import import load
+
+_OURS, _THEIRS = "mindtorch", "torch"
+
+
+@functools.cache
+def table() -> dict[str, dict[str, str]]:
+    """Return the absent names of every module, each with its reason; a name may carry the mark of its kind."""
+    found: dict[str, dict[str, str]] = {}
+    text = files("mindtorch.data").joinpath("absent.toml").read_text(encoding="utf-8")
+    for group in tomllib.loads(text).values():
+        reason = group.pop("reason")
+        for module, names in group.items():
+            found.setdefault(module, {"": reason}).update((name, reason) for name in names.split())
+    return found
+
+
+def placeholder(module: str, name: str) -> Any:
+    """Return what stands for a name of the module called `module` (`torch.x`), None where the table has no such name."""
+    if f"{module}.{name}" in table():
+        return load(_OURS + f"{module}.{name}"[len(_THEIRS) :])
+    for mark, make in (("", _by_spelling), ("@", _class), ("!", _exception)):
+        reason = table().get(module, {}).get(mark + name)
+        if reason is not None:
+            return make(module, name, reason)
+    return None
+
+
+def reason_of(value: Any) -> str | None:
+    """Return why something is not offered, None of what is."""
+    reason = getattr(value, "_absent_reason", None)
+    return reason if isinstance(reason, str) else None
+
+
+def _by_spelling(module: str, name: str, reason: str) -> Any:
+    return (_class if name.lstrip("_")[:1].isupper() else _function)(module, name, reason)
+
+
+def _function(module: str, name: str, reason: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{module}.{name}: {reason}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__module__ = module
+    refuse.__doc__ = f"Not offered: {reason}."
+    refuse._absent_reason = reason  # type: ignore[attr-defined]
+    return refuse
+
+
+def _class(module: str, name: str, reason: str) -> type:
+    def refuse(cls: type, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{module}.{name}: {reason}")
+
+    members = {"__new__": refuse, "__module__": module, "__doc__": f"Not offered: {reason}.", "_absent_reason": reason}
+    return type(name, (), members)
+
+
+def _exception(module: str, name: str, reason: str) -> type:
+    """Return an exception that handlers can name; nothing raises it."""
+    return type(name, (Exception,), {"__module__": module, "__doc__": f"Never raised: {reason}."})
+
+
+class AbsentModules:
+    """The finder and the loader of the modules that the table alone has."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return a spec for a module of the table."""
+        if self._name(fullname) not in table():
+            return None
+        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let the import system make the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the table's names into the module."""
+        name = self._name(module.__name__)
+        names = table()[name]
+        module.__dict__["_absent_reason"] = names[""]
+        module.__doc__ = f"Not offered: {names['']}."
+
+        def missing(attribute: str) -> Any:
+            found = None if attribute.startswith("__") else placeholder(name, attribute)
+            if found is None:
+                raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+            module.__dict__[attribute] = found
+            return found
+
+        module.__dict__["__getattr__"] = missing
+        module.__dict__["__all__"] = sorted(one.lstrip("@!") for one in names if one and not one.startswith("_"))
+
+    def _name(self, fullname: str) -> str:
+        return _THEIRS + fullname[len(_OURS) :] if fullname.startswith(_OURS) else fullname

@@ -1,0 +1,21 @@
+"""`torch._dynamo.config`: settings of a tracer. They are kept and change nothing, as nothing is traced."""
+
+from mindtorch.utils._config_module import install
+
+accumulated_recompile_limit = 256
+assume_static_by_default = True
+automatic_dynamic_shapes = True
+cache_size_limit = 8
+capture_dynamic_output_shape_ops = False
+capture_scalar_outputs = False
+compiled_autograd = False
+error_on_recompile = False
+inline_inbuilt_nn_modules = True
+issue_3_13_0_warning = True
+log_compilation_metrics = True
+optimize_ddp = True
+recompile_limit = 8
+suppress_errors = False
+verbose = False
+
+install(__name__)

@@ -1,0 +1,5 @@
+"""`torch._functorch`: parts of `vmap` that other libraries build their own with."""
+
+from mindtorch._naming import adopt
+
+adopt(globals())

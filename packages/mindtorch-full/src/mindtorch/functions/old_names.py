@@ -1,0 +1,44 @@
+"""Older names of functions and types that programs still use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindtorch
+
+__all__ = ["Storage", "dsmm", "hsmm", "spmm"]
+
+
+def dsmm(input: Any, mat2: Any) -> Any:
+    """Return the product of two matrices; `torch.mm`."""
+    return mindtorch.mm(input, mat2)
+
+
+def spmm(input: Any, mat2: Any) -> Any:
+    """Return the product of two matrices; `torch.mm`."""
+    return mindtorch.mm(input, mat2)
+
+
+def hsmm(input: Any, mat2: Any) -> Any:
+    """Return the product of two matrices; `torch.mm`."""
+    return mindtorch.mm(input, mat2)
+
+
+def _cast(name: str, dtype: Any) -> Any:
+    def cast(input: Any, non_blocking: bool = False) -> Any:
+        return input.to(dtype, non_blocking=non_blocking)
+
+    cast.__name__ = cast.__qualname__ = name
+    cast.__doc__ = f"Return the tensor as {dtype}."
+    return cast
+
+
+_cast_Byte = _cast("_cast_Byte", mindtorch.uint8)
+_cast_Char = _cast("_cast_Char", mindtorch.int8)
+_cast_Double = _cast("_cast_Double", mindtorch.float64)
+_cast_Float = _cast("_cast_Float", mindtorch.float32)
+_cast_Half = _cast("_cast_Half", mindtorch.float16)
+_cast_Int = _cast("_cast_Int", mindtorch.int32)
+_cast_Long = _cast("_cast_Long", mindtorch.int64)
+_cast_Short = _cast("_cast_Short", mindtorch.int16)
+Storage = mindtorch.FloatStorage

@@ -1,0 +1,77 @@
+"""`torch.fx.experimental.symbolic_shapes`: questions about sizes. Sizes are numbers here, so each has an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch._naming import adopt
+
+__all__ = [
+    "free_symbols",
+    "free_unbacked_symbols",
+    "guard_or_false",
+    "guard_or_true",
+    "guard_size_oblivious",
+    "has_free_symbols",
+    "hint_int",
+    "is_concrete_bool",
+    "is_concrete_int",
+    "statically_known_true",
+]
+
+
+class GuardOnDataDependentSymNode(RuntimeError):
+    """A decision needs the value of data; sizes are known here, so nothing raises it."""
+
+
+def guard_or_false(a: Any) -> bool:
+    """Return the truth of a statement about sizes; where it cannot be known, False."""
+    return bool(a)
+
+
+def guard_or_true(a: Any) -> bool:
+    """Return the truth of a statement about sizes; where it cannot be known, True."""
+    return bool(a)
+
+
+def guard_size_oblivious(expr: Any) -> bool:
+    """Return the truth of a statement about sizes."""
+    return bool(expr)
+
+
+def statically_known_true(x: Any) -> bool:
+    """Return whether a statement about sizes is known to hold."""
+    return bool(x)
+
+
+def hint_int(a: Any, fallback: int | None = None) -> int:
+    """Return the number a size stands for."""
+    return int(a)
+
+
+def is_concrete_int(a: Any) -> bool:
+    """Return whether a size is a number: True."""
+    return True
+
+
+def is_concrete_bool(a: Any) -> bool:
+    """Return whether a statement has a value: True."""
+    return True
+
+
+def free_symbols(val: Any) -> set[Any]:
+    """Return the unknowns of a value: none."""
+    return set()
+
+
+def free_unbacked_symbols(x: Any) -> set[Any]:
+    """Return the unknowns of a value that depend on data: none."""
+    return set()
+
+
+def has_free_symbols(val: Any) -> bool:
+    """Return whether a value has unknowns: False."""
+    return False
+
+
+adopt(globals())
