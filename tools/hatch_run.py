@@ -1,0 +1,156 @@
+"""What `hatchw` runs: Hatch, with the progress of native builds while they run and a summary at the end.
+
+    python tools/hatch_run.py HATCH ARGUMENT...
+
+pip shows nothing of the packages that it builds, and the native modules take minutes. Their builds write down how far they
+are (tools/native_cache.cmake); this shows it. After the README's two commands it says what was done and where to look.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".hatch" / "native"
+RESULTS = ROOT / ".hatch" / "results"
+KEPT = 8
+"""Native modules of older states that stay in the cache."""
+EVERY = 5.0
+"""Seconds between two lines of progress where there is no terminal to write over."""
+
+
+class NativeBuilds(threading.Thread):
+    """Watches the native builds that Hatch starts, and shows how far they are on standard error."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.done = threading.Event()
+        self.started = time.time()
+        self.shown: dict[str, tuple[str, float]] = {}
+        self.seconds: dict[str, float] = {}
+        self.taken: set[str] = set()
+
+    def run(self) -> None:
+        """Look twice a second until Hatch has ended."""
+        while not self.done.wait(0.5):
+            self.look()
+
+    def look(self) -> None:
+        """Read every progress file that was written since the start."""
+        for path in CACHE.glob("*.progress"):
+            if path.stat().st_mtime < self.started:
+                continue
+            name = path.stem
+            lines = path.read_text().split()
+            if not lines or lines[0] == "taken":
+                self.taken |= {name} if lines else set()
+                continue
+            self.show(name, len(lines) - 1, int(lines[0]))
+
+    def show(self, name: str, compiled: int, total: int) -> None:
+        """Say how many files of a module are compiled: over the last line on a terminal, else every few seconds."""
+        start = self.seconds.setdefault(name, time.time())
+        text = f"compiling {name}: {compiled} of {total} files, {time.time() - start:.0f} s"
+        said, when = self.shown.get(name, ("", 0.0))
+        finished = compiled >= total
+        if said == f"{compiled}":
+            return
+        if sys.stderr.isatty():
+            print(f"\r{text}", end="\n" if finished else "", file=sys.stderr, flush=True)
+        elif finished or time.time() - when > EVERY:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            return
+        self.shown[name] = (f"{compiled}", time.time())
+
+    def sentence(self) -> str:
+        """Return what was compiled and what was there already."""
+        parts = [f"{name} compiled" for name in sorted(self.shown)]
+        parts += [f"{name} taken from .hatch/native" for name in sorted(self.taken - set(self.shown))]
+        return ", ".join(parts)
+
+
+def tidy() -> None:
+    """Keep the newest modules of the cache."""
+    modules = sorted(CACHE.glob("*/_native.*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for module in modules[KEPT:]:
+        module.unlink()
+        if not any(module.parent.iterdir()):
+            module.parent.rmdir()
+
+
+def results() -> list[str]:
+    """Return a line for every run of tests that this command made (conftest.py writes them)."""
+    lines = []
+    for path in sorted(RESULTS.glob("*.json")):
+        found = json.loads(path.read_text())
+        counts = ", ".join(f"{count:,} {word}" for word, count in found["counts"].items())
+        lines.append(f"  {found['name']}: {counts} in {found['seconds'] / 60:.1f} minutes")
+        longest = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in found["longest"])
+        lines.append(f"    longest: {longest}")
+        lines += [f"    {name}" for name in found["failures"]]
+    return lines
+
+
+def summary(command: str, status: int, seconds: float, builds: NativeBuilds) -> str:
+    """Return what was done and where to look next."""
+    state = "done" if status == 0 else f"FAILED (exit status {status})"
+    lines = ["", f"{command}: {state} after {seconds // 60:.0f} min {seconds % 60:.0f} s"]
+    if builds.sentence():
+        lines.append(f"  native code: {builds.sentence()}")
+    if command == "demo:bert":
+        lines += [
+            "  A BERT was trained through `import torch`, in an environment without torch; the program is examples/bert/train.py.",
+            "  Where to look: examples/bert/README.md, figures beside torch in docs/status/bert.md.",
+            "  Your own program: ./hatchw run demo:python -m mindtorch PROGRAM.py; docs/start/ says the rest.",
+        ]
+    else:
+        lines += results()
+        lines += [
+            "  `oracle` ran beside torch 2.13.0 and compared with it; `proxy` ran without torch.",
+            "  Where to look: docs/status/ for the scoreboards; one test again: ./hatchw run +surface=oracle test:run PATH",
+        ]
+    return "\n".join(lines)
+
+
+def run(command: Sequence[str]) -> int:
+    """Run Hatch and return its exit status; what stops this process stops Hatch."""
+    with subprocess.Popen(command) as process:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches Hatch, too, which decides
+        signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
+        return process.wait()
+
+
+def main(command: Sequence[str]) -> int:
+    """Run the command line of Hatch."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("MINDTORCH_NATIVE_CACHE", str(CACHE))
+    os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    named = next((part for part in command if part in ("demo:bert", "test:run", "test:quick")), "")
+    if named.startswith("test:"):
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        for old in RESULTS.glob("*.json"):
+            old.unlink()
+        os.environ["MINDTORCH_TEST_RESULTS"] = str(RESULTS)
+    builds = NativeBuilds()
+    builds.start()
+    start = time.monotonic()
+    status = run(command)
+    builds.done.set()
+    builds.look()
+    tidy()
+    if named:
+        print(summary(named, status, time.monotonic() - start, builds), file=sys.stderr)
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
