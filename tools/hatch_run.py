@@ -102,15 +102,15 @@ def results() -> list[str]:
 
 def summary(command: str, status: int, seconds: float, builds: NativeBuilds) -> str:
     """Return what was done and where to look next."""
-    state = "done" if status == 0 else f"FAILED (exit status {status})"
+    state = "done" if status == 0 else f"FAILED (exit status {status if status >= 0 else 128 - status})"
     lines = ["", f"{command}: {state} after {seconds // 60:.0f} min {seconds % 60:.0f} s"]
     if builds.sentence():
         lines.append(f"  native code: {builds.sentence()}")
     if command == "demo:bert":
         lines += [
-            "  A BERT was trained through `import torch`, in an environment without torch; the program is examples/bert/train.py.",
+            "  A BERT was trained through `import torch`, without torch, by examples/bert/train.py.",
             "  Where to look: examples/bert/README.md, figures beside torch in docs/status/bert.md.",
-            "  Your own program: ./hatchw run demo:python -m mindtorch PROGRAM.py; docs/start/ says the rest.",
+            "  Your own program: ./hatchw run demo:mindtorch run PROGRAM.py; docs/start/ says the rest.",
         ]
     else:
         lines += results()

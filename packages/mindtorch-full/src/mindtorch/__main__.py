@@ -5,11 +5,12 @@
     mindtorch [run] -c CODE [ARGUMENT...]        as `python -c CODE ...`
     mindtorch env [--json]                       versions, devices, and which torch a program would get
     mindtorch doctor PATH...                     names of torch that programs use, which are missing, and where
+    mindtorch view TRACE [-o PAGE]               a trace of the profiler as one page, which needs no network
     mindtorch --version
 
 Python processes that the program starts run on MindTorch too. MINDTORCH=0 runs on the real torch instead,
-MINDTORCH=auto on the real torch where there is one. A file called `run`, `env` or `doctor` is meant by
-`./run`.
+MINDTORCH=auto on the real torch where there is one. A file called `run`, `env`, `doctor` or `view` is meant
+by `./run`.
 """
 
 import json
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mindtorch_proxy
+from mindtorch import _trace_page
 from mindtorch.__about__ import __version__
 from mindtorch._doctor import examine, report
 from mindtorch._environment import environment_report, report_lines
@@ -45,6 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _wrong("env takes --json only")
         case ["doctor", *paths]:
             return _doctor(paths)
+        case ["view", source]:
+            return _view(Path(source), Path(source).with_suffix(".html"))
+        case ["view", source, "-o", target]:
+            return _view(Path(source), Path(target))
+        case ["view", *_]:
+            return _wrong("view needs a trace, and takes -o PAGE")
         case ["run", *rest]:
             return _run(rest)
         case _:
@@ -61,6 +69,17 @@ def _doctor(paths: list[str]) -> int:
         return _wrong(str(error))
     print("\n".join(report(uses, problems)))
     return 1 if problems or any(use.missing for use in uses) else 0
+
+
+def _view(source: Path, target: Path) -> int:
+    """Write the page of a trace and say so; 1 when the file is none."""
+    try:
+        calls = _trace_page.write(source, target)
+    except (OSError, _trace_page.NoTraceError) as error:
+        print(f"mindtorch: {error}", file=sys.stderr)
+        return 1
+    print(f"{target}: {calls:,} calls")
+    return 0
 
 
 def _run(program: list[str]) -> int:

@@ -14,6 +14,7 @@ from mindtorch_dispatch.schema import EnumName
 from ..table import DYNAMIC, OpRow, Packet
 from .annotations import annotation_of, return_annotation
 from .binding import parser_of
+from .documentation import entry_of
 from .parameter import Parameter, enum_value
 from .signature import PythonSignature
 from .tables import HIDDEN_OVERLOADS
@@ -134,13 +135,20 @@ def default_of(form: PythonSignature, parameter: Parameter) -> Any:
 
 
 def describe(packet: Packet, method: bool) -> str:
-    """Return the documentation of a packet's function or method, made of its rows without parsing them."""
+    """Return the documentation of a packet's function or method: what it computes, its forms, and examples.
+
+    The words are those of its entry (documentation.py), the forms those of its rows, which are not parsed.
+    """
     rows = [row for row in packet.rows if row.name not in HIDDEN_OVERLOADS] or packet.rows
     name = packet.name if "::" in packet.name else f"aten::{packet.name}"
-    lines = [f"The operator `{name}`{' as a method of tensors' if method else ''}, in these forms:", ""]
-    lines += [f"    {_form(row)}" for row in rows]
-    facts = list(_facts(packet, rows, method))
-    return "\n".join([*lines, *(["", *facts] if facts else [])])
+    entry = entry_of(packet.name)
+    parts = [] if entry is None else [entry.text, entry.note]
+    parts.append(f"The operator `{name}`{' as a method of tensors' if method else ''}, in these forms:")
+    parts.append("\n".join(f"    {_form(row)}" for row in rows))
+    parts.append("\n".join(_facts(packet, rows, method)))
+    if entry is not None and entry.examples:
+        parts.append("    " + entry.examples.replace("\n", "\n    "))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _form(row: OpRow) -> str:
@@ -150,8 +158,8 @@ def _form(row: OpRow) -> str:
 
 
 def _facts(packet: Packet, rows: Sequence[OpRow], method: bool) -> Iterable[str]:
-    if not method and any("Tensor self" in row.signature or row.base is not None for row in rows):
-        yield "As a keyword, `self` is called `input`."
+    if any("Tensor self" in row.signature or row.base is not None for row in rows):
+        yield "`input` above is the tensor itself." if method else "As a keyword, `self` is called `input`."
     if any(row.kind == "inplace" for row in rows):
         yield "The result is written to the tensor itself, which is returned."
     if all(getattr(row.meta, "view", False) for row in rows):

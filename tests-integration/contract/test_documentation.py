@@ -1,0 +1,140 @@
+"""The documentation is true: every program of the pages runs, and every operator has a text and examples that are right."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mindtorch
+from mindtorch_dispatch.arguments.description import PacketSignature
+from mindtorch_dispatch.arguments.documentation import entries, entry_of, python_name
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```(python|sh)([^\n]*)\n(.*?)^```$", re.M | re.S)
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if FENCE.search(path.read_text())]
+EXPECT = """
+try:
+{body}
+except Exception as error:
+    assert {text!r} in str(error), str(error)
+else:
+    raise AssertionError("nothing was raised")
+"""
+INTERNAL = {"log_sigmoid", "native_dropout_backward"}
+"""Operators with names of their own in `torch` that programs do not call."""
+
+
+def program_of(page, folder):
+    """Write the files of a page into a folder; return its other blocks as one program, and the commands that it shows."""
+    program, commands = [], []
+    for language, options, body in FENCE.findall(page.read_text()):
+        title = re.search(r'title="([^"]+)"', options)
+        raises = re.search(r'raises="([^"]+)"', options)
+        if language == "sh":
+            commands += [line for line in body.splitlines() if line.startswith("mindtorch ")]
+        elif title:
+            (folder / title[1]).write_text(body)
+        elif raises:
+            program.append(EXPECT.format(body="".join(f"    {line}\n" for line in body.splitlines()), text=raises[1]))
+        else:
+            program.append(body)
+    return "\n".join(program), commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+def test_programs_of_a_page_run(page, tmp_path):
+    program, commands = program_of(page, tmp_path)
+    environment = {**os.environ, "PYTHONPATH": ""}
+    (tmp_path / "page.py").write_text(program)
+    files = sorted(one.name for one in tmp_path.glob("*.py") if one.name != "page.py")
+    calls = [[sys.executable, "-m", "mindtorch", "page.py"]] if program else []
+    for command in commands:
+        if "run train.py" in command and "train.py" not in files:
+            continue  # the user's own program
+        quoted = command.split(" ", 1)[1]
+        calls.append(["sh", "-c", f'"$0" -m mindtorch {quoted}', sys.executable])
+    for call in calls:
+        done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (call, done.stdout + done.stderr)
+
+
+def operators():
+    """The operators that the surface has under public names."""
+    found = {}
+    spaces = (mindtorch, mindtorch.Tensor, mindtorch.nn.functional, mindtorch.linalg, mindtorch.special, mindtorch.fft)
+    for space in spaces:
+        for name in dir(space):
+            signature = getattr(getattr(space, name, None), "__signature__", None)
+            if isinstance(signature, PacketSignature) and not name.startswith("_"):
+                found[name] = signature.packet.name
+    return found
+
+
+def test_every_operator_has_a_text_and_an_example():
+    names = {packet for packet in operators().values() if packet.rstrip("_") not in INTERNAL and packet[0] != "_"}
+    without = sorted(name for name in names if entry_of(name) is None)
+    assert without == []
+    forms = ("_copy", "unsafe_")
+    silent = sorted(
+        name
+        for name in names
+        if not entry_of(name).examples and not name.endswith(forms[0]) and not name.startswith(forms[1])
+    )
+    assert silent == []
+
+
+def test_every_entry_is_of_an_operator():
+    packets = set(operators().values()) | {name.rstrip("_") for name in operators().values()}
+    aten = mindtorch.ops.aten
+    assert [name for name in entries() if name not in packets and not hasattr(aten, name)] == []
+
+
+def examples():
+    """The examples of all entries, each once: (name, expression, what it prints)."""
+    for name, entry in entries().items():
+        for text in entry.examples.split(">>> ")[1:]:
+            expression, _, printed = text.partition("\n")
+            yield name, expression, printed.rstrip("\n")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_print_what_they_say():
+    space = {"torch": mindtorch, "F": mindtorch.nn.functional}
+    wrong = []
+    for name, expression, printed in examples():
+        shown = repr(eval(expression, dict(space)))
+        if shown != printed:
+            wrong.append((name, expression, printed, shown))
+    assert wrong == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_print_what_torch_prints():
+    torch = pytest.importorskip("torch", reason="oracle")
+    space = {"torch": torch, "F": torch.nn.functional}
+    wrong = []
+    for name, expression, printed in examples():
+        shown = repr(eval(expression, dict(space)))
+        if shown != printed:
+            wrong.append((name, expression, printed, shown))
+    assert wrong == []
+
+
+def test_function_method_and_in_place_form_say_the_same():
+    for name in ("add", "mul", "clamp", "relu"):
+        words = getattr(mindtorch, name).__doc__.split("\n\n")[0]
+        assert getattr(mindtorch.Tensor, name).__doc__.startswith(words)
+        assert getattr(mindtorch.Tensor, f"{name}_").__doc__.startswith(words)
+    assert python_name("linalg_inv") == "torch.linalg.inv"
+
+
+def test_help_shows_the_text(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", shown)
+    help(mindtorch.add)
+    assert "The sum of `input`" in shown.getvalue()
+    assert ">>> torch.add(" in shown.getvalue()
