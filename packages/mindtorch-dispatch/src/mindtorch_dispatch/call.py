@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,9 @@ def _named(function: Callable[..., Any], packet: Packet, method: bool) -> Callab
     """Give a callable form what `help` and `inspect` show."""
     function.__name__ = function.__qualname__ = packet.name
     function.__module__ = "torch"
-    function.__doc__ = describe(packet, method)
+    # Native functions make the text when it is first read.
+    text = partial(describe, packet, method)
+    function.__doc__ = text() if isinstance(function, FunctionType) else text  # type: ignore[assignment]
     function.__signature__ = PacketSignature(packet, method)  # type: ignore[attr-defined]
     return function
 

@@ -155,6 +155,24 @@ PyMemberDef* shortcut_members() {
     return members;
 }
 
+// Documentation is made when it is first read: what is set may be a function that makes it.
+PyObject* documentation(PyObject* object, void*) {
+    Ref attributes(PyObject_GenericGetDict(object, nullptr));
+    if (!attributes) return nullptr;
+    Ref found(Py_XNewRef(PyDict_GetItemString(attributes.get(), "__doc__")));
+    if (!found) return Py_NewRef(Py_None);
+    if (!PyCallable_Check(found.get())) return found.release();
+    Ref made(PyObject_CallNoArgs(found.get()));
+    if (!made || PyDict_SetItemString(attributes.get(), "__doc__", made.get()) < 0) return nullptr;
+    return made.release();
+}
+
+int set_documentation(PyObject* object, PyObject* value, void*) {
+    Ref attributes(PyObject_GenericGetDict(object, nullptr));
+    if (!attributes) return -1;
+    return PyDict_SetItemString(attributes.get(), "__doc__", value == nullptr ? Py_None : value);
+}
+
 PyTypeObject caller_type(const char* name, const char* doc, bool method) {
     const Life life = {caller_traverse, caller_clear, caller_dealloc};
     PyTypeObject type = function_type<Caller>(callable_type<Caller>(name, doc, life, caller_members()), method);
@@ -175,6 +193,7 @@ PyMethodDef function_reducers[] = {
 
 PyGetSetDef function_getters[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__doc__", documentation, set_documentation, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
