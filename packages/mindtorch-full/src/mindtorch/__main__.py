@@ -4,7 +4,7 @@
     mindtorch [run] -m MODULE [ARGUMENT...]      as `python -m MODULE ...`
     mindtorch [run] -c CODE [ARGUMENT...]        as `python -c CODE ...`
     mindtorch env [--json]                       versions, devices, and which torch a program would get
-    mindtorch doctor PATH...                     names of torch that programs use, which are missing, and where
+    mindtorch doctor PATH|PACKAGE...             names of torch that programs use, which are missing, and where
     mindtorch view TRACE [-o PAGE]               a trace of the profiler as one page, which needs no network
     mindtorch --version
 
@@ -18,13 +18,16 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 import mindtorch_proxy
 from mindtorch import _trace_page
 from mindtorch.__about__ import __version__
-from mindtorch._doctor import examine, report
 from mindtorch._environment import environment_report, report_lines
 from mindtorch_proxy.environment import hand_on, mode_from_environment
+from mindtorch_storage.lazy_import import LazyModule
+
+_doctor_module = LazyModule("mindtorch._doctor", "programs that run need no report")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,10 +67,10 @@ def _doctor(paths: list[str]) -> int:
     if not paths:
         return _wrong("doctor needs a file or a folder")
     try:
-        uses, problems = examine(map(Path, paths))
+        uses, problems = _doctor_module.examine(_doctor_module.find(paths))
     except FileNotFoundError as error:
         return _wrong(str(error))
-    print("\n".join(report(uses, problems)))
+    print("\n".join(_doctor_module.report(uses, problems)))
     return 1 if problems or any(use.missing for use in uses) else 0
 
 
@@ -96,6 +99,15 @@ def _run(program: list[str]) -> int:
             hand_on(os.environ)
     except (ValueError, mindtorch_proxy.RealTorchImportedError) as error:
         return _wrong(str(error))
+    try:
+        _start(program)
+    except (ImportError, AttributeError, NotImplementedError) as error:
+        _say_what_was_missing(error)
+        raise
+    return 0
+
+
+def _start(program: list[str]) -> None:
     match program:
         case ["-m", name, *rest]:
             mindtorch_proxy.run_module(name, rest)
@@ -103,7 +115,19 @@ def _run(program: list[str]) -> int:
             mindtorch_proxy.run_code(code, rest)
         case [path, *rest]:
             mindtorch_proxy.run_path(path, rest)
-    return 0
+
+
+def _say_what_was_missing(error: BaseException) -> None:
+    """Where a program ends because a name of torch is missing, have the traceback followed by a line that says so."""
+    line = _doctor_module.what_was_missing(error) if mindtorch_proxy.is_installed() else None
+    hook = sys.excepthook
+
+    def show(kind: type[BaseException], shown: BaseException, traceback: TracebackType | None) -> None:
+        hook(kind, shown, traceback)
+        print(f"mindtorch: {line}; `mindtorch doctor` lists every such name of a program", file=sys.stderr)
+
+    if line is not None:
+        sys.excepthook = show
 
 
 def _wrong(text: str) -> int:

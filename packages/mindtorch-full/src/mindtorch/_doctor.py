@@ -4,18 +4,36 @@ The sources are read, never run. Seen are names that start at an import of torch
 import nn`, in `getattr(torch, "x")` too. Methods of tensors are not seen: of an expression nobody knows the type.
 """
 
+from __future__ import annotations
+
 import ast
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import resources
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from mindtorch_storage.lazy_import import load
 
+from ._absence import placeholder, reason_of
+from ._doctor_reach import Reach, at_import
+
 THEIRS, OURS = "torch", "mindtorch"
+MISSING, RAISES = "missing", "raises when it is used"
+_MESSAGES = (
+    re.compile(r"module '(torch[\w.]*)' has no attribute '(\w+)'"),
+    re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>torch[\w.]*)'"),
+    re.compile(r"type object '(torch[\w.]*)' has no attribute '(\w+)'"),
+)
+_ADVICE = {
+    "stops": "names marked * stop the program when it is imported: guard the import, or use what MindTorch has instead",
+    MISSING: "missing names raise AttributeError or ImportError where they are used",
+    RAISES: "names that raise can be imported, and raise NotImplementedError with the reason when they are called",
+}
 
 
 @dataclass
@@ -24,73 +42,152 @@ class Use:
 
     name: str
     places: list[str] = field(default_factory=list)
+    on_import: list[str] = field(default_factory=list)
+    """The places that run when the program is imported, without a `try` around them."""
     missing: bool = False
+    """The name is not there, or raises when it is used."""
+    raises: bool = False
     reason: str = ""
+
+    @property
+    def stops(self) -> bool:
+        """Whether the program ends at the name when it is imported."""
+        return self.missing and not self.raises and bool(self.on_import)
+
+
+def find(names: Iterable[str]) -> list[Path]:
+    """Return the files and folders that are meant: paths, or names of installed packages, which are not imported.
+
+    Raises:
+        FileNotFoundError: there is neither.
+    """
+    found = []
+    for name in names:
+        path = Path(name)
+        if not path.exists():
+            spec = PathFinder.find_spec(name) if name.isidentifier() else None
+            if spec is None or spec.origin is None:
+                raise FileNotFoundError(f"no such file: {name}")
+            path = Path(spec.origin)
+            path = path.parent if spec.submodule_search_locations else path
+        found.append(path)
+    return found
 
 
 def examine(paths: Iterable[Path]) -> tuple[list[Use], list[str]]:
-    """Return the uses in the given files and folders, and a line for each file that cannot be read.
+    """Return the uses in the given files and folders and in what they import, and a line for each file that cannot be read.
 
     Raises:
         FileNotFoundError: a path does not exist.
     """
+    given = list(paths)
+    files = list(_files(given))
+    starts = [path / "__init__.py" if (path / "__init__.py").exists() else path for path in given]
+    every_start = [one for start in starts for one in ([start] if start.is_file() else _files([start]))]
+    reached = Reach(given).files(every_start)
+    known = {file.resolve() for file in files}
     uses: dict[str, Use] = {}
     problems = []
-    for file in _files(paths):
+    for file in [*files, *sorted(reached - known)]:
         try:
             tree = ast.parse(file.read_bytes(), filename=str(file))
         except (SyntaxError, ValueError) as error:
             problems.append(f"{file}: {error}")
             continue
-        for name, line in _Reader(tree).found():
-            uses.setdefault(name, Use(name)).places.append(f"{file}:{line}")
+        run = at_import(tree) if file.resolve() in reached else {}
+        for name, node in _Reader(tree).found():
+            use = uses.setdefault(name, Use(name))
+            use.places.append(f"{file}:{node.lineno}")
+            if run.get(id(node), True) is False:
+                use.on_import.append(f"{file}:{node.lineno}")
     reasons = _reasons()
     for use in uses.values():
-        use.missing = not exists(use.name)
-        use.reason = _reason(use.name, reasons)
+        value, there = look_up(use.name)
+        why = reason_of(value)
+        use.missing, use.raises = not there or why is not None, why is not None
+        use.reason = why or _reason(use.name, reasons)
     return sorted(uses.values(), key=lambda use: use.name), problems
 
 
 def report(uses: list[Use], problems: list[str]) -> list[str]:
     """Return the report as lines of text."""
+    stopping = [use for use in uses if use.stops]
     missing = [use for use in uses if use.missing]
     limited = [use for use in uses if use.reason and not use.missing]
-    lines = [f"{len(uses)} names of torch are used, {len(missing)} are missing, {len(limited)} are offered in part"]
-    for title, some in (("missing", missing), ("in part", limited)):
+    lines = [
+        f"{len(uses)} names of torch are used, {len(missing)} are missing, {len(stopping)} of them stop the import, "
+        f"{len(limited)} are offered in part"
+    ]
+    for title, some in ((MISSING, missing), ("in part", limited)):
         for use in some:
-            lines.append(f"{title}: {use.name}" + (f" ({use.reason})" if use.reason else ""))
-            lines += [f"    {place}" for place in use.places]
+            what = RAISES if use.raises else title
+            lines.append(f"{what}: {use.name}" + (f" ({use.reason})" if use.reason else ""))
+            lines += [f"    {place}" + (" *" if use.stops and place in use.on_import else "") for place in use.places]
+    kinds = {
+        "stops": bool(stopping),
+        MISSING: any(not use.raises for use in missing),
+        RAISES: any(u.raises for u in missing),
+    }
+    lines += [_ADVICE[kind] for kind, there in kinds.items() if there]
     return lines + [f"not read: {problem}" for problem in problems]
 
 
+def what_was_missing(error: BaseException) -> str | None:
+    """Return the line that says which name of torch a program stopped at, None where it stopped for something else."""
+    text = str(error)
+    name = None
+    if isinstance(error, ModuleNotFoundError):
+        name = error.name if error.name and _is_torch(error.name) else None
+    elif isinstance(error, NotImplementedError):
+        module, _, last = text.partition(":")[0].rpartition(".")
+        name = f"{module}.{last}" if _is_torch(module) and reason_of(placeholder(module, last)) else None
+    elif isinstance(error, (AttributeError, ImportError)):
+        match = next(filter(None, (pattern.search(text) for pattern in _MESSAGES)), None)
+        if match is not None:
+            groups = match.groupdict()
+            name = f"{groups['module']}.{groups['name']}" if groups else ".".join(match.groups())
+    if name is None:
+        return None
+    value, there = look_up(name)
+    if there and reason_of(value) is None:
+        return None
+    reason = reason_of(value) or _reason(name, _reasons())
+    return f"the program stopped at {name}, which is missing" + (f" ({reason})" if reason else "")
+
+
 def exists(name: str) -> bool:
-    """Return whether MindTorch has what torch calls ``name``; imports the modules on the way."""
+    """Return whether MindTorch has what torch calls ``name``, and it works; imports the modules on the way."""
+    value, there = look_up(name)
+    return there and reason_of(value) is None
+
+
+def look_up(name: str) -> tuple[Any, bool]:
+    """Return what MindTorch has for a name of torch, and whether it has it; imports the modules on the way."""
     value: Any = load(OURS)
     path = OURS
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
         if isinstance(value, ModuleType):
             found, value = _member(value, part, path)
+        elif reason_of(value) is not None:
+            return value, True
         elif isinstance(value, type):
             found, value = hasattr(value, part), getattr(value, part, None)
         else:
-            return True  # an attribute of a value: nothing of torch's names
+            return None, True  # an attribute of a value: nothing of torch's names
         if not found:
-            return False
-    return True
+            return None, False
+    return value, True
 
 
 def _member(module: ModuleType, part: str, path: str) -> tuple[bool, Any]:
-    if hasattr(module, part):
-        return True, getattr(module, part)
-    if not hasattr(module, "__path__"):
-        return False, None
     try:
-        return True, load(path)
+        if hasattr(module, part):
+            return True, getattr(module, part)
+        return (True, load(path)) if hasattr(module, "__path__") else (False, None)
     except ModuleNotFoundError as error:
-        if error.name != path:
-            raise
-        return False, None
+        # What another library must be installed for is there, as in torch; its absence is told by its name when it is used.
+        return not (error.name or OURS).startswith(OURS), None
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -123,10 +220,10 @@ class _Reader:
     def __init__(self, tree: ast.AST) -> None:
         self._tree = tree
         self._bound: dict[str, str] = {}  # what a name of the file stands for: "nn" for "torch.nn"
-        self._uses: list[tuple[str, int]] = []
+        self._uses: list[tuple[str, Any]] = []
 
-    def found(self) -> list[tuple[str, int]]:
-        """Return names of torch with their lines, imports first."""
+    def found(self) -> list[tuple[str, Any]]:
+        """Return names of torch with the nodes that name them, imports first."""
         nodes = list(ast.walk(self._tree))
         for node in nodes:
             self._import(node)
@@ -142,19 +239,19 @@ class _Reader:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_torch(alias.name):
-                    self._uses.append((alias.name, node.lineno))
+                    self._uses.append((alias.name, node))
                     self._bound[alias.asname or THEIRS] = alias.name if alias.asname else THEIRS
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and _is_torch(node.module):
             for alias in node.names:
                 name = node.module if alias.name == "*" else f"{node.module}.{alias.name}"
-                self._uses.append((name, node.lineno))
+                self._uses.append((name, node))
                 if alias.name != "*":
                     self._bound[alias.asname or alias.name] = name
 
     def _chain(self, node: ast.expr) -> None:
         name = self._name(node)
         if name is not None:
-            self._uses.append((name, node.lineno))
+            self._uses.append((name, node))
 
     def _getattr(self, node: ast.Call) -> None:
         match node:
@@ -162,7 +259,7 @@ class _Reader:
             case ast.Call(func=ast.Name("getattr"), args=[target, ast.Constant(str(part))]):
                 base = self._name(target)
                 if base is not None:
-                    self._uses.append((f"{base}.{part}", node.lineno))
+                    self._uses.append((f"{base}.{part}", node))
 
     def _name(self, node: ast.expr) -> str | None:
         parts: list[str] = []

@@ -74,14 +74,15 @@ def test_exit_status_and_traceback_are_the_programs(command, tmp_path):
     assert command("-c", "raise SystemExit(7)").returncode == 7
     result = command("-c", "import torch\ntorch.nothing")
     assert result.returncode == 1
-    first, *_, last = result.stderr.splitlines()
+    first, *_, last, told = result.stderr.splitlines()
     assert (first, last) == (
         "Traceback (most recent call last):",
         "AttributeError: module 'torch' has no attribute 'nothing'",
     )
+    assert told.startswith("mindtorch: the program stopped at torch.nothing, which is missing; ")
     assert "mindtorch_proxy" not in result.stderr
     missing = command("-c", "import torch.nothing")
-    assert missing.stderr.endswith("ModuleNotFoundError: No module named 'torch.nothing'\n")
+    assert missing.stderr.splitlines()[-2] == "ModuleNotFoundError: No module named 'torch.nothing'"
 
 
 def test_child_processes(command, tmp_path):

@@ -1,13 +1,16 @@
 """`mindtorch doctor` reads programs without running them and says what of torch is missing, and where."""
 
+import builtins
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from mindtorch._doctor import examine, exists, report
+import mindtorch as mt
+from mindtorch._doctor import examine, exists, report, what_was_missing
 
 PROGRAM = """\
 import torch, torch.nn as nn
@@ -101,3 +104,98 @@ def test_the_command(program, tmp_path):
     assert _command(fine).returncode == 0
     assert _command().returncode == 2
     assert _command(Path("absent.py")).returncode == 2
+
+
+PROGRAM_OF_MANY_NAMES = """\
+import torch
+from torch import nn
+def later():
+    return torch.{later}
+{first} = torch.{first}
+try:
+    from torch import {guarded}
+except ImportError:
+    {guarded} = None
+class Model(nn.Module):
+    layer = nn.{inside}
+"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_names_removed_at_random_are_found(seed, tmp_path, monkeypatch):
+    """And the program stops at the one that runs on import, with a line that names it."""
+    chance = random.Random(seed)
+    first, later, guarded = chance.sample([name for name in OPERATORS if hasattr(mt, name)], 3)
+    inside = chance.choice(sorted(name for name in vars(mt.nn) if name[0].isupper() and name != "Module"))
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM_OF_MANY_NAMES.format(first=first, later=later, guarded=guarded, inside=inside))
+    removed = {f"torch.{name}" for name in (first, later, guarded)} | {f"torch.nn.{inside}"}
+    assert not {use.name for use in examine([path])[0] if use.missing}
+    for name in removed:
+        owner = mt.nn if name.startswith("torch.nn.") else mt
+        monkeypatch.delattr(owner, name.rpartition(".")[2])
+    uses = {use.name: use for use in examine([path])[0]}
+    assert {name for name, use in uses.items() if use.missing} == removed
+    assert {name for name, use in uses.items() if use.stops} == {f"torch.{first}", f"torch.nn.{inside}"}
+    with pytest.raises(AttributeError) as caught:
+        exec(
+            compile(path.read_text(), str(path), "exec"),
+            {"torch": mt, "__builtins__": {**vars(builtins), "__import__": ours}},
+        )
+    assert f"torch.{first}," in what_was_missing(caught.value)
+
+
+def ours(name, globals=None, locals=None, fromlist=(), level=0):
+    """Import as the proxy does."""
+    return builtins.__import__(name.replace("torch", "mindtorch", 1), globals, locals, fromlist or ("ones",), level)
+
+
+OPERATORS = "add relu softmax stack where cumsum einsum matmul norm sort topk unique zeros arange bmm clamp diag exp flip".split()
+
+
+def test_packages_are_followed_from_import_to_import(tmp_path):
+    folder = tmp_path / "library"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from .used import thing\n")
+    (folder / "used.py").write_text("import torch\nthing = torch.never_there\n")
+    (folder / "unused.py").write_text("import torch\nthing = torch.not_there_either\n")
+    (tmp_path / "program.py").write_text("import library\n")
+    stops = {use.name: use.stops for use in examine([folder])[0] if use.missing}
+    assert stops == {"torch.never_there": True, "torch.not_there_either": False}
+    uses, problems = examine([tmp_path / "program.py"])
+    assert {use.name for use in uses if use.stops} == {"torch.never_there"}
+    lines = report(uses, problems)
+    assert f"    {folder / 'used.py'}:2 *" in lines
+    assert lines[-1].startswith("missing names raise")
+
+
+def test_names_that_raise_are_told_apart(tmp_path):
+    (tmp_path / "program.py").write_text("from torch.export import export\nexport(None, ())\n")
+    [use] = [one for one in examine([tmp_path / "program.py"])[0] if one.missing]
+    assert (use.name, use.raises, use.stops) == ("torch.export.export", True, False)
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("torch.never_there", "the program stopped at torch.never_there, which is missing"),
+        ("from torch.nn import never_there", "the program stopped at torch.nn.never_there, which is missing"),
+        ("import torch.never.there", "the program stopped at torch.never, which is missing"),
+        (
+            "torch.export.export(None, ())",
+            "the program stopped at torch.export.export, which is missing (programs are not",
+        ),
+        ("raise AttributeError('another')", None),
+        ("raise ImportError('another')", None),
+    ],
+)
+def test_a_program_that_stops_at_a_name_says_so(code, line):
+    done = subprocess.run(
+        [sys.executable, "-m", "mindtorch", "-c", f"import torch; {code}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith(f"mindtorch: {line}") if line else "mindtorch:" not in last
