@@ -1,7 +1,7 @@
 """Processes that work together: stores, and collectives over an engine. Bytes, counts and reductions, not tensors."""
 
 from mindtorch_distributed.__about__ import __version__
-from mindtorch_distributed.engine import Communicator, Request
+from mindtorch_distributed.engine import Communicator, PeerEndedError, Request
 from mindtorch_distributed.errors import (
     DistBackendError,
     DistError,
@@ -26,6 +26,7 @@ __all__ = [
     "Lane",
     "LateError",
     "LocalCommunicator",
+    "PeerEndedError",
     "PrefixStore",
     "QueueEmptyError",
     "Request",

@@ -18,7 +18,10 @@ SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR = REDUCTIONS = ("sum", "product", "min",
 
 SPIN = 0.02
 """Seconds in which a wait only gives the processor to others; after it, it sleeps between two looks."""
-NAP = 0.0002
+NAP = 0.0001
+LOOK = 0.5
+"""Seconds between two looks at the processes that are waited for."""
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Request(Protocol):
@@ -91,21 +94,50 @@ class Communicator(Protocol):
     def receive(self, array: Array, rank: int | None, tag: int) -> Request:
         """Receive from a rank, or from any."""
 
+    def ended(self) -> list[int]:
+        """The ranks whose processes have ended, as far as is known."""
+
     def free(self) -> None:
         """Give back what the engine keeps for it."""
 
 
-def wait_until(request: Request, seconds: float) -> bool:
-    """Look at a request until it is done; return whether it was in time."""
+class PeerEndedError(Exception):
+    """A process that is waited for has ended."""
+
+    def __init__(self, ranks: list[int]) -> None:
+        super().__init__(ranks)
+        self.ranks = ranks
+
+
+def wait_until(request: Request, seconds: float, peers: Communicator | None = None) -> bool:
+    """Look at a request until it is done; return whether it was in time. PeerEndedError when nobody can end it."""
     if request.test():
         return True
     start = time.monotonic()
+    spin = SPIN if peers is None or peers.size <= PROCESSORS else 0.0
+    look = start + LOOK
     while not request.test():
-        passed = time.monotonic() - start
-        if passed > seconds:
+        now = time.monotonic()
+        if now - start > seconds:
             return False
-        if passed < SPIN:
+        if now - start < spin:
             os.sched_yield()
-        else:
-            time.sleep(NAP)
+            continue
+        time.sleep(NAP)
+        if peers is not None and now > look:
+            look = now + LOOK
+            check_peers(request, peers)
     return True
+
+
+def check_peers(request: Request, peers: Communicator) -> None:
+    """Raise PeerEndedError when a process has ended and what it sent before does not end the request."""
+    ranks = peers.ended()
+    if not ranks:
+        return
+    end = time.monotonic() + LOOK
+    while time.monotonic() < end:
+        if request.test():
+            return
+        time.sleep(NAP)
+    raise PeerEndedError(ranks)

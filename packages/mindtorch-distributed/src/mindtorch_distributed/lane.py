@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 
-from mindtorch_distributed.engine import Request, wait_until
+from mindtorch_distributed.engine import LOOK, Communicator, PeerEndedError, Request, wait_until
 
 Start = Callable[[], Request]
 
@@ -18,8 +19,8 @@ class LateError(Exception):
 class Task:
     """An operation, and what is called when it is done."""
 
-    def __init__(self, start: Start, after: Callable[[], None]) -> None:
-        self._start, self._after = start, after
+    def __init__(self, start: Start, after: Callable[[], None], peers: Communicator | None = None) -> None:
+        self._start, self._after, self._peers = start, after, peers
         self._done = threading.Event()
         self._settling = threading.Lock()
         self._callbacks: list[Callable[[], None]] = []
@@ -55,7 +56,7 @@ class Task:
     def run_here(self, seconds: float) -> None:
         """Carry the operation out in this thread; LateError when it takes too long."""
         request = self._start()
-        if not wait_until(request, seconds):
+        if not wait_until(request, seconds, self._peers):
             self.error = LateError(seconds)
             raise self.error
         self.source = request.source()
@@ -67,8 +68,15 @@ class Task:
         return self._done.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Return whether it is done in time."""
-        return self._done.wait(seconds)
+        """Return whether it is done in time. PeerEndedError when a process that takes part has ended."""
+        end = time.monotonic() + seconds
+        while not self._done.wait(min(max(end - time.monotonic(), 0.0), LOOK)):
+            if time.monotonic() >= end:
+                return False
+            ended = self._peers.ended() if self._peers is not None else []
+            if ended and not self._done.wait(LOOK):
+                raise PeerEndedError(ended)
+        return True
 
 
 class Lane:

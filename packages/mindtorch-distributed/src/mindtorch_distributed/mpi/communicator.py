@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_distributed import engine
-from mindtorch_distributed.engine import Array, Request
+from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request
+from mindtorch_distributed.peers import Peer
 
 _NAMES = {
     engine.SUM: "SUM",
@@ -31,16 +33,20 @@ _NUMPY: dict[str, Callable[..., Any]] = {
 class MpiRequest:
     """An operation of MPI, and the arrays that it uses."""
 
-    def __init__(self, request: Any, status: Any, *kept: Any) -> None:
-        self._request, self._status, self._kept = request, status, kept
+    def __init__(self, request: Any, status: Any, crowded: bool, *kept: Any) -> None:
+        self._request, self._status, self._crowded, self._kept = request, status, crowded, kept
 
     def test(self) -> bool:
         """Return whether it is done, and bring it forward."""
         return bool(self._request.Test(self._status))
 
     def finish(self) -> None:
-        """Return when it is done."""
-        self._request.Wait(self._status)
+        """Return when it is done. MPI's own wait keeps a processor busy, which must be there for it."""
+        if not self._crowded:
+            self._request.Wait(self._status)
+            return
+        while not self.test():
+            time.sleep(NAP)
 
     def source(self) -> int:
         """The rank that a message came from."""
@@ -50,8 +56,8 @@ class MpiRequest:
 class MpiCommunicator:
     """A communicator of MPI."""
 
-    def __init__(self, mpi: Any, comm: Any) -> None:
-        self._mpi, self._comm = mpi, comm
+    def __init__(self, mpi: Any, comm: Any, peers: Sequence[Peer] = ()) -> None:
+        self._mpi, self._comm, self._peers = mpi, comm, peers
         self.rank: int = comm.rank
         self.size: int = comm.size
         self._own: dict[tuple[np.dtype[Any], str], Any] = {}
@@ -82,7 +88,7 @@ class MpiCommunicator:
         return known
 
     def _started(self, request: Any, *kept: Any) -> Request:
-        return MpiRequest(request, self._mpi.Status(), *kept)
+        return MpiRequest(request, self._mpi.Status(), self.size > PROCESSORS, *kept)
 
     def all_reduce(self, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
@@ -139,6 +145,10 @@ class MpiCommunicator:
         """See `Communicator`."""
         source = self._mpi.ANY_SOURCE if rank is None else rank
         return self._started(self._comm.Irecv(self._bytes(array), source, tag), array)
+
+    def ended(self) -> list[int]:
+        """See `Communicator`."""
+        return [rank for rank, peer in enumerate(self._peers) if peer.has_ended()]
 
     def free(self) -> None:
         """Keep the communicator: freeing it would wait for processes that may be gone."""

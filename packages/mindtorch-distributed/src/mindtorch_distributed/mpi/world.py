@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from mindtorch_distributed import peers
 from mindtorch_distributed.errors import DistBackendError
 from mindtorch_distributed.mpi import library
 from mindtorch_distributed.mpi.communicator import MpiCommunicator
@@ -34,7 +35,7 @@ def communicator(store: Any, rank: int, size: int, timeout: timedelta) -> MpiCom
     if not _World.name and any(name in os.environ for name in library.LAUNCHED):
         library.start(mpi)
         _World.name = "launched"
-    me = {"world": _World.name, "rank": mpi.COMM_WORLD.rank if _World.name else -1}
+    me = {"world": _World.name, "rank": mpi.COMM_WORLD.rank if _World.name else -1, "peer": peers.own()}
     store.set(f"mpi/{rank}", json.dumps(me).encode())
     store.wait([f"mpi/{other}" for other in range(size)], timeout)
     members = [json.loads(store.get(f"mpi/{other}")) for other in range(size)]
@@ -50,7 +51,8 @@ def communicator(store: Any, rank: int, size: int, timeout: timedelta) -> MpiCom
         )
     whole = mpi.COMM_WORLD
     chosen = whole.group.Incl(places)
-    return MpiCommunicator(mpi, whole.Create_group(chosen, _tag(store)))
+    processes = [peers.Peer(**member["peer"]) for member in members]
+    return MpiCommunicator(mpi, whole.Create_group(chosen, _tag(store)), processes)
 
 
 def _tag(store: Any) -> int:
@@ -77,7 +79,12 @@ def _enter(mpi: Any, store: Any, rank: int, size: int, timeout: timedelta) -> No
         for variable in variables:  # processes that this one starts are not of this world
             os.environ.pop(variable, None)
     _World.name, _World.connection = name, connection
-    mpi.COMM_WORLD.Barrier()
+    wait = mpi.COMM_WORLD.Ibarrier()
+    end = time.monotonic() + timeout.total_seconds()
+    while not wait.Test():
+        if time.monotonic() > end:
+            raise DistBackendError("not all processes entered the world of MPI in time")
+        time.sleep(0.001)
     _forget_shared_memory()
 
 

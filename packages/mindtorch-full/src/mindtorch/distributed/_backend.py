@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from mindtorch.distributed._options import (
 )
 from mindtorch.distributed._reduce_op import REDUCTIONS, RedOpType, type_of
 from mindtorch.distributed._tensors import check_dtype, flat, host, joined, spread
-from mindtorch.distributed._work import CompletedWork, MessageWork, OpType, TaskWork, Work, late_text
-from mindtorch_distributed import Communicator, Lane, LateError, LocalCommunicator, Task
+from mindtorch.distributed._work import CompletedWork, MessageWork, OpType, TaskWork, Work, ended_text, late_text
+from mindtorch_distributed import Communicator, Lane, LateError, LocalCommunicator, PeerEndedError, Task
 from mindtorch_distributed.engine import Request
 
 Array = np.ndarray[Any, Any]
@@ -50,12 +50,12 @@ class EngineBackend(Backend):
 
     def shutdown(self) -> None:
         """Finish what goes on and take no more."""
-        self._closed = "shut down"
+        self._closed = "The process group was shut down: no collective can be started on it"
         self._lane.close(min(self._timeout.total_seconds(), 5.0))
 
     def abort(self) -> None:
         """Take no more, and wait for nothing."""
-        self._closed = "aborted"
+        self._closed = "The process group was aborted: no collective can be started on it"
         self._lane.close(0)
 
     def _seconds(self, opts: Any) -> float:
@@ -66,18 +66,25 @@ class EngineBackend(Backend):
         self, kind: OpType, start: Callable[[], Request], after: Callable[[], None], outputs: list[Any], opts: Any
     ) -> Work:
         if self._closed is not None:
-            raise RuntimeError(f"The process group was {self._closed}: no collective can be started on it")
+            raise RuntimeError(self._closed)
         self._sequence += 1
         seconds = self._seconds(opts)
-        task = Task(start, after)
+        task = Task(start, after, self._communicator)
         if opts.asyncOp and not isinstance(self._communicator, LocalCommunicator):
             self._lane.submit(task)
             return TaskWork(task, outputs, kind, seconds)
         try:
             self._lane.run(task, seconds)
         except LateError:
-            raise RuntimeError(late_text(seconds, kind.name.lower())) from None
+            self._fail(late_text(seconds, kind.name.lower()))
+        except PeerEndedError as error:
+            self._fail(ended_text(error, kind.name.lower()))
         return CompletedWork(outputs, kind)
+
+    def _fail(self, text: str) -> NoReturn:
+        """Raise now, and at every later call: the ranks of the group no longer agree where they are."""
+        self._closed = text
+        raise RuntimeError(text) from None
 
     def allreduce(self, tensors: list[Any], opts: Any = None) -> Work:
         """Reduce the tensors of all, in place."""
@@ -299,15 +306,16 @@ class EngineBackend(Backend):
 
     def alltoall(self, output_tensors: list[Any], input_tensors: list[Any], opts: Any = None) -> Work:
         """Give each rank its tensor of the list."""
-        for what, tensors in (("output", output_tensors), ("input", input_tensors)):
+        for what, tensors in (("input", input_tensors), ("output", output_tensors)):
             if len(tensors) != self._size:
                 checks.fail(
                     "alltoall", f"{what} tensor list size {len(tensors)} does not match world size {self._size}"
                 )
+        checks.same_kind("alltoall", input_tensors, input_tensors[0])
+        checks.same_kind("alltoall", output_tensors, output_tensors[0])
         own = self._rank
         if output_tensors[own].numel() != input_tensors[own].numel():
             checks.fail("alltoall", "input and output tensors must have the same size")
-        check_dtype(input_tensors[0])
         array = joined(input_tensors)
         result = np.empty(sum(host(t).size for t in output_tensors), array.dtype)
         sent, received = [t.numel() for t in input_tensors], [t.numel() for t in output_tensors]
@@ -338,6 +346,8 @@ class EngineBackend(Backend):
     def _message(self, kind: OpType, tensors: list[Any], rank: int | None, tag: int) -> Work:
         (tensor,) = tensors
         check_dtype(tensor)
+        if self._closed is not None:
+            raise RuntimeError(self._closed)
         if rank is not None and not 0 <= rank < self._size:
             raise RuntimeError(f"the rank {rank} is not one of the group's {self._size}")
         array, after = flat(tensor)
@@ -346,7 +356,7 @@ class EngineBackend(Backend):
             after = _nothing
         else:
             request = self._communicator.receive(array, rank, tag)
-        return MessageWork(request, tensors, kind, self._timeout.total_seconds(), after)
+        return MessageWork(request, tensors, kind, self._timeout.total_seconds(), after, self._communicator)
 
 
 def _nothing() -> None:

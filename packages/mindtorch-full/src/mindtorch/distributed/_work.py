@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from mindtorch.futures import Future
-from mindtorch_distributed import LateError, Task
+from mindtorch_distributed import Communicator, LateError, PeerEndedError, Task
 from mindtorch_distributed.engine import Request, wait_until
 
 
@@ -41,6 +41,12 @@ class OpType(enum.IntEnum):
 def late_text(seconds: float, what: str) -> str:
     """What is said when others did not come in time."""
     return f"Timed out waiting {int(seconds * 1000)}ms for {what} operation to complete"
+
+
+def ended_text(error: PeerEndedError, what: str) -> str:
+    """What is said when a process ended while others waited for it."""
+    ranks = ", ".join(map(str, error.ranks))
+    return f"Connection closed by peer: rank {ranks} of the group ended while {what} operation waited for it"
 
 
 class Work:
@@ -148,7 +154,11 @@ class TaskWork(CompletedWork):
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         """Return True when it is done; raises its error."""
         seconds = timeout.total_seconds() if timeout > timedelta(0) else self._seconds
-        if not self._task.wait(seconds):
+        try:
+            in_time = self._task.wait(seconds)
+        except PeerEndedError as error:
+            raise RuntimeError(ended_text(error, self.op_type.name.lower())) from None
+        if not in_time:
             raise RuntimeError(late_text(seconds, self.op_type.name.lower()))
         if self._task.error is not None:
             raise self._task.error
@@ -180,9 +190,16 @@ class MessageWork(CompletedWork):
     """A message on its way, which goes on when it is looked at."""
 
     def __init__(
-        self, request: Request, result: list[Any], op_type: OpType, seconds: float, after: Callable[[], None]
+        self,
+        request: Request,
+        result: list[Any],
+        op_type: OpType,
+        seconds: float,
+        after: Callable[[], None],
+        peers: Communicator,
     ) -> None:
         super().__init__(result, op_type)
+        self._peers = peers
         self._request, self._seconds, self._after = request, seconds, after
         self._done, self._error = False, None
         self._looking = threading.RLock()
@@ -206,7 +223,11 @@ class MessageWork(CompletedWork):
         seconds = timeout.total_seconds() if timeout > timedelta(0) else self._seconds
         with self._looking:
             if not self._done:
-                if not wait_until(self._request, seconds):
+                try:
+                    in_time = wait_until(self._request, seconds, self._peers)
+                except PeerEndedError as error:
+                    raise RuntimeError(ended_text(error, self.op_type.name.lower())) from None
+                if not in_time:
                     raise RuntimeError(late_text(seconds, self.op_type.name.lower()))
                 self._finish()
         return True
@@ -226,4 +247,4 @@ class MessageWork(CompletedWork):
         return self._future
 
 
-__all__ = ["CompletedWork", "LateError", "MessageWork", "OpType", "TaskWork", "Work", "late_text"]
+__all__ = ["CompletedWork", "LateError", "MessageWork", "OpType", "TaskWork", "Work", "ended_text", "late_text"]

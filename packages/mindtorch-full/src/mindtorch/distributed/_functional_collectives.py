@@ -1,0 +1,239 @@
+"""Collectives that return new tensors and have gradients.
+
+torch returns tensors that wait when they are used. Here a collective is done when it returns: `wait_tensor` has nothing
+to wait for, and no tensor is an `AsyncCollectiveTensor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mindtorch
+from mindtorch import distributed as dist
+from mindtorch._naming import adopt
+from mindtorch.autograd import Function
+from mindtorch.distributed._reduce_op import RedOpType, type_of
+from mindtorch.distributed._world import _resolve_process_group
+
+REDUCE_OP_TO_STR = {
+    RedOpType.SUM: "sum",
+    RedOpType.AVG: "avg",
+    RedOpType.PRODUCT: "product",
+    RedOpType.MIN: "min",
+    RedOpType.MAX: "max",
+    RedOpType.BAND: "band",
+    RedOpType.BOR: "bor",
+    RedOpType.BXOR: "bxor",
+}
+_BY_NAME = {name: kind for kind, name in REDUCE_OP_TO_STR.items()}
+
+
+class AsyncCollectiveTensor(mindtorch.Tensor):
+    """torch's tensor that waits for a collective when it is used; none is made here."""
+
+
+def _resolve_group(group: Any, tag: str = "") -> Any:
+    """The group that ranks, a mesh, a mesh and a dimension, a name or a group mean."""
+    if isinstance(group, dist.ProcessGroup):
+        return group
+    if isinstance(group, str):
+        return _resolve_process_group(group)
+    if isinstance(group, list):
+        ranks = sorted(group if not isinstance(group[0], list) else next(g for g in group if dist.get_rank() in g))
+        found = dist.distributed_c10d._find_pg_by_ranks_and_tag(tag, ranks)
+        if found is None:
+            raise ValueError("")
+        return found
+    if isinstance(group, tuple):
+        if len(group) != 2 or not isinstance(group[1], int) or not hasattr(group[0], "get_group"):
+            kinds = (type(group[0]), type(group[1]))
+            raise ValueError(f"Invalid tuple for group must be (DeviceMesh, int). Instead got {kinds}")
+        return group[0].get_group(group[1])
+    if hasattr(group, "get_group"):
+        if group.ndim != 1:
+            raise AssertionError("Only 1D mesh is supported, pass in (DeviceMesh, int) together if mesh > 1D")
+        return group.get_group()
+    raise ValueError(f"Unsupported group type: {type(group)}, {group}")
+
+
+def _resolve_group_name(group: Any, tag: str = "") -> str:
+    return str(_resolve_group(group, tag).group_name)
+
+
+def _operation(name: Any) -> Any:
+    if not isinstance(name, str):
+        return name
+    if name.lower() not in _BY_NAME:
+        raise ValueError(f"unknown reduction {name!r}: one of {sorted(_BY_NAME)}")
+    return _BY_NAME[name.lower()]
+
+
+def _only_sum(function: str, name: Any) -> None:
+    shown = name if isinstance(name, str) else REDUCE_OP_TO_STR[type_of(name)]
+    if shown != "sum":
+        raise RuntimeError(f"{function} backward only supports 'sum' reduction, got '{shown}'")
+
+
+class _AllReduce(Function):
+    @staticmethod
+    def forward(ctx: Any, op: Any, group: Any, tensor: Any) -> Any:
+        ctx.op, ctx.group = op, group
+        result = tensor.clone(memory_format=mindtorch.contiguous_format)
+        dist.all_reduce(result, op=_operation(op), group=group)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        _only_sum("all_reduce", ctx.op)
+        return None, None, _AllReduce.apply("sum", ctx.group, grad)
+
+
+class _AllGather(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, tensor: Any) -> Any:
+        ctx.group = group
+        given = tensor.contiguous()
+        result = mindtorch.empty(
+            (given.shape[0] * group.size(), *given.shape[1:]), dtype=given.dtype, device=given.device
+        )
+        dist.all_gather_single(result, given, group=group)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return None, _ReduceScatter.apply("sum", ctx.group, grad)
+
+
+class _ReduceScatter(Function):
+    @staticmethod
+    def forward(ctx: Any, op: Any, group: Any, tensor: Any) -> Any:
+        ctx.op, ctx.group = op, group
+        given = tensor.contiguous()
+        result = mindtorch.empty(
+            (given.shape[0] // group.size(), *given.shape[1:]), dtype=given.dtype, device=given.device
+        )
+        dist.reduce_scatter_single(result, given, op=_operation(op), group=group)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        _only_sum("reduce_scatter_tensor", ctx.op)
+        return None, None, _AllGather.apply(ctx.group, grad)
+
+
+class _AllToAll(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, received: Any, sent: Any, tensor: Any) -> Any:
+        ctx.group, ctx.received, ctx.sent = group, received, sent
+        given = tensor.contiguous()
+        rows = given.shape[0] if received is None else sum(received)
+        result = mindtorch.empty((rows, *given.shape[1:]), dtype=given.dtype, device=given.device)
+        dist.all_to_all_single(result, given, received, sent, group=group)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return None, None, None, _AllToAll.apply(ctx.group, ctx.sent, ctx.received, grad)
+
+
+def wait_tensor(tensor: Any) -> Any:
+    """The tensor: its collective is done."""
+    return tensor
+
+
+def broadcast(self: Any, src: int, group: Any, tag: str = "") -> Any:
+    """A copy of the tensor of rank `src`."""
+    result = self.clone(memory_format=mindtorch.contiguous_format)
+    dist.broadcast(result, src, group=_resolve_group(group, tag))
+    return result
+
+
+def all_reduce(self: Any, reduceOp: Any, group: Any, tag: str = "") -> Any:
+    """The reduced tensors of all."""
+    return _AllReduce.apply(reduceOp, _resolve_group(group, tag), self)
+
+
+def all_gather_single(self: Any, gather_dim: int, group: Any, tag: str = "") -> Any:
+    """The tensors of all, one behind the other along a dimension."""
+    group = _resolve_group(group, tag)
+    result = _AllGather.apply(group, self)
+    return result if gather_dim == 0 else mindtorch.cat(mindtorch.chunk(result, group.size(), dim=0), dim=gather_dim)
+
+
+def reduce_scatter_single(self: Any, reduceOp: Any, scatter_dim: int, group: Any, tag: str = "") -> Any:
+    """This rank's part, along a dimension, of the reduced tensors of all."""
+    group = _resolve_group(group, tag)
+    if self.size(scatter_dim) % group.size() != 0:
+        raise AssertionError(
+            f"input dimension {scatter_dim} ({self.size(scatter_dim)} must be a multiple of group_size {group.size()})"
+        )
+    if scatter_dim != 0:
+        self = mindtorch.cat(mindtorch.chunk(self, group.size(), dim=scatter_dim))
+    return _ReduceScatter.apply(reduceOp, group, self)
+
+
+def all_to_all_single(self: Any, output_split_sizes: Any, input_split_sizes: Any, group: Any, tag: str = "") -> Any:
+    """This rank's rows of the tensors of all."""
+    return _AllToAll.apply(_resolve_group(group, tag), output_split_sizes, input_split_sizes, self)
+
+
+all_gather_tensor = all_gather_single_autograd = all_gather_tensor_autograd = all_gather_single
+reduce_scatter_tensor = reduce_scatter_single_autograd = reduce_scatter_tensor_autograd = reduce_scatter_single
+all_to_all_single_autograd = all_to_all_single
+
+
+def all_reduce_coalesced(self: list[Any], reduceOp: Any, group: Any, tag: str = "") -> list[Any]:
+    """`all_reduce` of each."""
+    return [all_reduce(tensor, reduceOp, group, tag) for tensor in self]
+
+
+def all_gather_single_coalesced(self: list[Any], group: Any, tag: str = "") -> list[Any]:
+    """`all_gather_single` of each, along the first dimension."""
+    return [all_gather_single(tensor, 0, group, tag) for tensor in self]
+
+
+all_gather_into_tensor_coalesced = all_gather_single_coalesced
+
+
+def reduce_scatter_single_coalesced(
+    inputs: list[Any], reduceOp: Any, scatter_dim: list[int], group: Any, tag: str = ""
+) -> list[Any]:
+    """`reduce_scatter_single` of each."""
+    pairs = zip(inputs, scatter_dim, strict=True)
+    return [reduce_scatter_single(tensor, reduceOp, dim, group, tag) for tensor, dim in pairs]
+
+
+reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
+
+
+def permute_tensor(self: Any, src_dst: list[int], group: Any, tag: str = "") -> Any:
+    """Send this rank's tensor to rank `src_dst[rank]`, and return what comes."""
+    group = _resolve_group(group, tag)
+    sent, received = [0] * group.size(), [0] * group.size()
+    for source, target in enumerate(src_dst):
+        if source == dist.get_rank(group):
+            sent[target] = self.numel()
+        if target == dist.get_rank(group):
+            received[source] = self.numel()
+    return all_to_all_single(self.reshape(-1), received, sent, group).reshape(self.shape)
+
+
+def _in_place(function: Callable[..., Any], target: Any, *args: Any) -> Any:
+    return target.copy_(function(*args))
+
+
+def all_gather_tensor_inplace(
+    output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False, tag: str = "", gather_dim: int = 0
+) -> Any:
+    """`all_gather_single` into a tensor."""
+    group = group or dist.group.WORLD
+    return _in_place(all_gather_single, output_tensor, input_tensor, gather_dim, group, tag)
+
+
+def all_reduce_inplace(tensor: Any, op: Any = "sum", group: Any = None, async_op: bool = False, tag: str = "") -> Any:
+    """`all_reduce` into its tensor."""
+    return _in_place(all_reduce, tensor, tensor, op, group or dist.group.WORLD, tag)
+
+
+adopt(globals())

@@ -1,0 +1,29 @@
+"""Collectives that gradients go through."""
+
+from mindtorch._naming import adopt
+from mindtorch.distributed.nn.functional import (
+    _all_gather_base,  # noqa: F401
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_single,
+    broadcast,
+    gather,
+    reduce,
+    reduce_scatter,
+    scatter,
+)
+
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_single",
+    "broadcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+]
+
+adopt(globals())

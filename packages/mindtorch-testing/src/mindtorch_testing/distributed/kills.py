@@ -1,0 +1,80 @@
+"""Kill ranks of a program at random and see that the others raise in time.
+
+    python -m mindtorch_testing.distributed.kills --count 200 --size 3
+
+Prints how many worlds ended well, and fails when one hung or left shared memory behind.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mindtorch_testing.distributed import ranks
+
+PROGRAM = """
+import datetime, sys
+import mindtorch as torch, mindtorch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=10))
+print("ready", flush=True)
+x, step = torch.ones(200_000), 0
+try:
+    while True:
+        step += 1
+        works = [dist.all_reduce(x.clone(), async_op=True) for _ in range(2)]
+        dist.all_reduce(x)
+        dist.all_gather_single(torch.empty(4 * dist.get_world_size()), x[:4])
+        [work.wait() for work in works]
+        x /= dist.get_world_size()
+except RuntimeError as error:
+    print("raised", error, flush=True)
+    sys.exit(3)
+"""
+
+
+def segments() -> set[str]:
+    """The shared memory of MPICH on this host."""
+    return {file.name for file in Path("/dev/shm").glob("mpich_shm_*")}
+
+
+def one(size: int, seconds: float, choose: random.Random) -> str:
+    """Run a world, kill a rank, and say how the others ended."""
+    processes = ranks.start(["-c", PROGRAM], size)
+    victim = processes[choose.randrange(size)]
+    if choose.random() < 0.8:  # at work; otherwise while it starts
+        victim.stdout.readline()  # type: ignore[union-attr]
+        time.sleep(choose.random() * 0.3)
+    else:
+        time.sleep(choose.random() * 2)
+    victim.kill()
+    try:
+        ends = ranks.finish(processes, seconds)
+    except subprocess.TimeoutExpired:
+        return "hang"
+    others = [end for process, end in zip(processes, ends, strict=True) if process is not victim]
+    return "raised" if all(code != 0 for code, _, _ in others) else f"went on: {others}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--size", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60, help="a world that takes longer hangs")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    choose, before, found = random.Random(given.seed), segments(), {}
+    for _ in range(given.count):
+        outcome = one(given.size, given.seconds, choose)
+        found[outcome] = found.get(outcome, 0) + 1
+    left = segments() - before
+    print(f"{given.count} kills: {found}; shared memory left: {sorted(left)}")
+    return int(bool(left) or set(found) != {"raised"})
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main())

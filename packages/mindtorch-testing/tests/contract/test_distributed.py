@@ -1,0 +1,41 @@
+"""Ranks of ours and of torch with gloo do the same: values, errors and their texts."""
+
+import json
+import re
+
+import pytest
+
+from mindtorch_testing.distributed import kills, ranks
+
+pytest.importorskip("torch", reason="oracle")
+pytest.importorskip("mpi4py", reason="the engine of several processes")
+
+DIFFERENT = {
+    "column": "torch's gloo reads the elements of a column as if they were neighbours in memory",
+    "mixed": "torch names the functions in the order of a set, which differs from run to run",
+}
+"""Scenarios whose texts differ, and why."""
+
+
+def outcomes(library, size):
+    started = ranks.start(["-m", "mindtorch_testing.distributed.scenarios", library], size)
+    ended = ranks.finish(started, 200)
+    assert [code for code, _, _ in ended] == [0] * size, ended
+    return [json.loads(re.search(r"OUTCOMES (.*)", output)[1]) for _, output, _ in ended]
+
+
+@pytest.mark.parametrize("size", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_ranks_do_as_those_of_torch(size):
+    ours, theirs = outcomes("mindtorch", size), outcomes("torch", size)
+    different = [
+        f"{name}, rank {rank}:\n  ours   {ours[rank].get(name)}\n  torch  {expected}"
+        for rank, all_expected in enumerate(theirs)
+        for name, expected in all_expected.items()
+        if ours[rank].get(name) != expected and name not in DIFFERENT
+    ]
+    assert len(ours[0]) > 140
+    assert not different, "\n".join(different)
+
+
+def test_a_killed_rank_is_noticed():
+    assert kills.main(["--count", "2", "--size", "2"]) == 0

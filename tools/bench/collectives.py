@@ -1,0 +1,108 @@
+"""Times of collectives beside torch's gloo, in ranks of one thread, and a page of the ratios.
+
+    python tools/bench/collectives.py            print them
+    python tools/bench/collectives.py --write    and write docs/status/distributed.md
+
+Both libraries run in turn, several times; a figure is the smallest of its medians.
+"""
+
+import argparse
+import importlib
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mindtorch_testing.distributed import ranks
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "status" / "distributed.md"
+SIZES = (16, 4096, 262_144, 4_194_304, 26_214_400, 268_435_456)
+BOUNDS = {"all_reduce": 0.5, "all_gather": 0.6, "reduce_scatter": 0.6}
+
+
+def rank_main(name: str, sizes: list[int]) -> None:
+    """One rank: print the median time of each collective and size."""
+    torch = importlib.import_module(name)
+    dist = importlib.import_module(f"{name}.distributed")
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    size, times = dist.get_world_size(), {}
+    for count in sizes:
+        elements = max(count // 4 // size * size, size)
+        whole, part = torch.ones(elements), torch.ones(elements // size)
+        calls = {
+            "all_reduce": lambda w=whole: dist.all_reduce(w),
+            "all_gather": lambda w=whole, p=part: dist.all_gather_single(w, p),
+            "reduce_scatter": lambda w=whole, p=part: dist.reduce_scatter_single(p, w),
+        }
+        rounds = 3 if count > 1 << 27 else 9 if count > 1 << 22 else 60
+        for label, call in calls.items():
+            call()
+            taken = []
+            for _ in range(rounds):
+                dist.barrier()
+                start = time.perf_counter()
+                call()
+                taken.append(time.perf_counter() - start)
+            times[f"{label} {count}"] = statistics.median(taken)
+    if dist.get_rank() == 0:
+        print("TIMES " + json.dumps(times), flush=True)
+    dist.destroy_process_group()
+
+
+def measured(name: str, size: int, sizes: list[int]) -> dict[str, float]:
+    """The times of one library."""
+    started = ranks.start([__file__, "--rank", name, "--sizes", *map(str, sizes)], size)
+    try:
+        ended = ranks.finish(started, 900)
+    except subprocess.TimeoutExpired as error:
+        raise SystemExit(f"{name} did not end in {error.timeout} s") from None
+    if any(code for code, _, _ in ended):
+        raise SystemExit("\n".join(error for _, _, error in ended))
+    line = next(line for _, output, _ in ended for line in output.splitlines() if line.startswith("TIMES "))
+    return json.loads(line.removeprefix("TIMES "))
+
+
+def table(ours: dict[str, float], theirs: dict[str, float]) -> str:
+    """The page's rows."""
+    rows = ["| collective | bytes | MindTorch | torch gloo | ratio | bound |", "| --- | --- | --- | --- | --- | --- |"]
+    for label, seconds in ours.items():
+        name, count = label.split()
+        ratio = seconds / theirs[label]
+        micro = [f"{value * 1e6:,.0f} µs" for value in (seconds, theirs[label])]
+        rows.append(f"| {name} | {int(count):,} | {micro[0]} | {micro[1]} | {ratio:.2f} | {BOUNDS[name]} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rank", help=argparse.SUPPRESS)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    if given.rank:
+        rank_main(given.rank, given.sizes)
+        return 0
+    best: dict[str, dict[str, float]] = {"mindtorch": {}, "torch": {}}
+    for _ in range(given.repeat):
+        for name, seen in best.items():
+            for label, seconds in measured(name, given.ranks, given.sizes).items():
+                seen[label] = min(seconds, seen.get(label, seconds))
+    shown = table(best["mindtorch"], best["torch"])
+    print(shown)
+    if given.write:
+        title = "# Collectives beside torch's gloo"
+        origin = f"Written by `python tools/bench/collectives.py --write`: {given.ranks} ranks of one thread."
+        text = f"{title}\n\n{origin}\n\n{shown}\n"
+        PAGE.write_text(text, encoding="utf-8")
+    return int(any(best["mindtorch"][k] / best["torch"][k] > BOUNDS[k.split()[0]] for k in best["torch"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
