@@ -1,9 +1,21 @@
-"""Modules on several devices."""
+"""Modules on several devices, or in several processes."""
+
+from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.nn.parallel.data_parallel import DataParallel, data_parallel
-from mindtorch.nn.parallel.distributed import DistributedDataParallel
+from mindtorch_storage.lazy_import import load
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs `torch.distributed` when a program first names it."""
+    if name == "distributed":
+        return load("mindtorch.nn.parallel.distributed")
+    if name == "DistributedDataParallel":
+        return load("mindtorch.nn.parallel.distributed").DistributedDataParallel
+    raise AttributeError(f"module 'torch.nn.parallel' has no attribute {name!r}")
+
 
 adopt(globals())

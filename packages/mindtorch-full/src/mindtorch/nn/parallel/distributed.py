@@ -1,25 +1,503 @@
-"""Training in several processes."""
+"""Training of one model in several processes, each with its own part of the data."""
 
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import mindtorch
+import mindtorch as torch
+from mindtorch import distributed as dist
 from mindtorch._naming import adopt
+from mindtorch.autograd import Function, Variable
+from mindtorch.distributed.algorithms.join import Join, Joinable, JoinHook
+from mindtorch.distributed.utils import _broadcast_together, _sync_module_states, _verify_param_shape_across_processes
 from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parallel._buckets import BucketConfig, GradBucket
+from mindtorch.nn.parallel._ddp_join import DDPJoinHook
+from mindtorch.nn.parallel._reducer import Reducer
+from mindtorch.utils import _pytree
 
 __all__ = ["DistributedDataParallel"]
 
+_BROADCAST_BYTES = 250 * 1024 * 1024
+_REPLACED = (
+    "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
+    "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you rely on buffers NOT being "
+    "synced at init (e.g. rank-local buffers), keep using `broadcast_buffers=False` until `init_sync_buffers` is available."
+)
+_BOTH_GIVEN = (
+    "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated and its value "
+    "is ignored when `forward_sync_buffers` is provided."
+)
 
-class DistributedDataParallel(Module):
-    """Averages gradients between processes; making one raises, as there is no process group to do it with."""
 
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
+class _Logger:
+    """What is known of a module's training; `_get_ddp_logging_data` shows it."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+
+    def set_error_and_log(self, text: str) -> None:
+        """Keep an error."""
+        self.data.update(error=text, has_error=1)
+
+
+class _DDPSink(Function):
+    """Passes outputs on; its backward is the first of the whole pass."""
+
+    @staticmethod
+    def forward(ctx: Any, owner: Any, *inputs: Any) -> Any:
+        """Return the outputs as new tensors."""
+        ctx.set_materialize_grads(False)
+        ctx.owner = owner
+        return tuple(value.clone() if isinstance(value, torch.Tensor) else value for value in inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Queue the reduction of a static graph's first pass."""
+        ddp = ctx.owner()
+        if ddp.static_graph and not ddp._static_graph_delay_allreduce_enqueued:
+            Variable._execution_engine.queue_callback(ddp.reducer.delay_all_reduce)
+            ddp._static_graph_delay_allreduce_enqueued = True
+        return None, *grads
+
+
+class DistributedDataParallel(Module, Joinable):
+    """Averages the gradients of all processes during backward, bucket by bucket; all begin with rank 0's state."""
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool | None = None,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: Any = None,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
+    ) -> None:
         super().__init__()
-        if not mindtorch.distributed.is_available():
-            raise RuntimeError(
-                "DistributedDataParallel needs torch.distributed, which is not available "
-                "(torch.distributed.is_available() is False)"
+        Joinable.__init__(self)
+        self.logger = _Logger()
+        for name, given in (
+            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
+            ("param_to_hook_all_reduce", param_to_hook_all_reduce),
+            ("mixed_precision", mixed_precision),
+            ("skip_all_reduce_unused_params", skip_all_reduce_unused_params or None),
+        ):
+            if given is not None:
+                raise NotImplementedError(f"DistributedDataParallel: the argument {name} is not offered")
+        self._choose_group(process_group, device_mesh)
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self._module_parameters = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
+        self._choose_devices(device_ids, output_device)
+        self.static_graph = False
+        self.dim = dim
+        self.module = module
+        self.device = self._module_parameters[0].device
+        if broadcast_buffers is not None:
+            given_both = forward_sync_buffers is not None
+            warnings.warn(_BOTH_GIVEN if given_both else _REPLACED, FutureWarning, stacklevel=2)
+        if check_reduction:
+            warnings.warn(
+                "The `check_reduction` argument in `DistributedDataParallel` "
+                "module is deprecated. Please avoid using it.",
+                FutureWarning,
+                stacklevel=2,
             )
-        raise RuntimeError("DistributedDataParallel is not implemented")
+        effective = True if broadcast_buffers is None else broadcast_buffers
+        self.forward_sync_buffers = effective if forward_sync_buffers is None else forward_sync_buffers
+        self.find_unused_parameters = find_unused_parameters
+        self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.batched_grad_copy = batched_grad_copy
+        self.broadcast_bucket_size = _BROADCAST_BYTES
+        self._bucket_config = BucketConfig.create(bucket_cap_mb, bucket_cap_mb_list)
+        self.bucket_bytes_cap = self._bucket_config.bucket_bytes_cap
+        self._comm_hooks: list[Any] = []
+        self._has_rebuilt_buckets = False
+        self._static_graph_delay_allreduce_enqueued = False
+        names, parameters, sparse = self._build_params_for_reducer()
+        if init_sync:
+            _verify_param_shape_across_processes(self.process_group, parameters)
+            sync = True if forward_sync_buffers is not None else effective
+            _sync_module_states(
+                module, self.process_group, _BROADCAST_BYTES, 0, self.parameters_to_ignore, broadcast_buffers=sync
+            )
+        self._ddp_init_helper(names, parameters, sparse)
+        if static_graph:
+            self._set_static_graph()
+
+    # Making it
+
+    def _choose_group(self, process_group: Any, device_mesh: Any) -> None:
+        if process_group and device_mesh is not None:
+            raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+        if device_mesh is None:
+            default = dist.distributed_c10d._get_default_group
+            self.process_group = default() if process_group is None else process_group
+            return
+        if device_mesh.ndim != 1:
+            raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+        self.device_mesh = device_mesh
+        self.process_group = device_mesh.get_group(mesh_dim=0)
+
+    def _choose_devices(self, device_ids: Any, output_device: Any) -> None:
+        if not any(p.requires_grad for p in self._module_parameters):
+            self._log_and_throw(
+                RuntimeError,
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.",
+            )
+        if device_ids is not None and len(device_ids) > 1:
+            self._log_and_throw(ValueError, "device_ids can only be None or contain a single element.")
+        devices = {p.device for p in self._module_parameters}
+        kinds = {device.type for device in devices}
+        if len(kinds) != 1:
+            self._log_and_throw(
+                ValueError,
+                "DistributedDataParallel's input module must be on "
+                f"the same type of devices, but input module parameters locate in {kinds}.",
+            )
+        self.is_multi_device_module = len(devices) > 1
+        self.device_type = next(iter(kinds))
+        self.device_ids: list[int] | None = None
+        self.output_device: int | None = None
+        if not device_ids or self.device_type == "cpu" or self.is_multi_device_module:
+            if device_ids or output_device:
+                self._log_and_throw(
+                    ValueError,
+                    "DistributedDataParallel device_ids and output_device arguments "
+                    "only work with single-device/multiple-device GPU modules or CPU modules, "
+                    f"but got device_ids {device_ids}, output_device {output_device}, "
+                    f"and module parameters {devices}.",
+                )
+            return
+        indices = [value if isinstance(value, int) else torch.device(value).index for value in device_ids]
+        self.device_ids = indices
+        self.output_device = indices[0] if output_device is None else torch.device(output_device).index
+
+    def _log_and_throw(self, err_type: type[Exception], err_msg: str) -> None:
+        self.logger.set_error_and_log(f"{err_type!s}: {err_msg}")
+        raise err_type(err_msg)
+
+    def _build_params_for_reducer(self) -> tuple[list[str], list[Any], list[bool]]:
+        names, parameters, sparse = [], [], []
+        seen: set[int] = set()
+        for module_name, module in self.module.named_modules():
+            for name, parameter in module.named_parameters(recurse=False):
+                full = f"{module_name}.{name}" if module_name else name
+                if parameter.requires_grad and full not in self.parameters_to_ignore and id(parameter) not in seen:
+                    seen.add(id(parameter))
+                    names.append(f"{module_name}.{name}")
+                    parameters.append(parameter)
+                    embedding = isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag))
+                    sparse.append(bool(embedding and module.sparse))
+        self._assign_modules_buffers()
+        return names, parameters, sparse
+
+    def _assign_modules_buffers(self) -> None:
+        """Find the buffers anew: a module may have replaced them."""
+        self.named_module_buffers = {
+            name: buffer for name, buffer in self.module.named_buffers() if name not in self.parameters_to_ignore
+        }
+        self.modules_buffers = list(self.named_module_buffers.values())
+
+    def _ddp_init_helper(self, names: list[str], parameters: list[Any], sparse: list[bool]) -> None:
+        self.reducer = Reducer(
+            parameters,
+            names,
+            sparse,
+            self.process_group,
+            self._bucket_config,
+            self.find_unused_parameters,
+            self.gradient_as_bucket_view,
+        )
+        if self.device_type == "cpu" and any(isinstance(m, torch.nn.SyncBatchNorm) for m in self.module.modules()):
+            self._log_and_throw(ValueError, "SyncBatchNorm layers only work with GPU modules")
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._check_default_group()
+        state = copy.copy(self.__dict__)
+        for name in ("process_group", "reducer", "logger"):
+            del state[name]
+        state["broadcast_buffers"] = self.forward_sync_buffers
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.process_group = dist.distributed_c10d._get_default_group()
+        super().__setstate__(state)
+        self.__dict__.setdefault("require_forward_param_sync", True)
+        self.__dict__.setdefault("require_backward_grad_sync", True)
+        self.__dict__.setdefault("forward_sync_buffers", self.__dict__.pop("broadcast_buffers", True))
+        self.logger = _Logger()
+        self._ddp_init_helper(*self._build_params_for_reducer())
+        self.reducer.static_graph = self.static_graph
+
+    def _check_default_group(self) -> None:
+        if self.process_group is not dist.distributed_c10d._get_default_group():
+            self._log_and_throw(
+                RuntimeError,
+                "DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, when "
+                "you have called init_process_group and have not passed process_group argument to DDP constructor",
+            )
+
+    @property
+    def broadcast_buffers(self) -> bool:
+        """Whether buffers are those of rank 0 in every forward."""
+        return bool(self.forward_sync_buffers)
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
+
+    # Using it
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Within the block gradients are summed in this process only."""
+        before = self.require_backward_grad_sync
+        self.require_backward_grad_sync = False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Call the module and prepare for the reduction of its gradients."""
+        with torch.autograd.profiler.record_function("DistributedDataParallel.forward"):
+            inputs, kwargs = self._pre_forward(*inputs, **kwargs)
+            return self._post_forward(self.module(*inputs, **kwargs))
+
+    def _rebuild_buckets(self) -> bool:
+        rebuilt = self.reducer.rebuild_buckets()
+        self._has_rebuilt_buckets |= rebuilt
+        return rebuilt
+
+    def _pre_forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled() and self.require_backward_grad_sync:
+            self.reducer.prepare_for_forward()
+        work = Join.notify_join_context(self)
+        if work:
+            self.reducer.forward_work = (work, self._join_count)
+        if torch.is_grad_enabled():
+            self._rebuild_buckets()
+        if self._check_sync_bufs_pre_fwd():
+            self._sync_buffers()
+        if self._join_config.enable:
+            self._check_global_requires_backward_grad_sync(is_joined_rank=False)
+        if self.device_ids:
+            device = torch.device(self.device_type, self.device_ids[0])
+            inputs, kwargs = _pytree.tree_map(
+                lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, (inputs, kwargs)
+            )
+        return inputs, kwargs
+
+    def _post_forward(self, output: Any) -> Any:
+        finds = self.find_unused_parameters and not self.static_graph
+        if torch.is_grad_enabled() and self.require_backward_grad_sync:
+            self.require_forward_param_sync = True
+            found = [leaf for leaf in _pytree.tree_leaves(output) if isinstance(leaf, torch.Tensor)] if finds else []
+            self.reducer.prepare_for_backward(found)
+        else:
+            self.require_forward_param_sync = False
+        if finds or (self.static_graph and not self._static_graph_delay_allreduce_enqueued):
+            leaves, spec = _pytree.tree_flatten(output)
+            passed = _DDPSink.apply(weakref.ref(self), *leaves)
+            leaves = [
+                leaf if isinstance(leaf, torch.Tensor) and leaf.grad_fn is None else new
+                for leaf, new in zip(leaves, passed, strict=True)
+            ]
+            output = _pytree.tree_unflatten(leaves, spec)
+        return output
+
+    def train(self, mode: bool = True) -> DistributedDataParallel:
+        """Set the mode of the module too."""
+        super().train(mode)
+        return self
+
+    # Buffers
+
+    def _check_sync_bufs_pre_fwd(self) -> bool:
+        return bool(self.require_forward_param_sync and self.forward_sync_buffers and self.modules_buffers)
+
+    will_sync_module_buffers = _check_sync_bufs_pre_fwd
+
+    def _find_common_rank(self, input_rank: int, rank_cond: bool) -> int:
+        """Return the greatest rank of those for which the condition holds."""
+        chosen = torch.tensor([input_rank if rank_cond else -1], device=self.device)
+        dist.all_reduce(chosen, op=dist.ReduceOp.MAX, group=self.process_group)
+        return int(chosen.item())
+
+    def _sync_buffers(self) -> None:
+        with torch.no_grad():
+            source = self._find_common_rank(self.process_group.rank(), True) if self._join_config.enable else 0
+            self._assign_modules_buffers()
+            _broadcast_together(self.process_group, self.modules_buffers, self.broadcast_bucket_size, source)
+
+    # Uneven inputs
+
+    def _check_and_sync_module_buffers(self) -> None:
+        if self._check_sync_bufs_pre_fwd():
+            source = self._find_common_rank(self.process_group.rank(), False)
+            with torch.no_grad():
+                _broadcast_together(self.process_group, self.modules_buffers, self.broadcast_bucket_size, source)
+
+    def _check_global_requires_backward_grad_sync(self, is_joined_rank: bool) -> bool | None:
+        mine = not is_joined_rank and self.require_backward_grad_sync
+        wanted = torch.tensor([float(mine)], device=self.device)
+        work = dist.all_reduce(wanted, group=self.process_group, async_op=True)
+        if not is_joined_rank:
+            return None
+        work.wait()
+        return bool(wanted.item() != 0)
+
+    def _sync_final_model(self, is_last_joiner: bool) -> None:
+        self._authoritative_rank = self._find_common_rank(self.process_group.rank(), is_last_joiner)
+        _sync_module_states(
+            self.module,
+            self.process_group,
+            self.broadcast_bucket_size,
+            self._authoritative_rank,
+            self.parameters_to_ignore,
+            broadcast_buffers=self.forward_sync_buffers,
+        )
+
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> Join:
+        """Return a block in which processes may have different numbers of inputs."""
+        return Join(
+            [self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size
+        )
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """Return what a joined process does."""
+        return DDPJoinHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> Any:
+        """The device of the parameters."""
+        return self.device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The group over which gradients are averaged."""
+        return self.process_group
+
+    # Hooks and graphs
+
+    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        """Let `hook(state, bucket)` reduce buckets: it returns a future of a bucket's flat tensor."""
+        self._check_comm_hook(hook)
+        if self._comm_hooks:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._comm_hooks.append((hook, state))
+        self.logger.data["comm_hook"] = hook.__qualname__
+        self.reducer.comm_hook = (state, hook)
+
+    def _check_comm_hook(self, hook: Any) -> None:
+        if not callable(hook):
+            self._log_and_throw(TypeError, "Communication hook must be callable.")
+        signature = inspect.signature(hook)
+        annotation = signature.parameters["bucket"].annotation
+        if annotation not in (inspect.Parameter.empty, Any, GradBucket, "Any", "dist.GradBucket"):
+            self._log_and_throw(ValueError, "Communication hook: bucket annotation should be dist.GradBucket.")
+        result = signature.return_annotation
+        future = torch.futures.Future[torch.Tensor]
+        if not isinstance(result, str) and result not in (inspect.Signature.empty, Any, future):
+            self._log_and_throw(
+                ValueError, "Communication hook: return annotation should be torch.futures.Future[torch.Tensor]."
+            )
+        if hook.__name__ in ("bf16_compress_hook", "bf16_compress_wrapper_hook") and self.device_type == "cpu":
+            self._log_and_throw(
+                TypeError, "BF16 all reduce communication hook required CUDA 11+ and NCCL 2.10+ or XPU and XCCL"
+            )
+
+    def _set_static_graph(self) -> None:
+        """Promise that every iteration uses the same parameters the same number of times."""
+        if self.static_graph:
+            warnings.warn("You've set static_graph to be True, no need to set it again.", stacklevel=2)
+            return
+        if self.reducer.iterations:
+            raise RuntimeError(
+                "set_static_graph() should be called before training loop starts "
+                "and after DistributedDataParallel is constructed."
+            )
+        self.static_graph = self.reducer.static_graph = True
+        if self.find_unused_parameters:
+            warnings.warn(
+                "You passed find_unused_parameters=true to DistributedDataParallel, `_set_static_graph` will detect unused "
+                "parameters automatically, so you do not need to set find_unused_parameters=true, just be sure these "
+                "unused parameters will not change during training loop while calling `_set_static_graph`.",
+                stacklevel=2,
+            )
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
+        """Let a module's parameters and buffers with these names be."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+        for name, value in (*module.named_parameters(), *module.named_buffers()):
+            if name in params_and_buffers_to_ignore:
+                value._ddp_ignored = True
+
+    def _remove_autograd_hooks(self) -> None:
+        self.reducer.remove_hooks()
+
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """Return what is known of the module and its training."""
+        reducer = self.reducer
+        total = sum(p.numel() * p.element_size() for p in reducer.parameters)
+        sizes = ", ".join(
+            str(sum(p.numel() * p.element_size() for p in bucket.parameters)) for bucket in reducer.buckets
+        )
+        dtypes = dict.fromkeys(str(p.dtype).removeprefix("torch.").removesuffix("32") for p in reducer.parameters)
+        return {
+            "world_size": self.process_group.size(),
+            "rank": self.process_group.rank(),
+            "module_name": type(self.module).__name__,
+            "device_ids": ", ".join(map(str, self.device_ids or ())),
+            "output_device": -1 if self.output_device is None else self.output_device,
+            "backend_name": dist.get_backend(self.process_group),
+            "iteration": reducer.iterations,
+            "dtypes": ", ".join(dtypes),
+            "total_parameter_size_bytes": total,
+            "num_parameter_tensors": len(reducer.parameters),
+            "bucket_sizes": sizes,
+            "bucket_cap_bytes": self.bucket_bytes_cap,
+            "broadcast_buffers": int(self.forward_sync_buffers),
+            "find_unused_parameters": int(self.find_unused_parameters),
+            "gradient_as_bucket_view": int(self.gradient_as_bucket_view),
+            "is_multi_device_module": int(self.is_multi_device_module),
+            "has_rebuilt_buckets": int(self._has_rebuilt_buckets),
+            "static_graph": int(self.static_graph),
+            "has_sync_bn": int(any(isinstance(m, torch.nn.SyncBatchNorm) for m in self.module.modules())),
+            "master_addr": os.environ.get("MASTER_ADDR", "N/A"),
+            "master_port": os.environ.get("MASTER_PORT", "N/A"),
+            "torch_distributed_debug": os.environ.get("TORCH_DISTRIBUTED_DEBUG", "N/A"),
+            **self.logger.data,
+        }
 
 
 adopt(globals())

@@ -1,0 +1,40 @@
+"""Hooks that say how `DistributedDataParallel` averages a bucket of gradients."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook
+from mindtorch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as powerSGD
+
+__all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
+
+
+
+class DDPCommHookType(Enum):
+    """Hooks by name."""
+
+    ALLREDUCE = (default_hooks.allreduce_hook, {})
+    FP16_COMPRESS = (default_hooks.fp16_compress_hook, {})
+    BF16_COMPRESS = (default_hooks.bf16_compress_hook, {})
+    POWER_SGD = (powerSGD.powerSGD_hook, {"matrix_approximation_rank": 1})
+    POWER_SGD_RANK2 = (powerSGD.powerSGD_hook, {"matrix_approximation_rank": 2})
+    BATCHED_POWER_SGD = (powerSGD.batched_powerSGD_hook, {"matrix_approximation_rank": 1})
+    BATCHED_POWER_SGD_RANK2 = (powerSGD.batched_powerSGD_hook, {"matrix_approximation_rank": 2})
+    POST_LOCAL_SGD = (post_localSGD_hook.post_localSGD_hook, {})
+    NOOP = (None, {})
+
+
+def register_ddp_comm_hook(comm_hook_type: DDPCommHookType, model: Any, state: Any = None) -> None:
+    """Register a hook by name."""
+    hook, made_with = comm_hook_type.value
+    if hook is None:
+        raise NotImplementedError("the hook NOOP, which averages nothing, is not offered")
+    if made_with:
+        state = powerSGD.PowerSGDState(process_group=state, **made_with)
+    model.register_comm_hook(state, hook)
+
+
+adopt(globals())

@@ -1,0 +1,5 @@
+"""Averaging the parameters of models in place of their gradients."""
+
+from mindtorch._naming import adopt
+
+adopt(globals())

@@ -1,0 +1,46 @@
+"""Averages of parameters over processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import mindtorch as torch
+from mindtorch import distributed as dist
+from mindtorch._naming import adopt
+
+__all__ = ["average_parameters", "average_parameters_or_parameter_groups", "get_params_to_average"]
+
+
+def average_parameters(params: Iterator[Any], process_group: Any) -> None:
+    """Average all parameters by one reduction."""
+    group = process_group if process_group is not None else dist.group.WORLD
+    if dist._rank_not_in_group(group):
+        return
+    given = list(params)
+    flat = torch.cat([parameter.data.reshape(-1) for parameter in given])
+    flat /= group.size()
+    dist.all_reduce(flat, group=group)
+    for parameter, part in zip(given, flat.split([parameter.numel() for parameter in given]), strict=True):
+        parameter.data.copy_(part.view_as(parameter))
+
+
+def get_params_to_average(params: Iterable[Any]) -> list[Any]:
+    """Return the parameters, or those of parameter groups, that have gradients."""
+    found = []
+    for entry in params:
+        if isinstance(entry, torch.nn.Parameter):
+            found.append(entry)
+        elif isinstance(entry, dict):
+            found += entry["params"]
+        else:
+            raise NotImplementedError(f"Parameter input of type {type(entry)} is not supported")
+    return [parameter for parameter in found if parameter.grad is not None]
+
+
+def average_parameters_or_parameter_groups(params: Iterable[Any], process_group: Any) -> None:
+    """Average those that have gradients."""
+    average_parameters(iter(get_params_to_average(params)), process_group)
+
+
+adopt(globals())

@@ -1,0 +1,38 @@
+"""Options of a command line whose defaults come from variables `PET_<OPTION>` of the environment."""
+
+import os
+from argparse import Action, ArgumentParser, Namespace
+from typing import Any
+
+from mindtorch._naming import adopt
+
+__all__ = ["check_env", "env"]
+
+
+class env(Action):  # noqa: N801 - torch's name
+    """An option with a value; `PET_<DEST>` replaces its default."""
+
+    def __init__(self, dest: str, default: Any = None, required: bool = False, **kwargs: Any) -> None:
+        default = os.environ.get(f"PET_{dest.upper()}", default)
+        super().__init__(dest=dest, default=default, required=required and not default, **kwargs)
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        setattr(namespace, self.dest, values)
+
+
+class check_env(Action):  # noqa: N801 - torch's name
+    """A switch; a number other than zero in `PET_<DEST>` turns it on."""
+
+    def __init__(self, dest: str, default: bool = False, **kwargs: Any) -> None:
+        given = bool(int(os.environ.get(f"PET_{dest.upper()}", int(default))))
+        super().__init__(dest=dest, const=True, default=given, nargs=0, **kwargs)
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        setattr(namespace, self.dest, self.const)
+
+
+adopt(globals())
