@@ -9,7 +9,7 @@ from mindtorch._naming import adopt
 __all__ = ["check_env", "env"]
 
 
-class env(Action):  # noqa: N801 - torch's name
+class env(Action):
     """An option with a value; `PET_<DEST>` replaces its default."""
 
     def __init__(self, dest: str, default: Any = None, required: bool = False, **kwargs: Any) -> None:
@@ -22,7 +22,7 @@ class env(Action):  # noqa: N801 - torch's name
         setattr(namespace, self.dest, values)
 
 
-class check_env(Action):  # noqa: N801 - torch's name
+class check_env(Action):
     """A switch; a number other than zero in `PET_<DEST>` turns it on."""
 
     def __init__(self, dest: str, default: bool = False, **kwargs: Any) -> None:

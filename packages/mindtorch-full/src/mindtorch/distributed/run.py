@@ -33,7 +33,12 @@ __all__ = ["config_from_args", "get_args_parser", "main", "parse_args", "run"]
 _logger = get_logger("torch.distributed.run")
 _OPTIONS: tuple[tuple[str, Any, Any, str], ...] = (
     ("nnodes", str, "1:1", "Number of nodes, or <least>:<most>."),
-    ("nproc-per-node", str, "1", "Number of workers on each node: auto, cpu, gpu, xpu, the name of a device, or a number."),
+    (
+        "nproc-per-node",
+        str,
+        "1",
+        "Number of workers on each node: auto, cpu, gpu, xpu, the name of a device, or a number.",
+    ),
     ("rdzv-backend", str, "static", "How nodes meet: static or c10d."),
     ("rdzv-endpoint", str, "", "Where nodes meet: <host>:<port>."),
     ("rdzv-id", str, "none", "Name of the run."),
@@ -91,7 +96,12 @@ def get_args_parser() -> ArgumentParser:
         )
     methods = ["spawn", "fork", "forkserver"]
     parser.add_argument(
-        *_names("start-method"), action=env, type=str, default="spawn", choices=methods, help="How functions are started."
+        *_names("start-method"),
+        action=env,
+        type=str,
+        default="spawn",
+        choices=methods,
+        help="How functions are started.",
     )
     parser.add_argument("-m", "--module", action=check_env, help="The script is a module, as for `python -m`.")
     streams = "1 is stdout, 2 stderr, 3 both; 0:1,1:2 chooses by local rank."

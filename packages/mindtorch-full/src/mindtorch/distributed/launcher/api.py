@@ -68,7 +68,7 @@ class LaunchConfig:
             raise NotImplementedError(f"the event log handler {self.event_log_handler!r} is not offered, only 'null'")
 
 
-class elastic_launch:  # noqa: N801 - torch's name
+class elastic_launch:
     """Runs a function or a program by workers: `elastic_launch(config, entrypoint)(*args)` gives what they return."""
 
     def __init__(self, config: LaunchConfig, entrypoint: Any, health_check_server: Any = None) -> None:

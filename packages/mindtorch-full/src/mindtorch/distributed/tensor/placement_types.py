@@ -38,6 +38,15 @@ class Shard(Placement):
     def __init__(self, dim: int) -> None:
         self.dim = dim
 
+    @staticmethod
+    def local_shard_size_and_offset(curr_local_size: int, num_chunks: int, rank: int) -> tuple[int, int]:
+        """Return the size of one of `num_chunks` parts of a dimension, and where it begins."""
+        full = -(-curr_local_size // num_chunks)
+        start = min(full * rank, curr_local_size)
+        return min(full * (rank + 1), curr_local_size) - start, start
+
+    _local_shard_size_and_offset = local_shard_size_and_offset
+
     def __repr__(self) -> str:
         return f"Shard(dim={self.dim})"
 

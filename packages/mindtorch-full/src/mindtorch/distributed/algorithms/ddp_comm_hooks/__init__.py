@@ -12,7 +12,6 @@ from mindtorch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as pow
 __all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
 
 
-
 class DDPCommHookType(Enum):
     """Hooks by name."""
 

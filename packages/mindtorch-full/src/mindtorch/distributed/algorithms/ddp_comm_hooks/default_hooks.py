@@ -9,7 +9,13 @@ import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
 
-__all__ = ["allreduce_hook", "bf16_compress_hook", "bf16_compress_wrapper", "fp16_compress_hook", "fp16_compress_wrapper"]
+__all__ = [
+    "allreduce_hook",
+    "bf16_compress_hook",
+    "bf16_compress_wrapper",
+    "fp16_compress_hook",
+    "fp16_compress_wrapper",
+]
 
 
 def _group(process_group: Any) -> Any:

@@ -20,7 +20,7 @@ class PostLocalSGDState:
         self,
         process_group: Any,
         subgroup: Any,
-        start_localSGD_iter: int,  # noqa: N803 - torch's name
+        start_localSGD_iter: int,
         post_local_gradient_allreduce: bool = True,
     ) -> None:
         self.process_group = process_group
@@ -35,7 +35,7 @@ class PostLocalSGDState:
             self.iter += 1
 
 
-def post_localSGD_hook(state: PostLocalSGDState, bucket: Any) -> Any:  # noqa: N802 - torch's name
+def post_localSGD_hook(state: PostLocalSGDState, bucket: Any) -> Any:
     """Average a bucket as the state says."""
     world = state.process_group if state.process_group is not None else dist.group.WORLD
     buffer = bucket.buffer()

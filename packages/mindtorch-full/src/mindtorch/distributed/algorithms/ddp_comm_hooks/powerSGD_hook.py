@@ -42,7 +42,7 @@ class PowerSGDState:
         self,
         process_group: Any,
         matrix_approximation_rank: int = 1,
-        start_powerSGD_iter: int = 1_000,  # noqa: N803 - torch's name
+        start_powerSGD_iter: int = 1_000,
         min_compression_rate: float = 2,
         use_error_feedback: bool = True,
         warm_start: bool = True,
@@ -125,7 +125,9 @@ def _stacks(state: PowerSGDState, matrices: list[Any]) -> list[list[Any]]:
     return [[matrix] for same in by_shape.values() for matrix in same]
 
 
-def _factors(state: PowerSGDState, index: int, stacks: list[Any], dtype: Any, device: Any) -> tuple[list[Any], list[Any]]:
+def _factors(
+    state: PowerSGDState, index: int, stacks: list[Any], dtype: Any, device: Any
+) -> tuple[list[Any], list[Any]]:
     """Return views of both factors' memory for every stack; the right ones are orthonormal."""
     ranks = [min(stack.shape[1], stack.shape[2], state.matrix_approximation_rank) for stack in stacks]
     shapes = [
@@ -177,7 +179,7 @@ def _finish(state: PowerSGDState, bucket: Any, wanted: Any, flat: Any) -> Any:
     return done
 
 
-def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:  # noqa: N802 - torch's name
+def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
     """Average every matrix of a bucket that is worth it by low rank, all else exactly."""
     group, flat = default._group(state.process_group), bucket.buffer()
     if state.iter < state.start_powerSGD_iter:
@@ -210,7 +212,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:  # noqa: N802 - tor
     return _finish(state, bucket, wanted, flat)
 
 
-def batched_powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:  # noqa: N802 - torch's name
+def batched_powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
     """Average a whole bucket as one square matrix of low rank."""
     group, flat = default._group(state.process_group), bucket.buffer()
     if state.iter < state.start_powerSGD_iter:

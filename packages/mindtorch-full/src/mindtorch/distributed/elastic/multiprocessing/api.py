@@ -40,7 +40,7 @@ __all__ = [
 _logger = get_logger(__name__)
 
 
-class SignalException(Exception):  # noqa: N818 - torch's name
+class SignalException(Exception):
     """A signal asked the launcher to end."""
 
     def __init__(self, msg: str, sigval: signal.Signals) -> None:

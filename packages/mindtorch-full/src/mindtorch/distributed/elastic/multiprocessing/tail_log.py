@@ -62,9 +62,7 @@ class TailLog:
         self._stopped = False
         self._owned = open(dst, "w") if isinstance(dst, str) else None  # noqa: SIM115 - closed by stop
         self._dst: TextIO = self._owned or dst  # type: ignore[assignment]
-        self._pool = (
-            ThreadPoolExecutor(len(log_files), thread_name_prefix=f"TailLog_{name}") if log_files else None
-        )
+        self._pool = ThreadPoolExecutor(len(log_files), thread_name_prefix=f"TailLog_{name}") if log_files else None
 
     def start(self) -> "TailLog":
         """Begin to copy."""

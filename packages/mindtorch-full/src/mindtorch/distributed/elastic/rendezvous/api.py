@@ -120,9 +120,7 @@ class RendezvousParameters:
         if not backend:
             raise ValueError("The rendezvous backend name must be a non-empty string.")
         if min_nodes < 1:
-            raise ValueError(
-                f"The minimum number of rendezvous nodes ({min_nodes}) must be greater than zero."
-            )
+            raise ValueError(f"The minimum number of rendezvous nodes ({min_nodes}) must be greater than zero.")
         if max_nodes < min_nodes:
             raise ValueError(
                 f"The maximum number of rendezvous nodes ({max_nodes}) must be greater than or "
@@ -153,9 +151,7 @@ class RendezvousParameters:
                 return True
             if value.lower() in ("0", "false", "f", "no", "n"):
                 return False
-        raise ValueError(
-            f"The rendezvous configuration option '{key}' does not represent a valid boolean value."
-        )
+        raise ValueError(f"The rendezvous configuration option '{key}' does not represent a valid boolean value.")
 
     def get_as_int(self, key: str, default: int | None = None) -> int | None:
         """Return a value of `config` as a number."""
@@ -193,8 +189,7 @@ class RendezvousHandlerRegistry:
         maker = self._makers.get(params.backend)
         if maker is None:
             raise ValueError(
-                f"The rendezvous backend '{params.backend}' is not registered. Did you forget "
-                "to call `register`?"
+                f"The rendezvous backend '{params.backend}' is not registered. Did you forget to call `register`?"
             )
         handler = maker(params)
         if handler.get_backend() != params.backend:

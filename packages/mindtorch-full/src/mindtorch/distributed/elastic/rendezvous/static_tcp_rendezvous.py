@@ -84,12 +84,12 @@ class StaticTCPRendezvous(RendezvousHandler):
 def create_rdzv_handler(params: RendezvousParameters) -> RendezvousHandler:
     """Make a handler of `rank` and `timeout` in the configuration."""
     if "rank" not in params.config:
-        raise ValueError(
-            "rank is absent in RendezvousParameters.Try add --node-rank to the cmd request"
-        )
+        raise ValueError("rank is absent in RendezvousParameters.Try add --node-rank to the cmd request")
     endpoint = params.endpoint.strip()
     if not endpoint:
-        raise ValueError("endpoint is absent in RendezvousParametersTry add --master-port and --master-addr to the cmd request")
+        raise ValueError(
+            "endpoint is absent in RendezvousParametersTry add --master-port and --master-addr to the cmd request"
+        )
     address, port = parse_rendezvous_endpoint(endpoint, -1)
     if port == -1:
         raise ValueError(f"Port is absent in endpoint: {endpoint}. Try launching with --master-port")

@@ -14,7 +14,9 @@ def _parse_rendezvous_config(config_str: str) -> dict[str, str]:
         key, *values = pair.split("=", 1)
         key = key.strip()
         if not key:
-            raise ValueError("The rendezvous configuration string must be in format <key1>=<value1>,...,<keyN>=<valueN>.")
+            raise ValueError(
+                "The rendezvous configuration string must be in format <key1>=<value1>,...,<keyN>=<valueN>."
+            )
         value = values[0].strip() if values else ""
         if not value:
             raise ValueError(f"The rendezvous configuration option '{key}' must have a value specified.")
@@ -46,7 +48,9 @@ def parse_rendezvous_endpoint(endpoint: str | None, default_port: int) -> tuple[
             )
     host = host.strip("[]")
     if not host:
-        raise ValueError(f"The hostname of the rendezvous endpoint '{endpoint}' must be a valid DNS name or an IP address.")
+        raise ValueError(
+            f"The hostname of the rendezvous endpoint '{endpoint}' must be a valid DNS name or an IP address."
+        )
     return host, number
 
 

@@ -32,7 +32,7 @@ def get_socket_with_port() -> socket.socket:
     raise RuntimeError("Failed to create a socket")
 
 
-class macros:  # noqa: N801 - torch's name
+class macros:
     """Placeholders in the arguments of a worker."""
 
     local_rank = "${local_rank}"
@@ -40,9 +40,7 @@ class macros:  # noqa: N801 - torch's name
     @staticmethod
     def substitute(args: list[Any], local_rank: str) -> list[Any]:
         """Fill the placeholders of every argument that is a string."""
-        return [
-            Template(arg).safe_substitute(local_rank=local_rank) if isinstance(arg, str) else arg for arg in args
-        ]
+        return [Template(arg).safe_substitute(local_rank=local_rank) if isinstance(arg, str) else arg for arg in args]
 
 
 adopt(globals())

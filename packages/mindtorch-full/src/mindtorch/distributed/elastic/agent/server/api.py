@@ -213,9 +213,7 @@ class LocalElasticAgent:
         base, role_base = (sum(size for _, size in some) for some in (before, same_before))
         world = sum(size for _, size in nodes)
         role_world = sum(size for role, size in nodes if role == spec.role)
-        return [
-            Worker(rank, base + rank, role_base + rank, world, role_world) for rank in range(spec.local_world_size)
-        ]
+        return [Worker(rank, base + rank, role_base + rank, world, role_world) for rank in range(spec.local_world_size)]
 
     def _environment(self, worker: Worker) -> dict[str, str]:
         group, spec = self._worker_group, self._worker_group.spec

@@ -1,0 +1,162 @@
+"""What happens when an op meets tensors that are spread: arrange, compute on the parts, wrap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindtorch as torch
+from mindtorch.distributed.tensor import _view_rules
+from mindtorch.distributed.tensor._layout import Layout, local_shape_and_offset, redistribute_local
+from mindtorch.distributed.tensor._rules import RULES, Call, pointwise, replicate_all
+from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard
+from mindtorch.utils import _pytree
+
+_KNOWN_META = 4096
+_metas: dict[Any, Any] = {}
+
+
+def _op_name(func: Any) -> str:
+    return str(func).split(".")[1]
+
+
+def _rule_of(func: Any, name: str) -> Any:
+    found = RULES.get(name)
+    if found is not None:
+        return found
+    return pointwise if torch.Tag.pointwise in func.tags or name in ("copy_", "fill_", "zero_") else replicate_all
+
+
+def _leaves(cls: Any, func: Any, args: Any, kwargs: Any) -> tuple[list[Any], list[Any], Any]:
+    """Return all leaves of the arguments, the spread tensors among them, and the arguments' structure."""
+    leaves, spec = _pytree.tree_flatten((args, kwargs))
+    spread = [leaf for leaf in leaves if isinstance(leaf, cls)]
+    mesh = spread[0]._dtensor_spec.mesh
+    for index, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor) and not isinstance(leaf, cls):
+            if leaf.ndim and not cls._implicit_replication:
+                raise RuntimeError(
+                    f"{func} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before "
+                    "calling distributed operators!"
+                )
+            leaves[index] = cls._wrap(leaf, mesh, (Replicate(),) * mesh.ndim)
+    spread = [leaf for leaf in leaves if isinstance(leaf, cls)]
+    if any(leaf._dtensor_spec.mesh != mesh for leaf in spread):
+        raise RuntimeError(f"{func}: DTensors of different meshes cannot be combined")
+    return leaves, spread, spec
+
+
+def _plan(func: Any, name: str, args: Any, kwargs: Any, spread: list[Any], mesh: Any) -> tuple[list[Any], list[Any]]:
+    """Ask the op's rule once for every dimension of the mesh."""
+    found = _rule_of(func, name)
+    shapes = [tuple(tensor.shape) for tensor in spread]
+    targets: list[list[Any]] = [[] for _ in spread]
+    outs = []
+    for mesh_dim in range(mesh.ndim):
+        placements = [tensor._dtensor_spec.placements[mesh_dim] for tensor in spread]
+        needs, out = found(Call(name, args, kwargs, shapes, placements, mesh.size(mesh_dim)))
+        for chosen, need in zip(targets, needs, strict=True):
+            chosen.append(need)
+        outs.append(out)
+    return targets, outs
+
+
+def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an op."""
+    name = _op_name(func)
+    if name.startswith("_foreach_"):
+        return _foreach(name, args, kwargs)
+    leaves, spread, spec = _leaves(cls, func, args, kwargs)
+    mesh = spread[0]._dtensor_spec.mesh
+    args, kwargs = _pytree.tree_unflatten(leaves, spec)
+    if func._schema.is_mutable and not name.endswith("_"):
+        raise NotImplementedError(f"{func} on DTensors: results given by the caller are not offered")
+    targets, outs = _plan(func, name, args, kwargs, spread, mesh)
+    parts = iter(
+        redistribute_local(tensor._local_tensor, tensor._dtensor_spec, target)
+        for tensor, target in zip(spread, targets, strict=True)
+    )
+    locals_ = [next(parts) if isinstance(leaf, cls) else leaf for leaf in leaves]
+    local_args, local_kwargs = _pytree.tree_unflatten(locals_, spec)
+    if func._schema.is_mutable:
+        return _in_place(func, args[0], targets[0], local_args, local_kwargs)
+    if name in _view_rules.SIZED:
+        whole = _view_rules.resolve_shape(name, tuple(args[0].shape), local_args[1])
+        local, _ = local_shape_and_offset(whole, mesh, outs)
+        local_args = (local_args[0], local, *local_args[2:])
+    elif name == "embedding" and any(target[0] == Shard(0) for target in zip(*targets, strict=True)):
+        local_args = _rows_of_this_process(args[0], targets[0], local_args)
+        result = func(*local_args[:2], *local_args[3:], **local_kwargs).masked_fill(local_args[2].unsqueeze(-1), 0)
+        return _wrap_result(cls, func, args, kwargs, mesh, outs, result)
+    return _wrap_result(cls, func, args, kwargs, mesh, outs, func(*local_args, **local_kwargs))
+
+
+def _rows_of_this_process(weight: Any, placements: Any, local_args: Any) -> Any:
+    """Look up only the rows that are here; return the indices, and where they point elsewhere."""
+    size, offset = local_shape_and_offset(weight.shape, weight._dtensor_spec.mesh, placements)
+    indices = local_args[1] - offset[0]
+    elsewhere = (indices < 0) | (indices >= size[0])
+    return (local_args[0], indices.masked_fill(elsewhere, 0), elsewhere, *local_args[2:])
+
+
+def _in_place(func: Any, owner: Any, target: Any, local_args: Any, local_kwargs: Any) -> Any:
+    """Change the part of the first argument, or put the changed whole back into it."""
+    if tuple(target) == tuple(owner._dtensor_spec.placements):
+        func(*local_args, **local_kwargs)
+        return owner
+    whole = local_args[0].clone() if local_args[0] is owner._local_tensor else local_args[0]
+    func(whole, *local_args[1:], **local_kwargs)
+    layout = owner._dtensor_spec
+    replicated = Layout(layout.mesh, tuple(target), layout.shape, layout.stride, layout.dtype)
+    owner._local_tensor.copy_(redistribute_local(whole, replicated, layout.placements))
+    return owner
+
+
+def _wrap_result(cls: Any, func: Any, args: Any, kwargs: Any, mesh: Any, outs: list[Any], result: Any) -> Any:
+    flat, spec = _pytree.tree_flatten(result)
+    if not any(isinstance(value, torch.Tensor) for value in flat):
+        return result
+    lists = [out if isinstance(out, list) else [out] * len(flat) for out in outs]
+    placements = [tuple(one) for one in zip(*lists, strict=True)]
+    whole = all(isinstance(p, (Replicate, Partial)) for out in placements for p in out)
+    metas = flat if whole else _pytree.tree_leaves(_meta(cls, func, args, kwargs))
+    wrapped = [
+        cls._wrap(value, mesh, out, tuple(meta.shape), tuple(meta.stride()))
+        if isinstance(value, torch.Tensor)
+        else value
+        for value, out, meta in zip(flat, placements, metas, strict=True)
+    ]
+    return _pytree.tree_unflatten(wrapped, spec)
+
+
+def _meta(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return the results' geometries as wholes."""
+    leaves, spec = _pytree.tree_flatten((args, kwargs))
+    key = (
+        func,
+        tuple(
+            (tuple(leaf.shape), leaf.stride(), leaf.dtype) if isinstance(leaf, cls) else (type(leaf), str(leaf))
+            for leaf in leaves
+        ),
+        str(spec),
+    )
+    known = _metas.get(key)
+    if known is None:
+        metas = [
+            torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype, device="meta")
+            if isinstance(leaf, cls)
+            else leaf
+            for leaf in leaves
+        ]
+        meta_args, meta_kwargs = _pytree.tree_unflatten(metas, spec)
+        if len(_metas) >= _KNOWN_META:
+            _metas.clear()
+        known = _metas[key] = func(*meta_args, **meta_kwargs)
+    return known
+
+
+def _foreach(name: str, args: Any, kwargs: Any) -> Any:
+    """Run an op over lists one by one."""
+    single = getattr(torch.Tensor if name.endswith("_") else torch, name.removeprefix("_foreach_"))
+    count = len(args[0])
+    rows = [[arg[i] if isinstance(arg, (list, tuple)) else arg for arg in args] for i in range(count)]
+    return [single(*row, **kwargs) for row in rows]

@@ -1,0 +1,153 @@
+"""Where the parts of a tensor are, and how one arrangement becomes another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mindtorch as torch
+from mindtorch import distributed as dist
+from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+
+_REDUCTIONS = {"sum": "SUM", "avg": "SUM", "max": "MAX", "min": "MIN", "product": "PRODUCT"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tensor's mesh, its placements, and its geometry as a whole."""
+
+    mesh: Any
+    placements: tuple[Placement, ...]
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of the tensor's dimensions."""
+        return len(self.shape)
+
+
+def normalize(placements: Sequence[Placement] | None, mesh: Any, ndim: int) -> tuple[Placement, ...]:
+    """Return one placement for every dimension of the mesh, with dimensions counted from the front."""
+    if placements is None:
+        return (Replicate(),) * mesh.ndim
+    if len(placements) != mesh.ndim:
+        raise ValueError(
+            "`placements` must have the same length as `device_mesh.ndim`! "
+            f"Found placements length: {len(placements)}, and device_mesh.ndim: {mesh.ndim}."
+        )
+    result = []
+    for placement in placements:
+        if isinstance(placement, Shard):
+            dim = placement.dim + ndim if placement.dim < 0 else placement.dim
+            if dim >= ndim:
+                raise AssertionError(f"Sharding dim {dim} greater than tensor ndim {ndim}")
+            result.append(Shard(dim))
+        else:
+            result.append(placement)
+    return tuple(result)
+
+
+def local_shape_and_offset(
+    shape: Sequence[int], mesh: Any, placements: Sequence[Placement], coordinate: Sequence[int] | None = None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape of a process's part, and where in the tensor it begins."""
+    place = mesh.get_coordinate() if coordinate is None else coordinate
+    size, offset = list(shape), [0] * len(shape)
+    for mesh_dim, placement in enumerate(placements):
+        if isinstance(placement, Shard):
+            length, start = Shard.local_shard_size_and_offset(size[placement.dim], mesh.size(mesh_dim), place[mesh_dim])
+            size[placement.dim] = length
+            offset[placement.dim] += start
+    return tuple(size), tuple(offset)
+
+
+def _gather(local: Any, dim: int, size: int, mesh: Any, mesh_dim: int) -> Any:
+    """Put together the parts of a dimension that has `size` elements in all."""
+    parts = mesh.size(mesh_dim)
+    lengths = [Shard.local_shard_size_and_offset(size, parts, rank)[0] for rank in range(parts)]
+    part = local.movedim(dim, 0).contiguous()
+    if part.shape[0] != lengths[0]:
+        filler = torch.zeros((lengths[0] - part.shape[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
+        part = torch.cat([part, filler])
+    whole = torch.empty((parts * lengths[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
+    dist.all_gather_into_tensor(whole, part, group=mesh.get_group(mesh_dim))
+    return whole.narrow(0, 0, size).movedim(0, dim).contiguous()
+
+
+def _reduce(local: Any, placement: Any, mesh: Any, mesh_dim: int) -> Any:
+    name = _REDUCTIONS.get(placement.reduce_op)
+    if name is None:
+        raise NotImplementedError(f"Partial({placement.reduce_op!r}): this reduction is not offered")
+    result = local.clone().contiguous()
+    dist.all_reduce(result, op=getattr(dist.ReduceOp, name), group=mesh.get_group(mesh_dim))
+    return result / mesh.size(mesh_dim) if placement.reduce_op == "avg" else result
+
+
+def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
+    """Return this process's part of a dimension."""
+    place = mesh.get_coordinate()[mesh_dim]
+    length, start = Shard.local_shard_size_and_offset(local.shape[dim], mesh.size(mesh_dim), place)
+    return local.narrow(dim, start, length).contiguous()
+
+
+def _scatter_sum(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
+    """Sum over processes and keep this one's part."""
+    part = local.movedim(dim, 0).contiguous()
+    lead = part.shape[0] // mesh.size(mesh_dim)
+    result = torch.empty((lead, *part.shape[1:]), dtype=part.dtype, device=part.device)
+    dist.reduce_scatter_tensor(result, part, group=mesh.get_group(mesh_dim))
+    return result.movedim(0, dim).contiguous()
+
+
+def _one_step(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], mesh_dim: int, target: Any) -> Any:
+    """Change the placement along one dimension of the mesh."""
+    source = current[mesh_dim]
+    current[mesh_dim] = target
+    if isinstance(source, Partial):
+        if isinstance(target, Shard):
+            even = local.shape[target.dim] % mesh.size(mesh_dim) == 0 and source.reduce_op in ("sum", "avg")
+            if even:
+                result = _scatter_sum(local, target.dim, mesh, mesh_dim)
+                return result / mesh.size(mesh_dim) if source.reduce_op == "avg" else result
+            return chunk(_reduce(local, source, mesh, mesh_dim), target.dim, mesh, mesh_dim)
+        return _reduce(local, source, mesh, mesh_dim)
+    if isinstance(source, Shard):
+        before, _ = local_shape_and_offset(shape, mesh, current[:mesh_dim])
+        local = _gather(local, source.dim, before[source.dim], mesh, mesh_dim)
+    if isinstance(target, Shard):
+        return chunk(local, target.dim, mesh, mesh_dim)
+    if isinstance(target, Partial):
+        if target.reduce_op == "sum":
+            return local / mesh.size(mesh_dim)
+        if target.reduce_op not in ("avg", "max", "min"):
+            raise NotImplementedError(f"Partial({target.reduce_op!r}): nothing can be spread to it")
+    return local
+
+
+def redistribute_local(local: Any, layout: Layout, placements: Sequence[Placement]) -> Any:
+    """Return this process's part of the tensor in another arrangement."""
+    current, mesh = list(layout.placements), layout.mesh
+    if tuple(current) == tuple(placements):
+        return local
+    final = list(placements)
+    for mesh_dim in reversed(range(mesh.ndim)):
+        source = current[mesh_dim]
+        nested = isinstance(source, Shard) and any(
+            earlier != final[index]
+            and source.dim in (getattr(earlier, "dim", None), getattr(final[index], "dim", None))
+            for index, earlier in enumerate(current[:mesh_dim])
+        )
+        if nested:  # the parts of parts are put together before the parts are
+            local = _one_step(local, layout.shape, mesh, current, mesh_dim, Replicate())
+    for mesh_dim, target in enumerate(final):
+        if current[mesh_dim] != target:
+            inner = isinstance(target, Shard) and any(
+                isinstance(later, Shard) and later.dim == target.dim for later in current[mesh_dim + 1 :]
+            )
+            if inner:
+                raise NotImplementedError(f"redistribute from {layout.placements} to {tuple(placements)}")
+            local = _one_step(local, layout.shape, mesh, current, mesh_dim, target)
+    return local
