@@ -11,7 +11,7 @@ from urllib.parse import urlparse, urlunparse
 
 from mindtorch._naming import adopt
 from mindtorch.distributed.constants import default_pg_timeout
-from mindtorch_distributed import FileStore, TCPStore
+from mindtorch_distributed import FileStore, PrefixStore, Store, TCPStore
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
 
@@ -93,11 +93,12 @@ def _torchelastic_use_agent_store() -> bool:
 
 def _create_c10d_store(
     hostname: str, port: int, rank: int, world_size: int, timeout: timedelta, use_libuv: bool = True
-) -> TCPStore:
+) -> Store:
     if not 0 <= port < 2**16:
         raise ValueError(f"port must have value from 0 to 65535 but was {port}.")
     if _torchelastic_use_agent_store():  # torchrun has the store
-        return TCPStore(host_name=hostname, port=port, world_size=world_size, is_master=False, timeout=timeout)
+        shared = TCPStore(host_name=hostname, port=port, world_size=world_size, is_master=False, timeout=timeout)
+        return PrefixStore(f"/worker/attempt_{os.environ['TORCHELASTIC_RESTART_COUNT']}", shared)
     return TCPStore(
         host_name=hostname,
         port=port,

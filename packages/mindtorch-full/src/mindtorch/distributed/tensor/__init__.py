@@ -1,7 +1,8 @@
 """`torch.distributed.tensor`: tensors spread over processes."""
 
 from mindtorch._naming import adopt
-from mindtorch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from mindtorch.distributed.device_mesh import DeviceMesh as DeviceMesh
+from mindtorch.distributed.device_mesh import init_device_mesh as init_device_mesh
 from mindtorch.distributed.tensor._api import (
     DTensor,
     distribute_module,

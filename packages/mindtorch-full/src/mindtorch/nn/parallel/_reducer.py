@@ -8,50 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mindtorch as torch
+from mindtorch.nn.parallel import _reducer_texts as texts
 from mindtorch.nn.parallel._buckets import Bucket, BucketConfig, GradBucket, assign_buckets
-
-_UNFINISHED = (
-    "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that "
-)
-_UNUSED = "your module has parameters that were not used in producing loss. "
-_CHANGED = (
-    "your training graph has changed in this iteration, e.g., one parameter is used in first iteration, but then got "
-    "unused in the second iteration. this is not compatible with static_graph set to True."
-)
-_ENABLE = (
-    "You can enable unused parameter detection by passing the keyword argument `find_unused_parameters=True` to "
-    "`torch.nn.parallel.DistributedDataParallel`, and by \n"
-    "making sure all `forward` function outputs participate in calculating loss. "
-)
-_ENABLED = (
-    "Since `find_unused_parameters=True` is enabled, this likely  means that not all `forward` outputs participate in "
-    "computing loss. You can fix this by "
-    "making sure all `forward` function outputs participate in calculating loss. "
-)
-_LOCATE = (
-    "\nIf you already have done the above, then the distributed data parallel module wasn't able to locate the output "
-    "tensors in the return value of your module's `forward` function. Please include the loss function and the structure "
-    "of the return value of `forward` of your module when reporting this issue (e.g. list, dict, iterable)."
-)
-_DEBUG = (
-    "\n In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to print out "
-    "information about which particular parameters did not receive gradient on this rank as part of this error"
-)
-_TWICE = """Expected to mark a variable ready only once. \
-This error is caused by one of the following reasons: \
-1) Use of a module parameter outside the `forward` function. \
-Please make sure model parameters are not shared across multiple \
-concurrent forward-backward passes. or try to use _set_static_graph() \
-as a workaround if this module graph does not change \
-during training loop.\
-2) Reused parameters in multiple reentrant backward passes. For \
-example, if you use multiple `checkpoint` functions to wrap the \
-same part of your model, it would result in the same set of \
-parameters been used by different reentrant backward passes \
-multiple times, and hence marking a variable ready multiple times. \
-DDP does not support such use cases in default. You can try to \
-use _set_static_graph() as a workaround if your module graph \
-does not change over iterations."""
 
 
 class Reducer:
@@ -99,6 +57,11 @@ class Reducer:
         self._place = {
             index: (bucket, position) for bucket in self.buckets for position, index in enumerate(bucket.indices)
         }
+
+    def bucket_sizes(self) -> str:
+        """Return the bytes of every bucket."""
+        sizes = [sum(p.numel() * p.element_size() for p in bucket.parameters) for bucket in self.buckets]
+        return ", ".join(map(str, sizes))
 
     def rebuild_buckets(self) -> bool:
         """Once the order in which gradients come is known, make buckets of it, the same on every rank."""
@@ -348,9 +311,11 @@ class Reducer:
         if self._finished:
             return
         if self.static_graph:
-            text = _UNFINISHED + _CHANGED
+            text = texts.UNFINISHED + texts.CHANGED
         else:
-            text = _UNFINISHED + _UNUSED + (_ENABLED if self.find_unused else _ENABLE) + _LOCATE
+            text = (
+                texts.UNFINISHED + texts.UNUSED + (texts.ENABLED if self.find_unused else texts.ENABLE) + texts.LOCATE
+            )
         missing = [index for index in range(len(self.parameters)) if index not in self._ready]
         if missing:
             rank, shown = self.process_group.rank(), " ".join(map(str, missing))
@@ -359,11 +324,11 @@ class Reducer:
                 text += ", ".join(self.names[index] for index in missing)
                 text += f"\nParameter indices which did not receive grad for rank {rank}: {shown}"
             else:
-                text += f"\nParameter indices which did not receive grad for rank {rank}: {shown}" + _DEBUG
+                text += f"\nParameter indices which did not receive grad for rank {rank}: {shown}" + texts.DEBUG
         raise RuntimeError(text)
 
     def _raise_twice(self, index: int) -> None:
-        text = _TWICE
+        text = texts.TWICE
         if self.find_unused:
             text += (
                 "3) Incorrect unused parameter detection. The return value of the `forward` function is inspected by "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import os
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,37 +14,19 @@ import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
 from mindtorch.autograd import Function, Variable
-from mindtorch.distributed.algorithms.join import Join, Joinable, JoinHook
+from mindtorch.distributed.algorithms.join import Join, Joinable
 from mindtorch.distributed.utils import _broadcast_together, _sync_module_states, _verify_param_shape_across_processes
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parallel._buckets import BucketConfig, GradBucket
-from mindtorch.nn.parallel._ddp_join import DDPJoinHook
+from mindtorch.nn.parallel._ddp_arguments import refuse, warn_of_arguments
+from mindtorch.nn.parallel._ddp_join import UnevenInputs
+from mindtorch.nn.parallel._ddp_logging import Logger, logging_data
 from mindtorch.nn.parallel._reducer import Reducer
 from mindtorch.utils import _pytree
 
 __all__ = ["DistributedDataParallel"]
 
 _BROADCAST_BYTES = 250 * 1024 * 1024
-_REPLACED = (
-    "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
-    "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you rely on buffers NOT being "
-    "synced at init (e.g. rank-local buffers), keep using `broadcast_buffers=False` until `init_sync_buffers` is available."
-)
-_BOTH_GIVEN = (
-    "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated and its value "
-    "is ignored when `forward_sync_buffers` is provided."
-)
-
-
-class _Logger:
-    """What is known of a module's training; `_get_ddp_logging_data` shows it."""
-
-    def __init__(self) -> None:
-        self.data: dict[str, Any] = {}
-
-    def set_error_and_log(self, text: str) -> None:
-        """Keep an error."""
-        self.data.update(error=text, has_error=1)
 
 
 class _DDPSink(Function):
@@ -68,7 +49,7 @@ class _DDPSink(Function):
         return None, *grads
 
 
-class DistributedDataParallel(Module, Joinable):
+class DistributedDataParallel(Module, UnevenInputs):
     """Averages the gradients of all processes during backward, bucket by bucket; all begin with rank 0's state."""
 
     def __init__(
@@ -96,15 +77,13 @@ class DistributedDataParallel(Module, Joinable):
     ) -> None:
         super().__init__()
         Joinable.__init__(self)
-        self.logger = _Logger()
-        for name, given in (
-            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
-            ("param_to_hook_all_reduce", param_to_hook_all_reduce),
-            ("mixed_precision", mixed_precision),
-            ("skip_all_reduce_unused_params", skip_all_reduce_unused_params or None),
-        ):
-            if given is not None:
-                raise NotImplementedError(f"DistributedDataParallel: the argument {name} is not offered")
+        self.logger = Logger()
+        refuse(
+            delay_all_reduce_named_params=delay_all_reduce_named_params,
+            param_to_hook_all_reduce=param_to_hook_all_reduce,
+            mixed_precision=mixed_precision,
+            skip_all_reduce_unused_params=skip_all_reduce_unused_params or None,
+        )
         self._choose_group(process_group, device_mesh)
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self._module_parameters = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
@@ -113,16 +92,7 @@ class DistributedDataParallel(Module, Joinable):
         self.dim = dim
         self.module = module
         self.device = self._module_parameters[0].device
-        if broadcast_buffers is not None:
-            given_both = forward_sync_buffers is not None
-            warnings.warn(_BOTH_GIVEN if given_both else _REPLACED, FutureWarning, stacklevel=2)
-        if check_reduction:
-            warnings.warn(
-                "The `check_reduction` argument in `DistributedDataParallel` "
-                "module is deprecated. Please avoid using it.",
-                FutureWarning,
-                stacklevel=2,
-            )
+        warn_of_arguments(broadcast_buffers, forward_sync_buffers, check_reduction)
         effective = True if broadcast_buffers is None else broadcast_buffers
         self.forward_sync_buffers = effective if forward_sync_buffers is None else forward_sync_buffers
         self.find_unused_parameters = find_unused_parameters
@@ -136,18 +106,21 @@ class DistributedDataParallel(Module, Joinable):
         self._comm_hooks: list[Any] = []
         self._has_rebuilt_buckets = False
         self._static_graph_delay_allreduce_enqueued = False
-        names, parameters, sparse = self._build_params_for_reducer()
-        if init_sync:
-            _verify_param_shape_across_processes(self.process_group, parameters)
-            sync = True if forward_sync_buffers is not None else effective
-            _sync_module_states(
-                module, self.process_group, _BROADCAST_BYTES, 0, self.parameters_to_ignore, broadcast_buffers=sync
-            )
-        self._ddp_init_helper(names, parameters, sparse)
+        sync = True if forward_sync_buffers is not None else effective
+        self._begin(init_sync, sync)
         if static_graph:
             self._set_static_graph()
 
     # Making it
+
+    def _begin(self, init_sync: bool, sync_buffers: bool) -> None:
+        """Give all processes one state, and the parameters their buckets."""
+        names, parameters, sparse = self._build_params_for_reducer()
+        if init_sync:
+            _verify_param_shape_across_processes(self.process_group, parameters)
+            ignored, size = self.parameters_to_ignore, self.broadcast_bucket_size
+            _sync_module_states(self.module, self.process_group, size, 0, ignored, broadcast_buffers=sync_buffers)
+        self._ddp_init_helper(names, parameters, sparse)
 
     def _choose_group(self, process_group: Any, device_mesh: Any) -> None:
         if process_group and device_mesh is not None:
@@ -231,6 +204,7 @@ class DistributedDataParallel(Module, Joinable):
             self.find_unused_parameters,
             self.gradient_as_bucket_view,
         )
+        self._first_bucket_sizes = self.reducer.bucket_sizes()
         if self.device_type == "cpu" and any(isinstance(m, torch.nn.SyncBatchNorm) for m in self.module.modules()):
             self._log_and_throw(ValueError, "SyncBatchNorm layers only work with GPU modules")
 
@@ -248,7 +222,7 @@ class DistributedDataParallel(Module, Joinable):
         self.__dict__.setdefault("require_forward_param_sync", True)
         self.__dict__.setdefault("require_backward_grad_sync", True)
         self.__dict__.setdefault("forward_sync_buffers", self.__dict__.pop("broadcast_buffers", True))
-        self.logger = _Logger()
+        self.logger = Logger()
         self._ddp_init_helper(*self._build_params_for_reducer())
         self.reducer.static_graph = self.static_graph
 
@@ -341,70 +315,11 @@ class DistributedDataParallel(Module, Joinable):
 
     will_sync_module_buffers = _check_sync_bufs_pre_fwd
 
-    def _find_common_rank(self, input_rank: int, rank_cond: bool) -> int:
-        """Return the greatest rank of those for which the condition holds."""
-        chosen = torch.tensor([input_rank if rank_cond else -1], device=self.device)
-        dist.all_reduce(chosen, op=dist.ReduceOp.MAX, group=self.process_group)
-        return int(chosen.item())
-
     def _sync_buffers(self) -> None:
         with torch.no_grad():
             source = self._find_common_rank(self.process_group.rank(), True) if self._join_config.enable else 0
             self._assign_modules_buffers()
             _broadcast_together(self.process_group, self.modules_buffers, self.broadcast_bucket_size, source)
-
-    # Uneven inputs
-
-    def _check_and_sync_module_buffers(self) -> None:
-        if self._check_sync_bufs_pre_fwd():
-            source = self._find_common_rank(self.process_group.rank(), False)
-            with torch.no_grad():
-                _broadcast_together(self.process_group, self.modules_buffers, self.broadcast_bucket_size, source)
-
-    def _check_global_requires_backward_grad_sync(self, is_joined_rank: bool) -> bool | None:
-        mine = not is_joined_rank and self.require_backward_grad_sync
-        wanted = torch.tensor([float(mine)], device=self.device)
-        work = dist.all_reduce(wanted, group=self.process_group, async_op=True)
-        if not is_joined_rank:
-            return None
-        work.wait()
-        return bool(wanted.item() != 0)
-
-    def _sync_final_model(self, is_last_joiner: bool) -> None:
-        self._authoritative_rank = self._find_common_rank(self.process_group.rank(), is_last_joiner)
-        _sync_module_states(
-            self.module,
-            self.process_group,
-            self.broadcast_bucket_size,
-            self._authoritative_rank,
-            self.parameters_to_ignore,
-            broadcast_buffers=self.forward_sync_buffers,
-        )
-
-    def join(
-        self,
-        divide_by_initial_world_size: bool = True,
-        enable: bool = True,
-        throw_on_early_termination: bool = False,
-    ) -> Join:
-        """Return a block in which processes may have different numbers of inputs."""
-        return Join(
-            [self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size
-        )
-
-    def join_hook(self, **kwargs: Any) -> JoinHook:
-        """Return what a joined process does."""
-        return DDPJoinHook(self, kwargs.get("divide_by_initial_world_size", True))
-
-    @property
-    def join_device(self) -> Any:
-        """The device of the parameters."""
-        return self.device
-
-    @property
-    def join_process_group(self) -> Any:
-        """The group over which gradients are averaged."""
-        return self.process_group
 
     # Hooks and graphs
 
@@ -467,37 +382,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _get_ddp_logging_data(self) -> dict[str, Any]:
         """Return what is known of the module and its training."""
-        reducer = self.reducer
-        total = sum(p.numel() * p.element_size() for p in reducer.parameters)
-        sizes = ", ".join(
-            str(sum(p.numel() * p.element_size() for p in bucket.parameters)) for bucket in reducer.buckets
-        )
-        dtypes = dict.fromkeys(str(p.dtype).removeprefix("torch.").removesuffix("32") for p in reducer.parameters)
-        return {
-            "world_size": self.process_group.size(),
-            "rank": self.process_group.rank(),
-            "module_name": type(self.module).__name__,
-            "device_ids": ", ".join(map(str, self.device_ids or ())),
-            "output_device": -1 if self.output_device is None else self.output_device,
-            "backend_name": dist.get_backend(self.process_group),
-            "iteration": reducer.iterations,
-            "dtypes": ", ".join(dtypes),
-            "total_parameter_size_bytes": total,
-            "num_parameter_tensors": len(reducer.parameters),
-            "bucket_sizes": sizes,
-            "bucket_cap_bytes": self.bucket_bytes_cap,
-            "broadcast_buffers": int(self.forward_sync_buffers),
-            "find_unused_parameters": int(self.find_unused_parameters),
-            "gradient_as_bucket_view": int(self.gradient_as_bucket_view),
-            "is_multi_device_module": int(self.is_multi_device_module),
-            "has_rebuilt_buckets": int(self._has_rebuilt_buckets),
-            "static_graph": int(self.static_graph),
-            "has_sync_bn": int(any(isinstance(m, torch.nn.SyncBatchNorm) for m in self.module.modules())),
-            "master_addr": os.environ.get("MASTER_ADDR", "N/A"),
-            "master_port": os.environ.get("MASTER_PORT", "N/A"),
-            "torch_distributed_debug": os.environ.get("TORCH_DISTRIBUTED_DEBUG", "N/A"),
-            **self.logger.data,
-        }
+        return {**logging_data(self), **self.logger.data}
 
 
 adopt(globals())

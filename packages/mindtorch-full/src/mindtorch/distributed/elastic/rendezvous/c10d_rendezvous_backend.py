@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from mindtorch._naming import adopt
-from mindtorch.distributed import PrefixStore, TCPStore
+from mindtorch.distributed import DistError, PrefixStore, TCPStore
 from mindtorch.distributed.elastic.rendezvous.api import (
     RendezvousClosedError,
     RendezvousConnectionError,
@@ -129,7 +129,7 @@ class C10dRendezvousHandler(RendezvousHandler):
         """End the run; False when the store is gone."""
         try:
             self.set_closed()
-        except Exception:  # noqa: BLE001 - the node that held the store ended first
+        except (DistError, OSError):  # the node that held the store ended first
             return False
         return True
 

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from string import Template
 from typing import Any
 
@@ -64,7 +64,7 @@ class Worker:
     role_world_size: int = -1
 
 
-class WorkerState(str, Enum):
+class WorkerState(StrEnum):
     """What the group of workers does."""
 
     UNKNOWN = "UNKNOWN"
