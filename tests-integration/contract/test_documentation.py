@@ -1,5 +1,8 @@
 """The documentation is true: every program of the pages runs, and every operator has a text and examples that are right."""
 
+import doctest
+import importlib
+import inspect
 import io
 import os
 import re
@@ -138,3 +141,43 @@ def test_help_shows_the_text(monkeypatch):
     help(mindtorch.add)
     assert "The sum of `input`" in shown.getvalue()
     assert ">>> torch.add(" in shown.getvalue()
+
+
+SPACES = "nn nn.functional optim optim.lr_scheduler utils.data autograd nn.init linalg fft special func".split()
+LEAST = {"docstring": 1.0, "example": 0.545}
+"""Shares of the public names of `torch` and these namespaces; they only rise."""
+
+
+def surface():
+    """The public callables of `torch` and of the namespaces above."""
+    for space in (mindtorch, *(importlib.import_module(f"mindtorch.{name}") for name in SPACES)):
+        for name in getattr(space, "__all__", None) or [one for one in dir(space) if one[0] != "_"]:
+            value = getattr(space, name, None)
+            if callable(value):
+                yield f"{space.__name__}.{name}", value
+
+
+def test_shares_of_documented_names_only_rise():
+    found = list(surface())
+    texts = [inspect.getdoc(value) or "" for _, value in found]
+    assert sum(map(bool, texts)) / len(found) >= LEAST["docstring"]
+    assert sum(">>> " in text for text in texts) / len(found) >= LEAST["example"]
+
+
+def docstrings():
+    """Docstrings with examples that are not those of operators."""
+    for name, value in surface():
+        text = inspect.getdoc(value) or ""
+        if ">>> " in text and "The operator `" not in text and inspect.isclass(value):
+            yield name, text
+
+
+@pytest.mark.parametrize("library", ["mindtorch", "torch"])
+def test_examples_of_classes_print_what_they_say(library):
+    torch = pytest.importorskip(library, reason="oracle")
+    runner = doctest.DocTestRunner(verbose=False)
+    said = io.StringIO()
+    for name, text in docstrings():
+        torch.manual_seed(0)
+        runner.run(doctest.DocTestParser().get_doctest(text, {"torch": torch}, name, None, 0), out=said.write)
+    assert runner.summarize(verbose=False).failed == 0, said.getvalue()

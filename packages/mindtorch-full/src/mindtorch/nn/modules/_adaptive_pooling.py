@@ -127,7 +127,13 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Mean pooling of (N, C, H, W) to a given size."""
+    """Mean pooling of (N, C, H, W) to a given size.
+
+    The result is (N, C, *output_size); None keeps a size.
+
+    >>> torch.nn.AdaptiveAvgPool2d(1)(torch.ones(1, 2, 5, 7)).shape
+    torch.Size([1, 2, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""

@@ -187,21 +187,45 @@ class _ForwardConvNd(_ConvNd):
 
 
 class Conv1d(_ForwardConvNd):
-    """Convolution over (N, C, L)."""
+    """Convolution over (N, C, L).
+
+    `input` is (N, in_channels, L) or without N; the result has out_channels and
+    floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1) places.
+
+    >>> torch.nn.Conv1d(4, 6, 3, padding=1)(torch.ones(2, 4, 10)).shape
+    torch.Size([2, 6, 10])
+    """
 
     _functional = "conv1d"
     _tuple = staticmethod(_single)
 
 
 class Conv2d(_ForwardConvNd):
-    """Convolution over (N, C, H, W)."""
+    """Convolution over (N, C, H, W).
+
+    `input` is (N, in_channels, H, W) or without N. Each size of the result is
+    floor((size + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1); `padding="same"` keeps it. `groups` splits the
+    channels, `padding_mode` says what the border holds.
+
+    >>> layer = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1)
+    >>> layer(torch.ones(1, 3, 32, 32)).shape
+    torch.Size([1, 8, 16, 16])
+    >>> layer.weight.shape
+    torch.Size([8, 3, 3, 3])
+    """
 
     _functional = "conv2d"
     _tuple = staticmethod(_pair)
 
 
 class Conv3d(_ForwardConvNd):
-    """Convolution over (N, C, D, H, W)."""
+    """Convolution over (N, C, D, H, W).
+
+    `input` is (N, in_channels, D, H, W) or without N.
+
+    >>> torch.nn.Conv3d(1, 2, 3)(torch.ones(1, 1, 5, 5, 5)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     _functional = "conv3d"
     _tuple = staticmethod(_triple)
@@ -351,7 +375,14 @@ class ConvTranspose1d(_TupledConvTransposeNd):
 
 
 class ConvTranspose2d(_TupledConvTransposeNd):
-    """Transposed convolution over (N, C, H, W)."""
+    """Transposed convolution over (N, C, H, W).
+
+    `input` is (N, in_channels, H, W). Each size of the result is
+    (size - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1.
+
+    >>> torch.nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(torch.ones(1, 8, 16, 16)).shape
+    torch.Size([1, 3, 32, 32])
+    """
 
     _functional = "conv_transpose2d"
     _tuple = staticmethod(_pair)

@@ -49,7 +49,13 @@ class Threshold(Module):
 
 
 class ReLU(_InplaceActivation):
-    """max(x, 0)."""
+    """max(x, 0).
+
+    `inplace=True` changes the input itself.
+
+    >>> torch.nn.ReLU()(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
 
     __constants__ = ["inplace"]
 
@@ -150,7 +156,11 @@ class Hardsigmoid(Module):
 
 
 class SiLU(_InplaceActivation):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    >>> torch.nn.SiLU()(torch.tensor([-1., 0., 1.]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     __constants__ = ["inplace"]
 
@@ -226,7 +236,11 @@ class SELU(_InplaceActivation):
 
 
 class GELU(Module):
-    """x * Phi(x), with Phi exact or (``approximate="tanh"``) approximated."""
+    """x * Phi(x), with Phi exact or (``approximate="tanh"``) approximated.
+
+    >>> torch.nn.GELU()(torch.tensor([-1., 0., 1.]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     __constants__ = ["approximate"]
     approximate: str

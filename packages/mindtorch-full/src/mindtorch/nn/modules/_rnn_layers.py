@@ -107,7 +107,14 @@ class RNN(_SingleStateRNN):
 
 
 class GRU(_SingleStateRNN):
-    """Gated recurrent units."""
+    """Gated recurrent units.
+
+    `input` is (L, N, input_size), with `batch_first` (N, L, input_size). The result is the outputs and the last hidden state.
+
+    >>> output, hidden = torch.nn.GRU(3, 5)(torch.ones(4, 1, 3))
+    >>> output.shape, hidden.shape
+    (torch.Size([4, 1, 5]), torch.Size([1, 1, 5]))
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
@@ -119,7 +126,15 @@ class GRU(_SingleStateRNN):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory; its state is the pair of hidden and cell state."""
+    """Long short-term memory; its state is the pair of hidden and cell state.
+
+    `input` is (L, N, input_size), with `batch_first` (N, L, input_size). The result is the outputs (L, N, hidden_size, twice
+    that with `bidirectional`) and the pair of last hidden and cell states (num_layers, N, hidden_size).
+
+    >>> output, (hidden, cell) = torch.nn.LSTM(3, 5, num_layers=2)(torch.ones(4, 1, 3))
+    >>> output.shape, hidden.shape, cell.shape
+    (torch.Size([4, 1, 5]), torch.Size([2, 1, 5]), torch.Size([2, 1, 5]))
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)

@@ -62,7 +62,11 @@ __all__ = [
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> torch.nn.Sigmoid()(torch.tensor([0.]))
+    tensor([0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -70,7 +74,11 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """tanh(x)."""
+    """tanh(x).
+
+    >>> torch.nn.Tanh()(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -149,7 +157,13 @@ class Softmin(_OverDim):
 
 
 class Softmax(_OverDim):
-    """exp(x) normalized over ``dim``."""
+    """exp(x) normalized over ``dim``.
+
+    The result has the shape of `input`; its numbers along `dim` are positive and of sum 1.
+
+    >>> torch.nn.Softmax(dim=-1)(torch.tensor([1., 2., 3.]))
+    tensor([0.0900, 0.2447, 0.6652])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -157,7 +171,11 @@ class Softmax(_OverDim):
 
 
 class LogSoftmax(_OverDim):
-    """log of :class:`Softmax`."""
+    """log of :class:`Softmax`.
+
+    >>> torch.nn.LogSoftmax(dim=-1)(torch.tensor([1., 2., 3.]))
+    tensor([-2.4076, -1.4076, -0.4076])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

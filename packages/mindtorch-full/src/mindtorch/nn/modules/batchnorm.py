@@ -196,7 +196,14 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalization of (N, C) or (N, C, L)."""
+    """Batch normalization of (N, C) or (N, C, L).
+
+    Training normalises by the batch and moves `running_mean` and `running_var`; evaluation uses those.
+
+    >>> torch.nn.BatchNorm1d(1)(torch.tensor([[1.], [3.]])).detach()
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 2 and input.dim() != 3:
@@ -211,7 +218,17 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalization of (N, C, H, W)."""
+    """Batch normalization of (N, C, H, W).
+
+    Training normalises by the batch and moves `running_mean` and `running_var` by `momentum`; evaluation uses those. A
+    batch with one value for each channel raises ValueError in training.
+
+    >>> layer = torch.nn.BatchNorm2d(3).eval()
+    >>> layer(torch.ones(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    >>> layer.running_mean
+    tensor([0., 0., 0.])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 4:

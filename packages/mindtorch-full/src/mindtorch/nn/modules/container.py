@@ -24,7 +24,16 @@ class Container(Module):
 
 
 class Sequential(Module):
-    """Calls its modules one after the other, each on the output of the one before."""
+    """Calls its modules one after the other, each on the output of the one before.
+
+    Given modules, or an ordered dictionary of names and modules. Members are found by number or by name.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    >>> model(torch.ones(3, 2)).shape
+    torch.Size([3, 1])
+    >>> model[1]
+    ReLU()
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -155,7 +164,12 @@ def _check_factor(factor: Any) -> None:
 
 
 class ModuleList(Module):
-    """A list of registered modules; it is not callable."""
+    """A list of registered modules; it is not callable.
+
+    >>> layers = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(3)])
+    >>> len(layers), len(list(layers.parameters()))
+    (3, 6)
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -247,7 +261,11 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """A dictionary of registered modules, in insertion order."""
+    """A dictionary of registered modules, in insertion order.
+
+    >>> torch.nn.ModuleDict({"a": torch.nn.ReLU()})["a"]
+    ReLU()
+    """
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()

@@ -26,7 +26,13 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Zeroes elements with probability ``p`` and scales the rest by 1/(1-p) while training."""
+    """Zeroes elements with probability ``p`` and scales the rest by 1/(1-p) while training.
+
+    In evaluation the input passes as it is. `inplace=True` changes the input itself.
+
+    >>> torch.nn.Dropout(0.5).eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

@@ -10,7 +10,11 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Joins the dimensions ``start_dim`` to ``end_dim`` into one."""
+    """Joins the dimensions ``start_dim`` to ``end_dim`` into one.
+
+    >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 12])
+    """
 
     __constants__ = ["start_dim", "end_dim"]
     start_dim: int

@@ -16,7 +16,11 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Returns its input; takes and ignores any constructor arguments."""
+    """Returns its input; takes and ignores any constructor arguments.
+
+    >>> torch.nn.Identity(54, unused=True)(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -27,7 +31,18 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """``y = x @ weight.T + bias`` over the last dimension, weight (out_features, in_features)."""
+    """``y = x @ weight.T + bias`` over the last dimension, weight (out_features, in_features).
+
+    `input` is (*, in_features), the result (*, out_features). `bias=False` leaves the bias out. Weight and bias start
+    evenly drawn between plus and minus 1 / sqrt(in_features).
+    A last size other than in_features raises "mat1 and mat2 shapes cannot be multiplied".
+
+    >>> layer = torch.nn.Linear(3, 2)
+    >>> layer(torch.ones(4, 3)).shape
+    torch.Size([4, 2])
+    >>> layer.weight.shape, layer.bias.shape
+    (torch.Size([2, 3]), torch.Size([2]))
+    """
 
     __constants__ = ["in_features", "out_features"]
     in_features: int
@@ -69,7 +84,13 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``y = x1 @ weight @ x2 + bias``, weight (out_features, in1_features, in2_features)."""
+    """``y = x1 @ weight @ x2 + bias``, weight (out_features, in1_features, in2_features).
+
+    `input1` is (*, in1_features), `input2` (*, in2_features), the result (*, out_features).
+
+    >>> torch.nn.Bilinear(2, 3, 4)(torch.ones(5, 2), torch.ones(5, 3)).shape
+    torch.Size([5, 4])
+    """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
     in1_features: int

@@ -51,7 +51,11 @@ __all__ = [
 
 
 class L1Loss(_Loss):
-    """|input - target|."""
+    """|input - target|.
+
+    >>> torch.nn.L1Loss()(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(1.)
+    """
 
     __constants__ = ["reduction"]
 
@@ -61,7 +65,11 @@ class L1Loss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Negated log-probability of the target class."""
+    """Negated log-probability of the target class.
+
+    >>> torch.nn.NLLLoss()(torch.tensor([[-0.1, -2.3]]), torch.tensor([0]))
+    tensor(0.1000)
+    """
 
     __constants__ = ["ignore_index", "reduction"]
     ignore_index: int
@@ -153,7 +161,13 @@ class KLDivLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(input - target) ** 2."""
+    """(input - target) ** 2.
+
+    Both have one shape; others broadcast with a warning. `reduction` is "mean", "sum" or "none".
+
+    >>> torch.nn.MSELoss()(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+    """
 
     __constants__ = ["reduction"]
 
@@ -173,7 +187,11 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of logits and binary targets."""
+    """Cross entropy of logits and binary targets.
+
+    >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self,
@@ -233,7 +251,14 @@ class HuberLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of logits and target classes or class probabilities."""
+    """Cross entropy of logits and target classes or class probabilities.
+
+    `input` is (N, C, *) and `target` (N, *) of class numbers, or of the shape of `input` with probabilities. Classes
+    `ignore_index` do not count; `weight` has one number for each class. A class out of range raises IndexError.
+
+    >>> torch.nn.CrossEntropyLoss()(torch.tensor([[2., 0.], [0., 2.]]), torch.tensor([0, 1]))
+    tensor(0.1269)
+    """
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]
     ignore_index: int

@@ -71,7 +71,13 @@ def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(Module):
-    """Normalizes over the last dimensions, given by ``normalized_shape``, then scales and shifts."""
+    """Normalizes over the last dimensions, given by ``normalized_shape``, then scales and shifts.
+
+    The result has the shape of `input`, whose last sizes must be `normalized_shape`; others raise RuntimeError.
+
+    >>> torch.nn.LayerNorm(2)(torch.tensor([[1., 3.]]))
+    tensor([[-1.0000,  1.0000]], grad_fn=<NativeLayerNormBackward0>)
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]
@@ -119,7 +125,13 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalizes over groups of channels of (N, C, *), then scales and shifts each channel."""
+    """Normalizes over groups of channels of (N, C, *), then scales and shifts each channel.
+
+    `input` is (N, num_channels, *); `num_channels` must be a multiple of `num_groups`.
+
+    >>> torch.nn.GroupNorm(2, 4)(torch.ones(1, 4, 3)).shape
+    torch.Size([1, 4, 3])
+    """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
     num_groups: int
@@ -175,7 +187,13 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root mean square over the last dimensions, then scales."""
+    """Divides by the root mean square over the last dimensions, then scales.
+
+    The result has the shape of `input`, whose last sizes must be `normalized_shape`.
+
+    >>> torch.nn.RMSNorm(2)(torch.tensor([[3., 4.]]))
+    tensor([[0.8485, 1.1314]], grad_fn=<MulBackward0>)
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     normalized_shape: tuple[int, ...]

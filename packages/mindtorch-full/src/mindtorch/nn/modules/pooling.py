@@ -96,7 +96,14 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of windows of (N, C, H, W)."""
+    """The maximum of windows of (N, C, H, W).
+
+    `input` is (N, C, H, W) or without N; `stride` is the kernel size by default.
+
+    >>> torch.nn.MaxPool2d(2)(torch.arange(16.).view(1, 1, 4, 4))
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""
@@ -223,7 +230,14 @@ class _DivisorAvgPoolNd(_AvgPoolNd):
 
 
 class AvgPool2d(_DivisorAvgPoolNd):
-    """The mean of windows of (N, C, H, W)."""
+    """The mean of windows of (N, C, H, W).
+
+    `input` is (N, C, H, W) or without N; `stride` is the kernel size by default.
+
+    >>> torch.nn.AvgPool2d(2)(torch.ones(1, 1, 4, 4))
+    tensor([[[[1., 1.],
+              [1., 1.]]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""

@@ -44,7 +44,15 @@ class _EmbeddingTable(Module):
 
 
 class Embedding(_EmbeddingTable):
-    """A table of ``num_embeddings`` vectors, looked up by index."""
+    """A table of ``num_embeddings`` vectors, looked up by index.
+
+    `input` holds integers from 0 to num_embeddings - 1 in any shape (*), the result is (*, embedding_dim). The row
+    `padding_idx` is 0 at the start and gets no gradient. An integer out of range raises IndexError.
+
+    >>> table = torch.nn.Embedding(10, 3)
+    >>> table(torch.tensor([[1, 2], [4, 9]])).shape
+    torch.Size([2, 2, 3])
+    """
 
     __constants__ = [
         "num_embeddings",
