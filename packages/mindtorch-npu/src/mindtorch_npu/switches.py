@@ -18,6 +18,9 @@ KEPT = 8
 blocking = os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"
 """Whether every launch waits until the device has computed, so that an error shows where it was caused."""
 
+cube_math = {"matmul": 0, "conv": 0}
+"""How products of float32 are computed, as operators are told (`cubeMathType`); 0 keeps all bits."""
+
 launched: deque[str] = deque(maxlen=KEPT)
 """The operators that were launched last, for the texts of errors that come later."""
 
@@ -88,4 +91,4 @@ def _names(error: AclError) -> str | None:
 notes.append(_names)
 runtime.at_open(_opened)
 
-__all__ = ["blocking", "is_deterministic", "launched", "set_deterministic", "set_op_timeout_ms"]
+__all__ = ["blocking", "cube_math", "is_deterministic", "launched", "set_deterministic", "set_op_timeout_ms"]

@@ -8,9 +8,11 @@ if importlib.util.find_spec("mindtorch_npu") is None:
     raise AttributeError("module 'torch' has no attribute 'npu'")
 
 from mindtorch._errors import OutOfMemoryError
-from mindtorch.npu import amp, graphs, memory, mstx, nvtx, random, streams
+from mindtorch.npu import amp, extras, graphs, memory, mstx, nvtx, options, random, streams
+from mindtorch.npu.extras import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.graphs import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.memory import *  # noqa: F403 - the names of its __all__
+from mindtorch.npu.options import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
 from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
@@ -109,8 +111,10 @@ def check_error(res: int) -> None:
 
 
 __all__ = [
+    *extras.__all__,
     *graphs.__all__,
     *memory.__all__,
+    *options.__all__,
     *random.__all__,
     *streams.__all__,
     "AclError",

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.table import register_kernel
+from mindtorch_npu import switches
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.backend.arrays import DeviceArray, from_host, new_array
 from mindtorch_npu.backend.binding import kind_of, launch
 from mindtorch_npu.backend.dtypes import code_of
-
-KEEP_DTYPE = 0
-"""`cubeMathType`: products are computed in the operands' dtype."""
 
 rows: dict[str, str] = {}
 """Row to the operator that computes it."""
@@ -52,7 +50,7 @@ class Operator:
             elif label in self.fixed:
                 arguments.append(self.fixed[label])
             elif label == "cubeMathType":
-                arguments.append(KEEP_DTYPE)
+                arguments.append(switches.cube_math["conv" if "Conv" in self.name else "matmul"])
             elif kind == "aclDataType":
                 arguments.append(code_of(like.dtype))
             else:

@@ -148,6 +148,19 @@ def _timeout_v2(machine: Machine, microseconds: int) -> int:
     return microseconds
 
 
+def _cores(machine: Machine, device: int, kind: int) -> int:
+    facts = machine.settings.facts
+    if kind not in (0, 1):
+        raise DeviceFault(BAD_VALUE, f"EL0003: {kind} is no kind of core")
+    return int(machine.cores.get((_check(machine, device), kind), facts[("cube_cores", "vector_cores")[kind]]))
+
+
+def _limit_cores(machine: Machine, device: int, kind: int, count: int) -> None:
+    if not 0 < count <= _cores(machine, device, kind):
+        raise DeviceFault(BAD_VALUE, f"EL0003: {count} cores are more than there are")
+    machine.cores[device, kind] = count
+
+
 def _bad_ranges(machine: Machine, device: int) -> list[dict[str, int]]:
     _check(machine, device)
     return [{"address": 0x12 << 40, "size": 64}] if device in machine.settings.ecc else []
@@ -185,6 +198,8 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.destroy_context": (1, 1, 0, _destroy_context),
     "rt.ctx_get_current_default_stream": (0, 0, 1, lambda m: m.context().default_stream.handle),
     "rt.ctx_set_sys_param_opt": (2, 2, 0, _set_option),
+    "rt.get_device_res_limit": (2, 2, 1, _cores),
+    "rt.set_device_res_limit": (3, 3, 0, _limit_cores),
     "rt.set_op_execute_timeout": (1, 1, 0, _timeout),
     "rt.set_op_execute_timeout_v2": (1, 1, 1, _timeout_v2),
     "rt.ctx_get_sys_param_opt": (1, 1, 1, lambda m, option: m.options.get(option, 0)),

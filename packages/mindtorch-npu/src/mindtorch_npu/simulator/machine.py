@@ -56,6 +56,7 @@ class Machine:
         self.pinned: dict[int, tuple[int, Any]] = {}
         self.peers: set[tuple[int, int]] = set()
         self.options: dict[int, int] = {}
+        self.cores: dict[tuple[int, int], int] = {}
         self._primary: dict[int, Context] = {}
         self._handles = itertools.count(0x7F00_0000_1000, 0x40)
         padding = settings.facts["padding"]

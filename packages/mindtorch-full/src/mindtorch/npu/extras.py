@@ -1,0 +1,115 @@
+"""Names of `torch_npu.npu` for what these devices do otherwise or not at all."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import mindtorch
+from mindtorch._naming import adopt
+from mindtorch_npu import runtime, stream
+
+__all__ = [
+    "ExternalEvent",
+    "NpuGraphOpHandler",
+    "SyncLaunchStream",
+    "empty_virt_addr_cache",
+    "get_amp_supported_dtype",
+    "get_autocast_dtype",
+    "get_stream_limit",
+    "graph_task_group_begin",
+    "graph_task_group_end",
+    "graph_task_update_begin",
+    "graph_task_update_end",
+    "is_autocast_enabled",
+    "npurt",
+    "obfuscation_calculate",
+    "obfuscation_finalize",
+    "obfuscation_initialize",
+    "register_npu_graph_handler",
+    "reset_stream_limit",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+    "set_stream_limit",
+    "super_kernel_scope_begin",
+    "super_kernel_scope_end",
+]
+
+
+class SyncLaunchStream(stream.Stream):
+    """A stream whose operators are launched in the calling thread, as those of all streams are here."""
+
+
+class ExternalEvent(stream.Event):
+    """An event that tasks outside of a graph wait for."""
+
+    def __init__(self) -> None:
+        super().__init__(external=True)
+
+
+class NpuGraphOpHandler:
+    """What handles an operator of a graph whose arguments change; for subclasses."""
+
+
+def _absent(name: str, why: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"torch.npu.{name}: {why}")
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Raises NotImplementedError: {why}."
+    return call
+
+
+_TASKS = "tasks of a recorded graph cannot be changed"
+graph_task_group_begin = _absent("graph_task_group_begin", _TASKS)
+graph_task_group_end = _absent("graph_task_group_end", _TASKS)
+graph_task_update_begin = _absent("graph_task_update_begin", _TASKS)
+graph_task_update_end = _absent("graph_task_update_end", _TASKS)
+register_npu_graph_handler = _absent("register_npu_graph_handler", _TASKS)
+super_kernel_scope_begin = _absent("super_kernel_scope_begin", "operators are not joined into one kernel")
+super_kernel_scope_end = _absent("super_kernel_scope_end", "operators are not joined into one kernel")
+_CORES = "pyACL has no limits of cores for a stream, only for a device: set_device_limit"
+set_stream_limit = _absent("set_stream_limit", _CORES)
+get_stream_limit = _absent("get_stream_limit", _CORES)
+reset_stream_limit = _absent("reset_stream_limit", _CORES)
+_SECRET = "models are not obfuscated"
+obfuscation_initialize = _absent("obfuscation_initialize", _SECRET)
+obfuscation_finalize = _absent("obfuscation_finalize", _SECRET)
+obfuscation_calculate = _absent("obfuscation_calculate", _SECRET)
+
+
+def npurt() -> Any:
+    """Return pyACL's runtime, `acl.rt`."""
+    return runtime.init().rt
+
+
+def empty_virt_addr_cache() -> None:
+    """Give addresses back that no memory is behind; with the cache's segments they go."""
+    mindtorch.npu.empty_cache()
+
+
+def get_amp_supported_dtype() -> list[Any]:
+    """Return what autocast may compute in."""
+    return [mindtorch.float16, mindtorch.bfloat16, mindtorch.float32]
+
+
+def is_autocast_enabled() -> bool:
+    """Return whether autocast is on for these devices."""
+    return bool(mindtorch.is_autocast_enabled("npu"))
+
+
+def set_autocast_enabled(enable: bool) -> None:
+    """Turn autocast on or off for these devices."""
+    mindtorch.set_autocast_enabled("npu", enable)
+
+
+def get_autocast_dtype() -> Any:
+    """Return what autocast computes in on these devices."""
+    return mindtorch.get_autocast_dtype("npu")
+
+
+def set_autocast_dtype(dtype: Any) -> None:
+    """Choose what autocast computes in on these devices."""
+    mindtorch.set_autocast_dtype("npu", dtype)
+
+
+adopt(globals())

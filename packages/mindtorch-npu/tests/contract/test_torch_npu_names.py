@@ -1,0 +1,199 @@
+"""Names of torch_npu: options of the devices, operators, optimizers, modules, with the values that they stand for."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
+from mindtorch import _torch_npu as torch_npu  # noqa: E402
+from mindtorch_npu import switches  # noqa: E402
+
+F = mindtorch.nn.functional
+
+
+def draw(*shape, seed=0):
+    return mindtorch.randn(shape, generator=mindtorch.Generator().manual_seed(seed))
+
+
+@pytest.fixture
+def options():
+    yield mindtorch.npu
+    mindtorch.npu.set_option({"ALLOW_MATMUL_HF32": "disable", "ALLOW_CONV_HF32": "disable", "CUBE_MATH_TYPE": "0"})
+    switches.set_deterministic(False)
+
+
+def test_options_reach_the_operators(npu, options):
+    options.matmul.allow_hf32 = True
+    assert options.matmul.allow_hf32
+    assert switches.cube_math == {"matmul": 3, "conv": 0}
+    options.matmul.allow_hf32 = False
+    options.matmul.cube_math_type = options.CubeMathType.USE_FP16
+    options.conv.allow_hf32 = True
+    assert switches.cube_math == {"matmul": 2, "conv": 3}
+    assert mindtorch.allclose((draw(2, 3).npu() @ draw(3, 2).npu()).cpu(), draw(2, 3) @ draw(3, 2), atol=1e-5)
+
+
+def test_options_are_checked(npu, options):
+    with pytest.raises(TypeError, match="must be a dict"):
+        options.set_option(1)
+    with pytest.raises(ValueError, match="value of ACL_PRECISION_MODE should be in"):
+        options.set_option({"ACL_PRECISION_MODE": "low"})
+    with pytest.raises(TypeError, match="allow_hf32 must be a bool, but got int"):
+        options.matmul.allow_hf32 = 1
+    with pytest.raises(TypeError, match="Enum CubeMathType"):
+        options.matmul.cube_math_type = 1
+    with pytest.raises(AssertionError, match="path does not exists"):
+        options.set_dump("/nowhere.json")
+    options.set_compile_mode(jit_compile=True)
+    assert not options.is_jit_compile_false()
+    options.set_compile_mode()
+    assert options.is_jit_compile_false()
+    options.set_mm_bmm_format_nd(False)
+    assert not options.get_mm_bmm_format_nd()
+    options.set_mm_bmm_format_nd()
+
+
+def test_limits_of_cores(npu, options):
+    assert options.get_device_limit(0) == {"cube_core_num": 20, "vector_core_num": 40}
+    options.set_device_limit(1, cube_num=8)
+    assert options.get_device_limit(1) == {"cube_core_num": 8, "vector_core_num": 40}
+    with pytest.raises(RuntimeError, match="You can only set this interface once"):
+        options.set_device_limit(1, cube_num=4)
+    with pytest.raises(AssertionError, match="Invalid device id"):
+        options.get_device_limit(7)
+    with pytest.raises(NotImplementedError, match="only for a device"):
+        options.set_stream_limit(options.current_stream(), 1)
+
+
+def test_overflow_errors_of_memory_and_determinism(npu, options):
+    assert options.npu_check_overflow(mindtorch.tensor([1.0, float("inf")]).npu())
+    assert not options.npu_check_overflow(1.0)
+    with pytest.raises(RuntimeError, match="please use npu_check_overflow"):
+        options.get_npu_overflow_flag()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        options.clear_npu_overflow_flag()
+    assert "useless" in str(caught[0].message)
+    assert options.check_uce_in_memory(0) == 0
+    options.set_deterministic_level(1)
+    assert switches.is_deterministic()
+    x = options.disable_deterministic_with_backward(mindtorch.ones(1))
+    assert float(x) == 1.0
+    assert not switches.is_deterministic()
+
+
+X, G = draw(2, 4, 8), draw(8, seed=1)
+COS, SIN = draw(1, 4, 8, seed=2), draw(1, 4, 8, seed=3)
+IDS = mindtorch.tensor([[1, 0], [0, 2], [2, 1]])
+OPERATORS = {
+    "npu_rms_norm": ((X, G), lambda: F.rms_norm(X, (8,), G, 1e-6)),
+    "npu_add_rms_norm": ((X, X, G), lambda: F.rms_norm(X + X, (8,), G, 1e-6)),
+    "npu_add_layer_norm": ((X, X, G, G), lambda: F.layer_norm(X + X, (8,), G, G, 1e-5)),
+    "npu_swiglu": ((X,), lambda: F.silu(X[..., :4]) * X[..., 4:]),
+    "npu_geglu": ((X,), lambda: X[..., :4] * F.gelu(X[..., 4:], approximate="tanh")),
+    "npu_fast_gelu": ((X,), lambda: X / (1 + (-1.702 * X.abs()).exp()) * (0.851 * (X - X.abs())).exp()),
+    "npu_rotary_mul": ((X, COS, SIN), lambda: X * COS + mindtorch.cat((-X[..., 4:], X[..., :4]), -1) * SIN),
+    "npu_scaled_masked_softmax": (
+        (X, (X > 0), 0.5),
+        lambda: mindtorch.softmax(mindtorch.where(X > 0, mindtorch.tensor(-10000.0), X * 0.5), -1),
+    ),
+    "npu_confusion_transpose": ((X, (0, 2, 1), (2, 32), True), lambda: X.permute(0, 2, 1).reshape(2, 32)),
+    "npu_transpose": ((X, (2, 0, 1)), lambda: X.permute(2, 0, 1)),
+    "npu_slice": ((X, (0, 1, 2), (1, 2, -1)), lambda: X[:1, 1:3, 2:]),
+    "npu_pad": ((X, (1, 0, 0, 2, 0, 0)), lambda: F.pad(X, (0, 0, 0, 2, 1, 0))),
+    "npu_max": ((X, 1), lambda: X.max(1).values),
+    "npu_linear": ((X, draw(3, 8, seed=4)), lambda: F.linear(X, draw(3, 8, seed=4))),
+    "npu_broadcast": ((G, (2, 8)), lambda: G.expand(2, 8)),
+    "npu_softmax_cross_entropy_with_logits": (
+        (X[0], X[1].softmax(-1)),
+        lambda: F.cross_entropy(X[0], X[1].softmax(-1), reduction="none"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_have_their_values_on_the_device(npu, name):
+    arguments, expected = OPERATORS[name]
+    given = [one.npu() if isinstance(one, mindtorch.Tensor) else one for one in arguments]
+    found = getattr(torch_npu, name)(*given)
+    found = found[0] if isinstance(found, tuple) else found
+    assert found.device.type == "npu"
+    assert mindtorch.allclose(found.cpu(), expected(), atol=1e-5)
+
+
+def test_experts(npu):
+    tokens = draw(3, 4)
+    moved, places = torch_npu.npu_moe_token_permute(tokens.npu(), IDS.npu())
+    back = torch_npu.npu_moe_token_unpermute(moved, places, mindtorch.full((3, 2), 0.5).npu())
+    assert mindtorch.allclose(back.cpu(), tokens)
+    assert moved.cpu()[0].tolist() == tokens[0].tolist()
+    weights, rows = [draw(4, 5, seed=s) for s in range(2)], [draw(2, 4, seed=7), draw(3, 4, seed=8)]
+    (made,) = torch_npu.npu_grouped_matmul(
+        [mindtorch.cat(rows).npu()], [w.npu() for w in weights], group_list=[2, 5], split_item=2
+    )
+    assert mindtorch.allclose(made.cpu(), mindtorch.cat([r @ w for r, w in zip(rows, weights, strict=True)]), atol=1e-5)
+    with pytest.raises(NotImplementedError, match="scale is not supported"):
+        torch_npu.npu_grouped_matmul([], [], scale=1)
+
+
+@pytest.mark.parametrize("name", ["npu_prompt_flash_attention", "npu_fused_infer_attention_score"])
+def test_attention_of_inference(npu, name):
+    q, k, v = (draw(1, 4, 16, seed=s) for s in range(3))
+    heads = [one.unflatten(-1, (2, 8)).transpose(1, 2) for one in (q, k, v)]
+    expected = F.scaled_dot_product_attention(*heads, scale=0.3).transpose(1, 2).flatten(2)
+    key = "scale" if "infer" in name else "scale_value"
+    found = getattr(torch_npu, name)(q.npu(), k.npu(), v.npu(), num_heads=2, **{key: 0.3})
+    found = found[0] if isinstance(found, tuple) else found
+    assert mindtorch.allclose(found.cpu(), expected, atol=1e-5)
+
+
+def test_formats_are_advice_and_checked(npu):
+    x = draw(2, 3).npu()
+    assert torch_npu.npu_format_cast(x, 29) is x
+    assert torch_npu.get_npu_format(x) == 2
+    with pytest.raises(ValueError, match="there is no format 77"):
+        torch_npu.npu_format_cast(x, 77)
+
+
+def test_a_step_of_adamw_by_hand(npu):
+    grad, var = draw(3, seed=1), draw(3)
+    parameter = mindtorch.nn.Parameter(var.clone())
+    parameter.grad = grad.clone()
+    mindtorch.optim.AdamW([parameter], lr=0.1, weight_decay=0.01).step()
+    out = tuple(one.npu() for one in (var, mindtorch.zeros(3), mindtorch.zeros(3)))
+    torch_npu.npu_apply_adam_w(1.0, 1.0, 0.1, 0.01, 0.9, 0.999, 1e-8, grad.npu(), None, False, False, out=out)
+    assert mindtorch.allclose(out[0].cpu(), parameter.detach(), atol=1e-6)
+
+
+def test_optimizers_modules_and_utils(npu):
+    model = mindtorch.nn.Sequential(torch_npu.contrib.NpuDropPath(0.5), mindtorch.nn.Linear(4, 2)).npu()
+    optimizer = torch_npu.optim.NpuFusedSGD(model.parameters(), lr=0.1)
+    model(draw(3, 4).npu()).sum().backward()
+    norm = optimizer.clip_grad_norm_fused_(1e-3)
+    assert float(norm) > 1e-3
+    optimizer.step()
+    loss = torch_npu.contrib.LabelSmoothingCrossEntropy(5, 0.1)(draw(3, 5), mindtorch.tensor([0, 1, 4]))
+    assert float(loss) > 0
+    tensors = [mindtorch.nn.Parameter(draw(2, 2, seed=s)) for s in range(2)]
+    whole = torch_npu.utils.npu_combine_tensors(tensors)
+    assert whole.numel() == 8
+    whole.zero_()
+    assert float(tensors[1].sum()) == 0.0
+    batches = torch_npu.contrib.Prefetcher([(draw(2), draw(2)), (draw(1), draw(1))])
+    sizes = [batches.next()[0].numel() for _ in range(2)]
+    assert sizes == [2, 1]
+    assert batches.next() == (None, None)
+
+
+def test_the_profiler_takes_the_vendors_options(npu, tmp_path):
+    profiler = torch_npu.profiler
+    config = profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level1)
+    with profiler.profile(activities=[profiler.ProfilerActivity.NPU], experimental_config=config) as found:
+        draw(2).npu().exp()
+    assert any("exp" in entry.key for entry in found.key_averages())
+    with pytest.raises(NotImplementedError, match="is not read"):
+        profiler._ExperimentalConfig(aic_metrics=profiler.AiCMetrics.L2Cache)
+    with pytest.raises(ValueError, match="is no activity"):
+        profiler.profile(activities=["GPU"])
