@@ -7,7 +7,27 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._torch_npu.attention import npu_fusion_attention
+from mindtorch._torch_npu.boxes import npu_giou, npu_iou, npu_ptiou
+from mindtorch._torch_npu.inference import (
+    npu_fused_infer_attention_score,
+    npu_incre_flash_attention,
+    npu_prompt_flash_attention,
+)
 from mindtorch.nn import functional as F
+
+__all__ = [
+    "empty_with_format", "fast_gelu", "get_npu_format", "npu_add_layer_norm", "npu_add_rms_norm",
+    "npu_apply_adam_w", "npu_apply_rotary_pos_emb", "npu_bmmV2", "npu_broadcast", "npu_confusion_transpose",
+    "npu_conv2d", "npu_conv3d", "npu_conv_transpose2d", "npu_cross_entropy_loss", "npu_deep_norm", "npu_dtype_cast",
+    "npu_dtype_cast_", "npu_dynamic_quant", "npu_fast_gelu", "npu_format_cast", "npu_format_cast_",
+    "npu_fused_infer_attention_score", "npu_fusion_attention", "npu_geglu", "npu_gelu", "npu_giou",
+    "npu_group_norm_silu", "npu_grouped_matmul", "npu_incre_flash_attention", "npu_iou", "npu_layer_norm_eval",
+    "npu_linear", "npu_max", "npu_min", "npu_mish", "npu_moe_gating_top_k_softmax", "npu_moe_token_permute",
+    "npu_moe_token_unpermute", "npu_one_hot", "npu_pad", "npu_prompt_flash_attention", "npu_ptiou", "npu_reshape",
+    "npu_rms_norm", "npu_rotary_mul", "npu_scaled_masked_softmax", "npu_scatter_nd_update",
+    "npu_scatter_nd_update_", "npu_silu", "npu_silu_", "npu_slice", "npu_softmax_cross_entropy_with_logits",
+    "npu_sort_v2", "npu_swiglu", "npu_transpose",
+]  # fmt: skip
 
 FORMATS = {-1: "UNDEFINED", 0: "NCHW", 1: "NHWC", 2: "ND", 3: "NC1HWC0", 4: "FRACTAL_Z", 12: "NC1HWC0_C04",
            16: "HWCN", 27: "NDHWC", 29: "FRACTAL_NZ", 30: "NCDHW", 32: "NDC1HWC0", 33: "FRACTAL_Z_3D"}  # fmt: skip
@@ -354,50 +374,6 @@ def npu_dynamic_quant(x: Any, *, smooth_scales: Any = None, **more: Any) -> tupl
     return torch.round(wide / scale.unsqueeze(-1)).clamp(-128, 127).to(torch.int8), scale
 
 
-def npu_prompt_flash_attention(
-    query: Any, key: Any, value: Any, *, padding_mask: Any = None, atten_mask: Any = None, pse_shift: Any = None,
-    num_heads: int = 1, scale_value: float = 1.0, pre_tokens: int = 2147473647, next_tokens: int = 0,
-    input_layout: str = "BSH", num_key_value_heads: int = 0, sparse_mode: int = 0, **more: Any,
-) -> Any:  # fmt: skip
-    """Return attention over a whole prompt. NotImplementedError for quantised operands and lengths of each row."""
-    return _infer("npu_prompt_flash_attention", query, key, value, padding_mask, atten_mask, pse_shift, num_heads,
-                  num_key_value_heads, scale_value, input_layout, sparse_mode, more)  # fmt: skip
-
-
-def npu_incre_flash_attention(
-    query: Any, key: Any, value: Any, *, padding_mask: Any = None, atten_mask: Any = None, pse_shift: Any = None,
-    num_heads: int = 1, scale_value: float = 1.0, input_layout: str = "BSH", num_key_value_heads: int = 0, **more: Any,
-) -> Any:  # fmt: skip
-    """Return attention of the newest token. NotImplementedError for quantised operands, pages and lengths of each row."""
-    return _infer("npu_incre_flash_attention", query, key, value, padding_mask, atten_mask, pse_shift, num_heads,
-                  num_key_value_heads, scale_value, input_layout, 0, more)  # fmt: skip
-
-
-def npu_fused_infer_attention_score(
-    query: Any, key: Any, value: Any, *, pse_shift: Any = None, atten_mask: Any = None, num_heads: int = 1,
-    scale: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 2147483647, input_layout: str = "BSH",
-    num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 0, softmax_lse_flag: bool = False, **more: Any,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Return attention of inference and, empty, the logarithms of its sums, which must not be asked for."""
-    if softmax_lse_flag:
-        raise NotImplementedError("torch_npu.npu_fused_infer_attention_score: softmax_lse_flag is not supported")
-    made = _infer("npu_fused_infer_attention_score", query, key, value, None, atten_mask, pse_shift, num_heads,
-                  num_key_value_heads, scale, input_layout, sparse_mode, more)  # fmt: skip
-    return made, query.new_empty(1, dtype=torch.float32)
-
-
-def _infer(
-    name: str, query: Any, key: Any, value: Any, padding: Any, mask: Any, shift: Any, heads: int, kv_heads: int,
-    scale: float, layout: str, mode: int, more: dict[str, Any],
-) -> Any:  # fmt: skip
-    given = [key_ for key_, value_ in more.items() if value_ is not None and value_ is not False and value_ != 0]
-    if padding is not None or given:
-        raise NotImplementedError(f"torch_npu.{name}: {', '.join(given) or 'padding_mask'} is not supported")
-    return npu_fusion_attention(
-        query, key, value, heads, layout, pse=shift, atten_mask=mask, scale=scale, sparse_mode=mode
-    )[0]
-
-
 def npu_apply_adam_w(
     beta1_power: float, beta2_power: float, lr: float, weight_decay: float, beta1: float, beta2: float, epsilon: float,
     grad: Any, max_grad_norm: Any, amsgrad: bool, maximize: bool, *, out: tuple[Any, Any, Any],
@@ -415,41 +391,3 @@ def npu_apply_adam_w(
         correction1, correction2 = 1 - beta1_power * beta1, 1 - beta2_power * beta2
         var.addcdiv_(mean, (second / correction2).sqrt().add_(epsilon), value=-lr / correction1)
     return var, mean, square
-
-
-def _corners(boxes: Any, trans: bool) -> tuple[Any, ...]:
-    if not trans:
-        return boxes.unbind(-1)
-    x, y, width, height = boxes.unbind(-1)
-    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
-
-
-def npu_iou(bboxes: Any, gtboxes: Any, mode: int = 0) -> Any:
-    """Return how much boxes overlap, each with each: over their union, or with `mode` 1 over the second's area."""
-    a, b = bboxes[:, None], gtboxes[None]
-    low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
-    common = (high - low).clamp(min=0).prod(-1)
-    areas = [(one[..., 2:] - one[..., :2]).prod(-1) for one in (a, b)]
-    return common / (areas[1] if mode else areas[0] + areas[1] - common).clamp(min=1e-9)
-
-
-npu_ptiou = npu_iou
-
-
-def npu_giou(self: Any, gtboxes: Any, trans: bool = False, is_cross: bool = False, mode: int = 0) -> Any:
-    """Return the generalised overlap of boxes, pair by pair; each box is a column."""
-    if is_cross or mode:
-        raise NotImplementedError("torch_npu.npu_giou: is_cross and mode are not supported")
-    x1, y1, x2, y2 = _corners(self.t(), trans)
-    u1, v1, u2, v2 = _corners(gtboxes.t(), trans)
-    width = (torch.minimum(x2, u2) - torch.maximum(x1, u1)).clamp(min=0)
-    height = (torch.minimum(y2, v2) - torch.maximum(y1, v1)).clamp(min=0)
-    common = width * height
-    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - common
-    around = (torch.maximum(x2, u2) - torch.minimum(x1, u1)) * (torch.maximum(y2, v2) - torch.minimum(y1, v1))
-    return (common / union - (around - union) / around).unsqueeze(0)
-
-
-__all__ = sorted(
-    name for name in list(globals()) if name.startswith(("npu_", "fast_gelu", "get_npu_format", "empty_with_format"))
-)
