@@ -29,6 +29,7 @@ from mindtorch_storage.layout import (
     strided,
 )
 from mindtorch_storage.lazy_import import load as _load
+from mindtorch_storage.qscheme import QSCHEMES, qscheme
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
@@ -80,6 +81,7 @@ globals().update(_dtypes.DTYPES)
 globals().update(LEGACY_CLASSES)
 globals().update(LEGACY_TYPES)
 globals().update(NAMED_LAYOUTS)
+globals().update(QSCHEMES)
 OP_FUNCTIONS = bind_functions(globals())
 install_defaults()
 _overridable.make_overridable(globals(), ("einsum",), _overridable.one_by_one)
@@ -115,7 +117,7 @@ def _public_names() -> list[str]:
     own = {
         name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))
     }
-    own -= {"Any", "TYPE_CHECKING", "annotations", "OP_FUNCTIONS"}
+    own -= {"Any", "QSCHEMES", "TYPE_CHECKING", "annotations", "OP_FUNCTIONS"}
     return sorted(own | {name for name in HOMES if not name.startswith("_")})
 
 

@@ -4,7 +4,8 @@ SUBMODULES = frozenset(
     "autograd nn optim utils random serialization storage linalg fft special distributions amp backends cuda xpu mps cpu "
     "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
-    "_logging torch_version mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
+    "_logging _refs _prims _decomp _vendor _utils_internal torch_version "
+    "mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
     "ao _library _prims_common _custom_ops __future__ __config__ "
     "_vmap_internals _functorch torch_npu _VF _guards _sources _higher_order_ops".split()
 )
@@ -31,6 +32,7 @@ HOMES: dict[str, str] = {
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
+        "functions.scaled": "_scaled_mm _scaled_mm_v2 _scaled_grouped_mm",
         "functions.removed": "eig lstsq matrix_rank solve symeig",
         "functions.devices": "get_device_module get_device detach_ dequantize sym_sqrt "
         "has_lapack has_mkl has_openmp has_spectral",
@@ -47,6 +49,7 @@ HOMES: dict[str, str] = {
         "is_autocast_cache_enabled set_autocast_cache_enabled autocast_increment_nesting autocast_decrement_nesting "
         "clear_autocast_cache is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype "
         "get_autocast_gpu_dtype set_autocast_cpu_dtype set_autocast_gpu_dtype",
+        "_compile": "_disable_dynamo",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
         "functions.assertions": "_assert_async _shape_as_tensor",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.device import device
@@ -22,6 +23,7 @@ IntLikeType = int
 FloatLikeType = float
 BoolLikeType = bool
 TensorOrTensors = Tensor | tuple[Tensor, ...]
+_TensorOrTensors = Tensor | Sequence[Tensor]
 
 
 class SymInt:

@@ -13,9 +13,10 @@ in ``sys.modules`` meanwhile, and if so takes *that module's* spec and loads it.
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,9 @@ from weakref import WeakValueDictionary
 
 from mindtorch_proxy.loaders import AliasLoader, MirrorLoader, own_spec, wear, worn_spec
 from mindtorch_proxy.names import OURS, THEIRS, is_mindtorch_name, is_torch_name, to_mindtorch, to_torch
+
+COMPLETION = "MINDTORCH_TORCH_PATH"
+"""The variable that names folders with modules of torch that MindTorch has no equal of, as `torch/testing/_internal`."""
 
 
 class TorchFinder:
@@ -81,9 +85,11 @@ class TorchFinder:
 
     def _alias_spec(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
         ours = to_mindtorch(fullname)
+        if _is_completed(fullname.rpartition(".")[0]):
+            return None  # a part of a package that is torch's own: the usual finders have its path
         place = _place_of(ours, path)
         if place is None and fullname != THEIRS:
-            return None
+            return _completing_spec(fullname)
         # `torch` itself is ours even when `mindtorch` is gone: its import then says so, and no other torch slips in.
         origin, locations = place or (None, [])
         loader = AliasLoader(ours, fullname)
@@ -129,6 +135,22 @@ def loaded_mindtorch_modules() -> list[str]:
 def mindtorch_is_installed() -> bool:
     """Return whether the package `mindtorch` can be found, without importing it."""
     return sys.modules.get(OURS) is not None or importlib.util.find_spec(OURS) is not None
+
+
+def _completing_spec(fullname: str) -> ModuleSpec | None:
+    """Return the spec of a module that MindTorch lacks and a folder of `MINDTORCH_TORCH_PATH` has.
+
+    Such a module is torch's own, so it keeps its name and is known under no other.
+    """
+    parts = fullname.split(".")[:-1]
+    folders = [os.path.join(folder, *parts) for folder in os.environ.get(COMPLETION, "").split(os.pathsep) if folder]
+    return PathFinder.find_spec(fullname, folders) if folders else None
+
+
+def _is_completed(package: str) -> bool:
+    """Return whether the loaded ``package`` is torch's own, found by :func:`_completing_spec`."""
+    spec = getattr(sys.modules.get(package), "__spec__", None)
+    return spec is not None and is_torch_name(spec.name) and not isinstance(spec.loader, AliasLoader)
 
 
 def _place_of(ours: str, path: Sequence[str] | None) -> tuple[str | None, Sequence[str] | None] | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
 
 from ..call import aten
+from ..errors import missing_registration
 from ..extend import devices
 from ..meta.checks import c_type, check
+from ..table.rows import packets
 
 MATH, FLASH = 0, 1
 
@@ -187,3 +190,12 @@ def attention_math(
     if result.dtype is dtype:
         return result, weights
     return aten._to_copy(result, dtype=dtype), aten._to_copy(weights, dtype=dtype)
+
+
+def accelerator_only(name: str) -> Callable[..., Any]:
+    """Return a function for an op that only accelerators of torch have: it raises as torch does on the CPU."""
+
+    def refuse(query: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise missing_registration(packets[name].rows[0], [query], query.device)
+
+    return refuse

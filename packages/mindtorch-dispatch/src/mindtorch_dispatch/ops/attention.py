@@ -39,3 +39,20 @@ op(
     variants="",
     tags={CORE},
 )
+op(
+    f"_flash_attention_forward({_QKV}, Tensor? cum_seq_q, Tensor? cum_seq_k, SymInt max_q, SymInt max_k, float dropout_p, "
+    "bool is_causal, bool return_debug_mask, *, float? scale=None, SymInt? window_size_left=None, "
+    "SymInt? window_size_right=None, Tensor? seqused_k=None, Tensor? alibi_slopes=None, Tensor? block_table=None, "
+    "int? num_splits=None) "
+    "-> (Tensor output, Tensor softmax_logsumexp, Tensor rng_state, Tensor unused, Tensor debug_attn_mask)",
+    composite=composed.accelerator_only("_flash_attention_forward"),
+    variants="",
+)
+op(
+    f"_efficient_attention_forward({_QKV}, Tensor? bias, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k, float dropout_p, int custom_mask_type, bool compute_log_sumexp=False, *, "
+    "float? scale=None, Tensor? seqlen_k=None, int? window_size=None) -> (Tensor output, Tensor logsumexp, "
+    "Tensor philox_seed, Tensor philox_offset, SymInt max_seqlen_batch_q, SymInt max_seqlen_batch_k)",
+    composite=composed.accelerator_only("_efficient_attention_forward"),
+    variants="",
+)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _special  # noqa: F401 (reached as attributes)
+from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _profiler, _special  # noqa: F401 (reached as attributes)
 from mindtorch._C._dispatch import (
     Argument,
     DispatchKey,
@@ -54,6 +54,29 @@ from mindtorch._C._engine import (
     is_inference_mode_enabled,
 )
 from mindtorch._C._graphs import Block, Graph, Node, Value  # noqa: F401 (types that annotations name)
+from mindtorch._C._infrastructure import (
+    _add_cached_tensor,
+    _DisableFuncTorch,
+    _EnableTorchFunction,
+    _get_cpu_capability,
+    _get_graph_executor_optimize,
+    _get_obj_in_tls,
+    _get_torch_function_state,
+    _is_cached_tensor,
+    _is_key_in_tls,
+    _jit_set_num_profiled_runs,
+    _jit_set_profiling_executor,
+    _remove_cached_tensor,
+    _set_cached_tensors_enabled,
+    _set_torch_function_state,
+    _stash_obj_in_tls,
+    _TorchFunctionState,
+    _WeakTensorRef,
+    has_lapack,
+    has_mkl,
+    has_openmp,
+    has_spectral,
+)
 from mindtorch._C._modes import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
@@ -73,6 +96,7 @@ from mindtorch._C._modes import (
     _push_on_torch_function_stack,
     _TorchDispatchModeKey,
 )
+<<<<<<< HEAD
 from mindtorch._C._script import ScriptMethod, ScriptModule, ScriptObject
 from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _are_functorch_transforms_active,
@@ -89,11 +113,29 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_set_texpr_fuser_enabled,
 )
 from mindtorch._naming import adopt, torch_name
+=======
+from mindtorch._C._script import (
+    ScriptDict,
+    ScriptFunction,
+    ScriptList,
+    ScriptMethod,
+    ScriptModule,
+    ScriptObject,
+    TensorType,
+)
+from mindtorch._C._variable_functions import _VariableFunctions
+from mindtorch._naming import adopt
+>>>>>>> 8a3698c (PyTorch's own tests run: their infrastructure imports through the proxy, a tool runs and records them)
 from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
+from mindtorch.utils.backend_registration import _get_privateuse1_backend_name
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_cpu.generator import Generator  # noqa: F401 (its name in torch)
+<<<<<<< HEAD
 from mindtorch_dispatch.errors import LinAlgError as _LinAlgError  # noqa: F401 - its name in torch
+=======
+from mindtorch_dispatch.errors import LinAlgError as _LinAlgError
+>>>>>>> 8a3698c (PyTorch's own tests run: their infrastructure imports through the proxy, a tool runs and records them)
 from mindtorch_dispatch.override.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
@@ -110,21 +152,32 @@ __all__ = [
     "DispatchKeySet",
     "FunctionSchema",
     "PyTorchFileReader",
+    "ScriptDict",
+    "ScriptFunction",
+    "ScriptList",
     "ScriptMethod",
     "ScriptModule",
     "ScriptObject",
     "Size",
     "Tag",
     "TensorBase",
+    "TensorType",
     "_AutoDispatchBelowAutograd",
+    "_DisableFuncTorch",
     "_DisableTorchDispatch",
+    "_EnableTorchFunction",
     "_ExcludeDispatchKeyGuard",
     "_FunctionBase",
     "_ImperativeEngine",
     "_IncludeDispatchKeyGuard",
     "_InferenceMode",
+    "_LinAlgError",
     "_TensorMeta",
     "_TorchDispatchModeKey",
+    "_TorchFunctionState",
+    "_VariableFunctions",
+    "_WeakTensorRef",
+    "_add_cached_tensor",
     "_after_autograd_keyset",
     "_any_requires_grad",
     "_autograd",
@@ -145,17 +198,26 @@ __all__ = [
     "_dispatch_tls_set_dispatch_key_included",
     "_functions",
     "_get_accelerator",
+    "_get_cpu_capability",
     "_get_dispatch_stack_at",
     "_get_function_stack_at",
+    "_get_graph_executor_optimize",
+    "_get_obj_in_tls",
+    "_get_privateuse1_backend_name",
+    "_get_torch_function_state",
     "_has_torch_function",
     "_increment_version",
+    "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_grad_layout_enforcement_enabled",
+    "_is_key_in_tls",
     "_is_multithreading_enabled",
     "_is_torch_function_all_disabled",
     "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
     "_is_view_replay_enabled",
+    "_jit_set_num_profiled_runs",
+    "_jit_set_profiling_executor",
     "_len_torch_dispatch_stack",
     "_len_torch_function_stack",
     "_log_api_usage_once",
@@ -164,16 +226,24 @@ __all__ = [
     "_pop_torch_function_stack",
     "_push_on_torch_dispatch_stack",
     "_push_on_torch_function_stack",
+    "_remove_cached_tensor",
+    "_set_cached_tensors_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
     "_set_grad_layout_enforcement_enabled",
     "_set_override_stale_capture_stream",
+    "_set_torch_function_state",
     "_set_view_replay_enabled",
     "_set_warn_on_accumulate_grad_stream_mismatch",
+    "_stash_obj_in_tls",
     "_warn_on_accumulate_grad_stream_mismatch",
     "_will_engine_execute_node",
     "device",
     "dtype",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
+    "has_spectral",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "layout",

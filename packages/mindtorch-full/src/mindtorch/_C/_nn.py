@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from mindtorch._naming import missing_attribute
 from mindtorch.functions.bound import bind_nn_functions
+from mindtorch.tensor.absent_ops import absent
 from mindtorch_dispatch.arguments import ArgumentParser
 from mindtorch_dispatch.schema import parse_schema
 
@@ -31,3 +33,10 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 
 
 bind_nn_functions(globals())
+
+_missing = missing_attribute(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    found = absent(name, "_nn")
+    return found if found is not None else _missing(name)

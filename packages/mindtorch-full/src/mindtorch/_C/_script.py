@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
 
-__all__ = ["ScriptMethod", "ScriptModule", "ScriptObject"]
+__all__ = ["ScriptDict", "ScriptFunction", "ScriptList", "ScriptMethod", "ScriptModule", "ScriptObject", "TensorType"]
 
 
 class _Native:
@@ -24,8 +24,32 @@ class ScriptModule(ScriptObject):
     """What stands behind a module that TorchScript compiled."""
 
 
+class ScriptDict(_Native):
+    """A dictionary that TorchScript shares with Python."""
+
+
+class ScriptList(_Native):
+    """A list that TorchScript shares with Python."""
+
+
+class TensorType(_Native):
+    """The type of tensors in compiled code."""
+
+
+class ScriptFunction(_Native):
+    """A function that TorchScript compiled."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run it; there is none to run."""
+        raise TypeError("torch._C.ScriptFunction: nothing is compiled")
+
+
 class ScriptMethod(_Native):
     """A method that TorchScript compiled."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run it; there is none to run."""
+        raise TypeError("torch._C.ScriptMethod: nothing is compiled")
 
 
 adopt(globals())

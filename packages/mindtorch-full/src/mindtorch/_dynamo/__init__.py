@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch._dynamo import eval_frame
+from mindtorch._dynamo import config, eval_frame
 from mindtorch._dynamo.eval_frame import OptimizedModule
 from mindtorch._naming import adopt
 from mindtorch.compiler._eager import (
@@ -18,6 +18,7 @@ __all__ = [
     "OptimizedModule",
     "allow_in_graph",
     "assume_constant_result",
+    "config",
     "disable",
     "disallow_in_graph",
     "eval_frame",

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from mindtorch._inductor import config, utils
 from mindtorch._naming import adopt
 from mindtorch.compiler import cudagraph_mark_step_begin
 from mindtorch.compiler._eager import MODES, check_mode
 
-__all__ = ["cudagraph_mark_step_begin", "list_mode_options", "list_options"]
+__all__ = ["config", "cudagraph_mark_step_begin", "list_mode_options", "list_options", "utils"]
 
 
 def list_mode_options(mode: str | None = None, dynamic: bool | None = None) -> dict[str, Any]:

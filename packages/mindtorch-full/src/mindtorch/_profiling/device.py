@@ -16,4 +16,9 @@ class DeviceType(Enum):
     PrivateUse1 = 20
 
 
+def kineto_available() -> bool:
+    """Whether PyTorch's own tracing library is there; it never is."""
+    return False
+
+
 DeviceType.__module__ = torch_name("mindtorch.autograd")

@@ -18,7 +18,9 @@ from .._C import _is_multithreading_enabled as is_multithreading_enabled
 from .._C import _is_view_replay_enabled as is_view_replay_enabled
 from .._C._autograd import SavedTensor, _profiler_enabled
 from .._naming import adopt
+from .._profiling.device import kineto_available
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler
+from ._shapes import _calculate_shape
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .grad_mode import _force_original_view_tracking
 from .gradcheck import gradcheck, gradgradcheck
@@ -30,6 +32,7 @@ __all__ = [
     "NestedIOFunction",
     "SavedTensor",
     "Variable",
+    "_calculate_shape",
     "_engine_run_backward",
     "_force_original_view_tracking",
     "_profiler_enabled",
@@ -50,6 +53,7 @@ __all__ = [
     "inference_mode",
     "is_multithreading_enabled",
     "is_view_replay_enabled",
+    "kineto_available",
     "no_grad",
     "profiler",
     "set_detect_anomaly",

@@ -36,11 +36,25 @@ from ._forward_check import (
     tracked_numbers,
     tracked_of,
 )
+from ._jacobians import (
+    _get_numerical_jacobian,
+    _iter_tensors,
+    get_analytical_jacobian,
+    get_numerical_jacobian,
+)
 from ._mismatch import NOT_REENTRANT, mismatch, recomputed
 from ._numerical import analytical, flat_tensors, numerical, outputs_of
 from ._undefined_check import undefined_problem
 
-__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+__all__ = [
+    "GradcheckError",
+    "_get_numerical_jacobian",
+    "_iter_tensors",
+    "get_analytical_jacobian",
+    "get_numerical_jacobian",
+    "gradcheck",
+    "gradgradcheck",
+]
 
 
 class GradcheckError(RuntimeError):

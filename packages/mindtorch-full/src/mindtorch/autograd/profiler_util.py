@@ -11,6 +11,7 @@ from .._naming import adopt
 from .._profiling.device import DeviceType
 from ._event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval, Kernel, StringTable
 from ._event_table import TableOptions, table_text
+from ._event_table import format_time as _format_time
 
 __all__ = [
     "EventList",
@@ -20,6 +21,7 @@ __all__ = [
     "Interval",
     "Kernel",
     "StringTable",
+    "_format_time",
 ]
 
 

@@ -22,7 +22,9 @@ from mindtorch.backends import (
     nnpack,
     openmp,
     opt_einsum,
+    python_native,
     quantized,
+    xnnpack,
 )
 from mindtorch.backends._flags import allow_mutation, disable_global_flags, flags_frozen, give_class
 from mindtorch.backends._precision import get as _get_precision
@@ -45,8 +47,10 @@ __all__ = [
     "nnpack",
     "openmp",
     "opt_einsum",
+    "python_native",
     "quantized",
     "set_flags",
+    "xnnpack",
 ]
 
 

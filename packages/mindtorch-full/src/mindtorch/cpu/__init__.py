@@ -9,6 +9,7 @@ from typing import Any
 from mindtorch._absent import DeviceLike
 from mindtorch._naming import adopt
 from mindtorch.cpu import amp as amp
+from mindtorch.cpu._capabilities import capabilities
 
 __all__ = [
     "Event",
@@ -17,6 +18,7 @@ __all__ = [
     "current_device",
     "current_stream",
     "device_count",
+    "get_capabilities",
     "is_available",
     "is_initialized",
     "set_device",
@@ -111,6 +113,35 @@ def device_count() -> int:
 
 def set_device(device: DeviceLike) -> None:
     """Choose the current device; there is one."""
+
+
+def get_capabilities() -> dict[str, Any]:
+    """Return what the processor can do: the instructions it has, its name and its numbers of cores."""
+    return dict(capabilities())
+
+
+def _is_avx2_supported() -> bool:
+    return bool(capabilities().get("avx2"))
+
+
+def _is_avx512_supported() -> bool:
+    return all(capabilities().get(name) for name in ("avx512_f", "avx512_bw", "avx512_dq", "avx512_vl"))
+
+
+def _is_avx512_bf16_supported() -> bool:
+    return bool(capabilities().get("avx512_bf16"))
+
+
+def _is_vnni_supported() -> bool:
+    return bool(capabilities().get("avx512_vnni"))
+
+
+def _is_amx_tile_supported() -> bool:
+    return bool(capabilities().get("amx_tile"))
+
+
+def _is_amx_fp16_supported() -> bool:
+    return bool(capabilities().get("amx_fp16"))
 
 
 def current_device() -> str:

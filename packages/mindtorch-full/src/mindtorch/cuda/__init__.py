@@ -4,7 +4,7 @@ Behaviour and texts are those of torch's CPU build (`mindtorch._absent`).
 """
 
 from mindtorch._naming import adopt
-from mindtorch.cuda import amp, graphs, memory, nccl, nvtx, profiler, random, streams
+from mindtorch.cuda import amp, graphs, jiterator, memory, nccl, nvtx, profiler, random, streams
 from mindtorch.cuda._current import (
     StreamContext,
     current_stream,
@@ -121,6 +121,7 @@ __all__ = [
     "has_magma",
     "init",
     "ipc_collect",
+    "jiterator",
     "is_available",
     "is_bf16_supported",
     "is_current_stream_capturing",

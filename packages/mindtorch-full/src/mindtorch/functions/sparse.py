@@ -9,6 +9,7 @@ from mindtorch_storage.dtype import bool as bool_
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..sparse._invariants import invariants
 from ..tensor.construction import from_data
 from ..tensor.native import parsed_by
 
@@ -48,7 +49,7 @@ def sparse_coo_tensor(
         made = aten.sparse_coo_tensor(given_indices, given_values, **options)
     else:
         made = aten.sparse_coo_tensor(given_indices, given_values, list(size), **options)
-        if check_invariants:
+        if check_invariants or (check_invariants is None and invariants.checked):
             _check_range(given_indices, size)
             if is_coalesced:
                 _check_order(given_indices)

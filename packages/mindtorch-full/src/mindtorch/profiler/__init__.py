@@ -2,11 +2,11 @@
 
 from mindtorch._naming import adopt
 
-from .._profiling.device import DeviceType
+from .._profiling.device import DeviceType, kineto_available
 from .._profiling.record import record_function
 from . import profiler
 from .config import ExperimentalConfig as _ExperimentalConfig
-from .profiler import kineto_available, profile, supported_activities, tensorboard_trace_handler
+from .profiler import profile, supported_activities, tensorboard_trace_handler
 from .schedule import ProfilerAction, ProfilerActivity, schedule
 
 __all__ = [

@@ -45,11 +45,6 @@ def supported_activities() -> set[ProfilerActivity]:
     return {ProfilerActivity.CPU}
 
 
-def kineto_available() -> bool:
-    """Whether PyTorch's own tracing library is there; it never is."""
-    return False
-
-
 class profile:
     """Record the ops of the block. With a `schedule`, `step()` says where the program is, and every cycle's events go to
     `on_trace_ready(profile)`."""

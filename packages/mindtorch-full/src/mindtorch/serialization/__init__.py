@@ -39,6 +39,7 @@ from mindtorch.serialization._settings import (
     skip_data,
 )
 from mindtorch.serialization._settings import thread_state as _serialization_tls
+from mindtorch.serialization._versions import check_module_version_greater_or_equal
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import get_layout as _get_layout
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
@@ -56,6 +57,7 @@ __all__ = [
     "_get_layout",
     "_serialization_tls",
     "add_safe_globals",
+    "check_module_version_greater_or_equal",
     "clear_safe_globals",
     "default_restore_location",
     "get_crc32_options",

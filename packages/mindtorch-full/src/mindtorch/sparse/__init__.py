@@ -6,9 +6,10 @@ from typing import Any, NoReturn
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch.sparse._invariants import check_sparse_tensor_invariants
 from mindtorch.tensor.tensor import Tensor
 
-__all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
@@ -44,6 +45,13 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
         return values.sum(0)
     size = [length for one, length in enumerate(input.shape) if one not in dims]
     return torch.sparse_coo_tensor(indices[kept], values, size).coalesce()
+
+
+def sampled_addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Any = None
+) -> NoReturn:
+    """Raises: the product at the places of a compressed matrix is not offered."""
+    raise NotImplementedError("torch.sparse.sampled_addmm() takes compressed layouts, which are not offered")
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> NoReturn:

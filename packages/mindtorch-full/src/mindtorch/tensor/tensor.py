@@ -17,6 +17,8 @@ from mindtorch_storage.size import Size
 
 from .._overridable import make_methods_overridable, override_geometry, shortcuts
 from . import construction, indexing, printing, subclassing
+from .absent_ops import absent
+from .absent_ops import names as absent_names
 from .autograd import AutogradMixin
 from .composed import ComposedMixin
 from .conversion import ConversionMixin
@@ -272,6 +274,9 @@ def bind_operators() -> None:
             setattr(Tensor, name, method_of(name))
         if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
             setattr(Tensor, f"{name}_", method_of(f"{name}_"))
+    for name in absent_names("methods"):
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, absent(name, "methods"))
     set_tensor_class(Tensor)
     wired.override_owner = Tensor
     overrides.default_plain.add(Tensor)

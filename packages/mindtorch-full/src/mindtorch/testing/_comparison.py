@@ -8,6 +8,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch.distributed.tensor import DTensor
 
 from ._messages import (
     ErrorMeta,
@@ -46,6 +47,23 @@ _UNEXPECTED = (
     "If you are a developer and working on the comparison functions, "
     "please except the previous error and raise an expressive `ErrorMeta` instead."
 )
+
+
+def _unwrap_dtensor_for_comparison(actual: Any, expected: Any) -> tuple[Any, Any]:
+    """Return the local parts of two DTensors that are spread alike, and anything else as it is."""
+    spread = [isinstance(value, DTensor) for value in (actual, expected)]
+    if not any(spread):
+        return actual, expected
+    if not all(spread):
+        raise TypeError(
+            "Comparing a DTensor to a non-DTensor is ambiguous. Call .full_tensor() to compare the full logical tensor "
+            "or .to_local() to compare the local shard."
+        )
+    for name, shown in (("placements", "placements"), ("device_mesh", "device meshes")):
+        first, second = getattr(actual, name), getattr(expected, name)
+        if first != second:
+            raise AssertionError(f"DTensor {shown} do not match: {first} != {second}")
+    return actual.to_local(), expected.to_local()
 
 
 def originate_pairs(

@@ -91,11 +91,18 @@ class BooleanPair(Pair):
     """Two bools."""
 
     def __init__(self, actual: Any, expected: Any, *, id: tuple[Any, ...] = (), **other_parameters: Any) -> None:
-        self._check_inputs_isinstance(actual, expected, cls=(bool, np.bool_))
-        super().__init__(self._to_bool(actual), self._to_bool(expected), id=id, **other_parameters)
+        actual, expected = self._process_inputs(actual, expected, id=id)
+        super().__init__(actual, expected, id=id, **other_parameters)
 
-    @staticmethod
-    def _to_bool(bool_like: Any) -> bool:
+    @property
+    def _supported_types(self) -> tuple[type, ...]:
+        return (bool, np.bool_)
+
+    def _process_inputs(self, actual: Any, expected: Any, *, id: tuple[Any, ...]) -> list[bool]:
+        self._check_inputs_isinstance(actual, expected, cls=self._supported_types)
+        return [self._to_bool(value, id=id) for value in (actual, expected)]
+
+    def _to_bool(self, bool_like: Any, *, id: tuple[Any, ...]) -> bool:
         return bool(bool_like.item()) if isinstance(bool_like, np.bool_) else bool_like
 
     def compare(self) -> None:
@@ -126,8 +133,7 @@ class NumberPair(Pair):
         check_dtype: bool = False,
         **other_parameters: Any,
     ) -> None:
-        self._check_inputs_isinstance(actual, expected, cls=(*self._NUMBER_TYPES, np.number))
-        actual, expected = self._to_number(actual), self._to_number(expected)
+        actual, expected = self._process_inputs(actual, expected, id=id)
         super().__init__(actual, expected, id=id, **other_parameters)
         self.rtol, self.atol = get_tolerances(
             *[self._TYPE_TO_DTYPE[type(value)] for value in (actual, expected)], rtol=rtol, atol=atol, id=id
@@ -135,8 +141,15 @@ class NumberPair(Pair):
         self.equal_nan = equal_nan
         self.check_dtype = check_dtype
 
-    @staticmethod
-    def _to_number(number_like: Any) -> Any:
+    @property
+    def _supported_types(self) -> tuple[type, ...]:
+        return (*self._NUMBER_TYPES, np.number)
+
+    def _process_inputs(self, actual: Any, expected: Any, *, id: tuple[Any, ...]) -> list[Any]:
+        self._check_inputs_isinstance(actual, expected, cls=self._supported_types)
+        return [self._to_number(value, id=id) for value in (actual, expected)]
+
+    def _to_number(self, number_like: Any, *, id: tuple[Any, ...]) -> Any:
         return number_like.item() if isinstance(number_like, np.number) else number_like
 
     def compare(self) -> None:

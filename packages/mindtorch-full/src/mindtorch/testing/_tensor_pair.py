@@ -31,7 +31,7 @@ class TensorLikePair(Pair):
         check_stride: bool = False,
         **other_parameters: Any,
     ) -> None:
-        actual, expected = self._process_inputs(actual, expected, allow_subclasses=allow_subclasses)
+        actual, expected = self._process_inputs(actual, expected, id=id, allow_subclasses=allow_subclasses)
         super().__init__(actual, expected, id=id, **other_parameters)
         self.rtol, self.atol = get_tolerances(actual, expected, rtol=rtol, atol=atol, id=self.id)
         self.equal_nan = equal_nan
@@ -40,7 +40,9 @@ class TensorLikePair(Pair):
         self.check_layout = check_layout
         self.check_stride = check_stride
 
-    def _process_inputs(self, actual: Any, expected: Any, *, allow_subclasses: bool) -> tuple[Any, Any]:
+    def _process_inputs(
+        self, actual: Any, expected: Any, *, id: tuple[Any, ...], allow_subclasses: bool
+    ) -> tuple[Any, Any]:
         related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
         if not related or (not allow_subclasses and type(actual) is not type(expected)):
             self._inputs_not_supported()

@@ -20,7 +20,8 @@ __all__ = [
 ]
 
 _SUBMODULES = (
-    "_contextlib _device _foreach_utils _python_dispatch _pytree _typing_utils backend_registration checkpoint "
+    "_contextlib _device _import_utils _foreach_utils _triton cpp_extension "
+    "_python_dispatch _pytree _typing_utils backend_registration checkpoint "
     "benchmark collect_env data deterministic dlpack hooks model_zoo serialization weak"
 ).split()
 

@@ -1,7 +1,6 @@
 """Submodules of `torch.utils` that this library does not have, with the reason each gives."""
 
 ABSENT = {
-    "cpp_extension": "extensions are compiled against PyTorch's C++ headers, which MindTorch does not have",
     "mobile_optimizer": "TorchScript for mobile is not supported",
     "bundled_inputs": "TorchScript modules are not supported",
     "mkldnn": "modules that hold oneDNN tensors are not supported",

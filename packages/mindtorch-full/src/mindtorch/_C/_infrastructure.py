@@ -1,0 +1,166 @@
+"""What libraries and test infrastructure ask `torch._C` about the build, the thread and the tensors that are alive."""
+
+from __future__ import annotations
+
+import enum
+import threading
+import weakref
+from typing import Any
+
+from mindtorch.backends.cpu import get_cpu_capability
+from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
+from mindtorch_storage.tensor_base import TensorBase
+
+__all__ = [
+    "_DisableFuncTorch",
+    "_EnableTorchFunction",
+    "_TorchFunctionState",
+    "_WeakTensorRef",
+    "_add_cached_tensor",
+    "_get_cpu_capability",
+    "_get_graph_executor_optimize",
+    "_get_obj_in_tls",
+    "_get_torch_function_state",
+    "_is_cached_tensor",
+    "_is_key_in_tls",
+    "_jit_set_num_profiled_runs",
+    "_jit_set_profiling_executor",
+    "_remove_cached_tensor",
+    "_set_cached_tensors_enabled",
+    "_set_torch_function_state",
+    "_stash_obj_in_tls",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
+    "has_spectral",
+]
+
+has_lapack = has_mkl = has_openmp = has_spectral = True
+_get_cpu_capability = get_cpu_capability
+
+
+class _TorchFunctionState(enum.Enum):
+    """Who may override functions: everybody, modes alone, nobody."""
+
+    ENABLED = ALL_OVERRIDE
+    SUBCLASSES_DISABLED = ONLY_MODES_OVERRIDE
+    ALL_DISABLED = NONE_OVERRIDE
+
+
+def _get_torch_function_state() -> _TorchFunctionState:
+    return _TorchFunctionState(state.mode.function_override)
+
+
+def _set_torch_function_state(chosen: _TorchFunctionState) -> None:
+    state.mode = state.mode.replace(function_override=chosen.value)
+
+
+class _EnableTorchFunction:
+    """In the block, or from now on until the object is gone, functions may be overridden."""
+
+    def __init__(self) -> None:
+        self._before = state.mode.function_override
+        self._set(ALL_OVERRIDE)
+
+    @staticmethod
+    def _set(override: int) -> None:
+        state.mode = state.mode.replace(function_override=override)
+
+    def __enter__(self) -> None:
+        self._set(ALL_OVERRIDE)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        self._set(self._before)
+
+
+class _DisableFuncTorch:
+    """A block outside of all transforms. They take hold of tensors, not of the thread, so there is nothing to leave."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        return None
+
+
+class _WeakTensorRef:
+    """A reference that does not keep a tensor alive."""
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self._reference = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Return whether the tensor is gone."""
+        return self._reference() is None
+
+
+class _OfThread(threading.local):
+    """Objects that a thread keeps by name."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+
+_of_thread = _OfThread()
+
+
+def _stash_obj_in_tls(key: str, value: Any) -> None:
+    _of_thread.kept[key] = value
+
+
+def _get_obj_in_tls(key: str) -> Any:
+    if key not in _of_thread.kept:
+        raise RuntimeError(f"Getting {key} from ThreadLocalPythonObjects, but it was not set")
+    return _of_thread.kept[key]
+
+
+def _is_key_in_tls(key: str) -> bool:
+    return key in _of_thread.kept
+
+
+_cached_ids: dict[int, Any] = {}
+_caching = {"enabled": False}
+
+
+def _set_cached_tensors_enabled(enabled: bool) -> None:
+    _caching["enabled"] = enabled
+
+
+def _add_cached_tensor(tensor: TensorBase) -> None:
+    """Mark a tensor as the cache's own, whose gradient is not to be taken over by another."""
+    if not _is_cached_tensor(tensor):
+        key = id(tensor)
+        _cached_ids[key] = weakref.ref(tensor, lambda _: _cached_ids.pop(key, None))
+
+
+def _remove_cached_tensor(tensor: TensorBase) -> None:
+    _cached_ids.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor: TensorBase) -> bool:
+    return _caching["enabled"] and id(tensor) in _cached_ids
+
+
+_executor = {"profiling": True, "optimize": True, "runs": 1}
+
+
+def _switch(name: str, value: Any) -> Any:
+    before = _executor[name]
+    if value is not None:
+        _executor[name] = value
+    return before
+
+
+def _jit_set_profiling_executor(profiling: bool) -> bool:
+    """Keep the switch of compiled code, of which there is none, and return what it was."""
+    return bool(_switch("profiling", profiling))
+
+
+def _get_graph_executor_optimize(optimize: bool | None = None) -> bool:
+    """Return the switch of compiled code, of which there is none; given a value, set it."""
+    return bool(_switch("optimize", optimize))
+
+
+def _jit_set_num_profiled_runs(runs: int) -> int:
+    """Keep the number, which nothing reads, and return what it was."""
+    return int(_switch("runs", runs))

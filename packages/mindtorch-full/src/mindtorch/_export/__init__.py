@@ -1,0 +1,1 @@
+"""`torch._export`: what programs mark for an exporter."""

@@ -1,0 +1,1 @@
+"""`torch._vendor.packaging`: versions as PEP 440 orders them."""

@@ -1,0 +1,52 @@
+"""PyTorch's own tests hold what the board says, in an environment without torch."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITE = Path(__file__).parents[1] / "pytorch_suite"
+BOARD = json.loads((SUITE / "board.json").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_test_of_pytorch_got_worse():
+    if importlib.util.find_spec("torch") is not None:
+        pytest.skip("the suite runs where torch is not installed")
+    folders = [os.environ.get(name) for name in ("PYTORCH_TESTS", "PYTORCH_INFRASTRUCTURE")]
+    if not all(folders):
+        pytest.skip("PyTorch's tests are not here: PYTORCH_TESTS and PYTORCH_INFRASTRUCTURE name no folders")
+    number = os.environ.get("MINDTORCH_SUITE_ROTATION") or "0"
+    done = subprocess.run(
+        [sys.executable, str(SUITE), "check", "--rotation", number, "--seconds", "240"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_board_has_a_reason_for_each_test_that_fails():
+    entries = [entry for held in BOARD.values() for entry in held.values()]
+    assert len(entries) >= 4776
+    assert all(entry == "pass" or (entry.startswith("fail: ") and "no reason" not in entry) for entry in entries)
+
+
+def test_the_status_page_is_that_of_the_board():
+    done = subprocess.run([sys.executable, str(SUITE), "docs", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_board_never_takes_a_worse_result(monkeypatch):
+    monkeypatch.syspath_prepend(str(SUITE))
+    board = importlib.import_module("board")
+    held = {"A::test_a": "pass", "A::test_b": "fail: x"}
+    worse = {"A::test_a": {"status": "fail", "reason": "AssertionError: at 0x7f3a in /tmp/x.py"}}
+    assert board.lost(held, worse) == ["A::test_a: was pass, now fail: AssertionError: at 0x… in PATH"]
+    assert board.lost(held, {"A::test_a": {"status": "pass", "reason": ""}}) == []
+    assert board.merge(held, {"A::test_b": {"status": "pass", "reason": ""}}) == {
+        "A::test_a": "fail: not collected",
+        "A::test_b": "pass",
+    }

@@ -1,0 +1,83 @@
+"""The board: which of PyTorch's tests pass here, of those that pass on torch itself. It may only improve."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+from runner import Outcomes
+from sources import HERE
+
+BOARD = HERE / "board.json"
+PAGE = HERE.parents[1] / "docs" / "status" / "pytorch.md"
+
+Board = dict[str, dict[str, str]]
+"""File, test: `pass`, or `fail: ` and the reason. Only tests that pass on torch 2.13.0 are in it."""
+
+
+def load(path: Path = BOARD) -> dict:
+    """Return what the file holds; an empty dict when there is none."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def save(board: Board) -> None:
+    """Write the board to its file."""
+    BOARD.write_text(json.dumps(board, indent=0, sort_keys=True) + "\n")
+
+
+def entry(outcome: dict[str, str] | None) -> str:
+    """Return what the board says of an outcome."""
+    if outcome is None:
+        return "fail: not collected"
+    if outcome["status"] == "pass":
+        return "pass"
+    reason = re.sub(r"0x[0-9a-f]+", "0x…", outcome["reason"])
+    reason = re.sub(r"(?<![\w.])/[^\s'\",]*", "PATH", reason)
+    reason = re.sub(r"\(pid\(s\) \d+\)", "(pid(s) N)", reason)
+    return f"fail: {reason[:160].strip() or 'no reason recorded'}"
+
+
+def lost(held: dict[str, str], found: Outcomes, ids: set[str] | None = None) -> list[str]:
+    """Return the tests that the board calls passing and that pass no more; with ``ids``, of these alone."""
+    return [
+        f"{test}: was pass, now {entry(found.get(test))}"
+        for test, status in held.items()
+        if status == "pass" and (ids is None or test in ids) and entry(found.get(test)) != "pass"
+    ]
+
+
+def merge(held: dict[str, str], found: Outcomes) -> dict[str, str]:
+    """Return the entries of one file after a whole run of it."""
+    return {test: entry(found.get(test)) for test in held}
+
+
+def counts(board: Board) -> tuple[int, int]:
+    """Return how many tests pass, and of how many."""
+    entries = [status for held in board.values() for status in held.values()]
+    return entries.count("pass"), len(entries)
+
+
+def page(board: Board) -> str:
+    """Return the status page."""
+    passed, total = counts(board)
+    lines = [
+        "# PyTorch's own tests, torch not installed",
+        "",
+        "Written by `python tests-integration/pytorch_suite update`. The tests are those of PyTorch 2.6.0 (Debian's source",
+        "package), on the CPU, with `torch.testing._internal` of 2.13.0. Counted are tests that pass on torch 2.13.0.",
+        "",
+        f"**{passed} of {total} pass ({passed / max(total, 1):.1%}).**",
+        "",
+        "| file | pass | of | |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, held in sorted(board.items()):
+        good = list(held.values()).count("pass")
+        lines.append(f"| {name} | {good} | {len(held)} | {good / len(held):.1%} |")
+    reasons = Counter(re.sub(r"\d+", "N", status) for held in board.values() for status in held.values())
+    del reasons["pass"]
+    lines += ["", "## Why the others fail", ""]
+    lines += [f"- {number} × {reason.removeprefix('fail: ')}" for reason, number in reasons.most_common()]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,76 @@
+"""Runs one of PyTorch's test files in processes of its own and reads what the recorder wrote."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import recorder
+from sources import HERE, infrastructure, tests
+
+Outcomes = dict[str, dict[str, str]]
+_CRASHES = 20  # a file that ends its process more often is given up
+
+
+def _environment(record: Path, shard: str, ids: Path | None, proxy: bool) -> dict[str, str]:
+    folder = tests()
+    path = [str(HERE), str(folder)]
+    environment = {
+        **os.environ,
+        "MINDTORCH_SUITE_RECORD": str(record),
+        "MINDTORCH_SUITE_SHARD": shard,
+        "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu",
+        "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+    }
+    if ids is not None:
+        environment["MINDTORCH_SUITE_IDS"] = str(ids)
+    if proxy:
+        path.append(str(infrastructure()))
+        environment["MINDTORCH_TORCH_PATH"] = str(infrastructure())
+    environment["PYTHONPATH"] = os.pathsep.join(path)
+    if proxy:
+        # What the tests start as programs of their own has to find the same torch.
+        code = "import os; from mindtorch_proxy.environment import hand_on; hand_on(os.environ); print(os.environ['PYTHONPATH'])"
+        handed = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        environment |= {"PYTHONPATH": handed.stdout.strip(), "MINDTORCH": "1"}
+    return environment
+
+
+def run_file(
+    name: str, *, proxy: bool = True, shard: str = "1/1", timeout: int = 120, ids: set[str] | None = None
+) -> Outcomes:
+    """Return, per test, its status (pass, fail, skip) and the reason of a failure; ``ids`` leaves the others out."""
+    folder = tests()
+    if folder is None or infrastructure() is None:
+        raise RuntimeError("PyTorch's tests are not here; `fetch --torch PYTHON` brings them")
+    command = [sys.executable, "-m", "pytest", "--noconftest", "-q", "-p", "no:cacheprovider", "-p", "recorder"]
+    if proxy:
+        command += ["-p", "mindtorch_proxy.pytest_plugin"]
+    command += ["--timeout", str(timeout), "--tb", "short", "-o", "addopts=", name]
+    with tempfile.TemporaryDirectory() as scratch:
+        record = Path(scratch) / "record.jsonl"
+        record.touch()
+        wanted = None
+        if ids is not None:
+            wanted = Path(scratch) / "ids"
+            wanted.write_text("\n".join(sorted(ids)))
+        environment = _environment(record, shard, wanted, proxy)
+        outcomes: Outcomes = {}
+        for _ in range(_CRASHES):
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            outcomes, running = recorder.read(record)
+            if running is None:
+                break
+            reason = f"the process ended with {done.returncode}"
+            with record.open("a") as held:
+                held.write(f'{{"test": "{running}", "status": "fail", "reason": "{reason}"}}\n')
+            outcomes[running] = {"status": "fail", "reason": reason}
+    if not outcomes:
+        raise RuntimeError(f"no test of {name} ran:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
+    return outcomes

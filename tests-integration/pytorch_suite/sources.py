@@ -1,0 +1,115 @@
+"""Finds PyTorch's tests and the infrastructure they stand on. Both lie outside of what git tracks.
+
+The tests are those of Debian's source package `pytorch`, or of any folder that `PYTORCH_TESTS` names. What they import
+as `torch.testing._internal`, and the package `torchgen`, are copied from an installed torch 2.13.0; nothing else of it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CACHE = ROOT / ".hatch" / "pytorch-tests"
+PACKAGE = "pytorch=2.6.0+dfsg-7"
+TORCH = "2.13.0"
+_WHERE = "import importlib.util, json; print(json.dumps([importlib.util.find_spec(n).origin for n in ('torch', 'torchgen')]))"
+
+
+def tests() -> Path | None:
+    """Return the folder `test` of the sources, None where there is none."""
+    for folder in (os.environ.get("PYTORCH_TESTS"), str(CACHE / "source" / "test")):
+        if folder and (Path(folder) / "test_torch.py").exists():
+            return Path(folder).resolve()
+    return None
+
+
+def infrastructure() -> Path | None:
+    """Return the folder with `torch/testing/_internal`, None where there is none."""
+    for folder in (os.environ.get("PYTORCH_INFRASTRUCTURE"), str(CACHE / "infrastructure")):
+        if folder and (Path(folder) / "torch" / "testing" / "_internal").is_dir():
+            return Path(folder).resolve()
+    return None
+
+
+def fetch(torch_python: str | None) -> None:
+    """Bring the tests here, and with the interpreter of an environment that has torch, what they stand on."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    if tests() is None:
+        _unpack(_download())
+    if infrastructure() is None:
+        _copy_infrastructure(torch_python or sys.executable)
+
+
+def _apt_sources() -> str:
+    """Return the machine's package sources of Debian, asked for sources of the releases that have the package."""
+    kept = []
+    for file in sorted(Path("/etc/apt/sources.list.d").glob("*.sources")):
+        for block in file.read_text().split("\n\n"):
+            fields = [line for line in block.splitlines() if not line.startswith("#")]
+            suites = next((line for line in fields if line.startswith("Suites:")), "")
+            if "security" in suites or not any("debian" in line for line in fields):
+                continue
+            kept.append("\n".join(_as_sources(line) for line in fields))
+    if not kept:
+        raise RuntimeError("no package sources of Debian are set up here; name the folder `test` in PYTORCH_TESTS")
+    return "\n\n".join(kept) + "\n"
+
+
+def _as_sources(line: str) -> str:
+    if line.startswith("Types:"):
+        return "Types: deb-src"
+    return "Suites: trixie" if line.startswith("Suites:") else line
+
+
+def _download() -> Path:
+    """Download the source package with a configuration of its own, so that the machine's stays as it is."""
+    home = CACHE / "apt"
+    for folder in ("lists/partial", "archives/partial"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    listed = home / "debian.sources"
+    listed.write_text(_apt_sources())
+    options = [
+        f"-oDir::Etc::sourcelist={listed}",
+        "-oDir::Etc::sourceparts=/dev/null",
+        f"-oDir::State::lists={home / 'lists'}",
+        f"-oDir::Cache::archives={home / 'archives'}",
+    ]
+    subprocess.run(["apt-get", *options, "-q", "update"], cwd=home, check=True)
+    subprocess.run(["apt-get", *options, "-q", "source", "--download-only", PACKAGE], cwd=home, check=True)
+    return next(home.glob("pytorch_*.orig.tar.*"))
+
+
+def _unpack(archive: Path) -> None:
+    """Unpack the tests, and the tables of operators that some of them read."""
+    target = CACHE / "source"
+    wanted = (
+        "test/",
+        "aten/src/ATen/native/native_functions.yaml",
+        "aten/src/ATen/native/tags.yaml",
+        "tools/autograd/",
+    )
+    with tarfile.open(archive) as held:
+        for member in held:
+            member.name = member.name.partition("/")[2]
+            if member.name.startswith(wanted):
+                held.extract(member, target, filter="data")
+
+
+def _copy_infrastructure(python: str) -> None:
+    found = subprocess.run([python, "-c", _WHERE], capture_output=True, text=True)
+    if found.returncode:
+        raise RuntimeError(f"there is no torch beside {python}; name an interpreter that has {TORCH} with --torch")
+    torch, torchgen = (Path(origin).parent for origin in json.loads(found.stdout))
+    if not (torch / "version.py").read_text().count(TORCH):
+        raise RuntimeError(f"the torch beside {python} is another release than {TORCH}")
+    target = CACHE / "infrastructure"
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(torch / "testing" / "_internal", target / "torch" / "testing" / "_internal", ignore=skipped)
+    shutil.copytree(torchgen, target / "torchgen", ignore=skipped)
