@@ -4,7 +4,7 @@ from mindtorch._naming import adopt
 
 from .._profiling.device import DeviceType, kineto_available
 from .._profiling.record import record_function
-from . import profiler
+from . import itt, profiler
 from .config import ExperimentalConfig as _ExperimentalConfig
 from .profiler import profile, supported_activities, tensorboard_trace_handler
 from .schedule import ProfilerAction, ProfilerActivity, schedule
@@ -14,6 +14,7 @@ __all__ = [
     "ProfilerAction",
     "ProfilerActivity",
     "_ExperimentalConfig",
+    "itt",
     "kineto_available",
     "profile",
     "profiler",

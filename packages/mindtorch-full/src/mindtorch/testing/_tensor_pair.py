@@ -7,9 +7,19 @@ from typing import Any
 
 import mindtorch as torch
 
-from ._messages import Identifier, make_scalar_mismatch_msg, make_tensor_mismatch_msg
+from ._messages import ErrorMeta, Identifier, make_scalar_mismatch_msg, make_tensor_mismatch_msg
 from ._pairs import Pair
 from ._tolerances import get_tolerances
+
+_LAYOUTS = (
+    torch.strided,
+    torch.jagged,
+    torch.sparse_coo,
+    torch.sparse_csr,
+    torch.sparse_csc,
+    torch.sparse_bsr,
+    torch.sparse_bsc,
+)
 
 
 class TensorLikePair(Pair):
@@ -46,7 +56,14 @@ class TensorLikePair(Pair):
         related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
         if not related or (not allow_subclasses and type(actual) is not type(expected)):
             self._inputs_not_supported()
-        return self._to_tensor(actual), self._to_tensor(expected)
+        actual, expected = self._to_tensor(actual), self._to_tensor(expected)
+        for tensor in (actual, expected):
+            self._check_supported(tensor, id=id)
+        return actual, expected
+
+    def _check_supported(self, tensor: Any, *, id: tuple[Any, ...]) -> None:
+        if tensor.layout not in _LAYOUTS:
+            raise ErrorMeta(ValueError, f"Unsupported tensor layout {tensor.layout}", id=id)
 
     def _to_tensor(self, tensor_like: Any) -> Any:
         if isinstance(tensor_like, torch.Tensor):
