@@ -1,11 +1,11 @@
 """`torch.utils._import_utils`: whether other modules are there."""
 
 import functools
-import importlib
 import importlib.util
 from types import ModuleType
 
 from mindtorch._naming import adopt
+from mindtorch_storage.lazy_import import load
 
 __all__ = ["dill_available", "import_dill"]
 
@@ -29,7 +29,7 @@ def import_dill() -> ModuleType | None:
     """Return the module `dill`, None where there is none; the pickler of the standard library stays as it is."""
     if not dill_available():
         return None
-    dill = importlib.import_module("dill")
+    dill = load("dill")
     dill.extend(use_dill=False)  # importing it puts its reductions into `pickle`
     return dill
 
