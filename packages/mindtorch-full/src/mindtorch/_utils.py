@@ -202,7 +202,6 @@ def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
     return tuple(views)
 
 
-<<<<<<< HEAD
 def _get_available_device_type() -> str | None:
     """Return the type of the accelerator that is there, None without one."""
     device = mindtorch.accelerator.current_accelerator(check_available=True)
@@ -239,13 +238,13 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         kind = _get_available_device_type()
         return _get_device_module(kind).current_device() if kind is not None else None
     return index
-=======
+
+
 def _is_privateuse1_backend_available() -> bool:
     """Whether the device of another distribution is registered and there."""
     module = getattr(mindtorch, load("mindtorch.utils.backend_registration")._get_privateuse1_backend_name(), None)
     is_available = getattr(module, "is_available", None)
     return bool(is_available is not None and is_available())
->>>>>>> 8a3698c (PyTorch's own tests run: their infrastructure imports through the proxy, a tool runs and records them)
 
 
 class KeyErrorMessage(str):

@@ -96,8 +96,15 @@ from mindtorch._C._modes import (
     _push_on_torch_function_stack,
     _TorchDispatchModeKey,
 )
-<<<<<<< HEAD
-from mindtorch._C._script import ScriptMethod, ScriptModule, ScriptObject
+from mindtorch._C._script import (
+    ScriptDict,
+    ScriptFunction,
+    ScriptList,
+    ScriptMethod,
+    ScriptModule,
+    ScriptObject,
+    TensorType,
+)
 from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _are_functorch_transforms_active,
     _get_cudnn_enabled,
@@ -112,30 +119,14 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_set_profiling_mode,
     _jit_set_texpr_fuser_enabled,
 )
-from mindtorch._naming import adopt, torch_name
-=======
-from mindtorch._C._script import (
-    ScriptDict,
-    ScriptFunction,
-    ScriptList,
-    ScriptMethod,
-    ScriptModule,
-    ScriptObject,
-    TensorType,
-)
 from mindtorch._C._variable_functions import _VariableFunctions
-from mindtorch._naming import adopt
->>>>>>> 8a3698c (PyTorch's own tests run: their infrastructure imports through the proxy, a tool runs and records them)
+from mindtorch._naming import adopt, torch_name
 from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch.utils.backend_registration import _get_privateuse1_backend_name
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
 from mindtorch_cpu.generator import Generator  # noqa: F401 (its name in torch)
-<<<<<<< HEAD
-from mindtorch_dispatch.errors import LinAlgError as _LinAlgError  # noqa: F401 - its name in torch
-=======
 from mindtorch_dispatch.errors import LinAlgError as _LinAlgError
->>>>>>> 8a3698c (PyTorch's own tests run: their infrastructure imports through the proxy, a tool runs and records them)
 from mindtorch_dispatch.override.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
