@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import json
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import affected
+import any_count
 import budgets
 import members as workspace
 import type_errors
@@ -162,6 +164,17 @@ def test_type_errors_only_become_fewer():
     assert type_errors.compare(found, {"a.py": 2, "b.py": 1}) == []
     assert "more than needed" in type_errors.compare(found, {"a.py": 3, "b.py": 1})[0]
     assert type_errors.compare(found, {"a.py": 2}) == ["b.py:1: error: z", "b.py: 1 type errors, 0 allowed"]
+
+
+def test_parameters_that_are_any_only_become_fewer():
+    text = "def f(self, a: Any, b: int | Any, *c: Any, d, e: list[Any], g: Callable[..., Any]) -> Any: ..."
+    assert any_count.count(text) == (6, 4)
+    found = {"a": {"parameters": 100, "any": 31}}
+    assert any_count.compare(found, {"a": {"thousandths": 310}}) == []
+    assert any_count.compare(found, {"a": {"thousandths": 309}}) == [
+        "a: 31.0 % of the parameters are Any, 30.9 % at most"
+    ]
+    assert any_count.compare(any_count.figures(), json.loads(any_count.BOARD.read_text())) == []
 
 
 def run_tool(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
@@ -144,7 +144,7 @@ def backward(
     if inputs is not None:
         for item in _as_tuple(inputs):
             if isinstance(item, TensorBase):
-                item.retain_grad()  # nothing for a leaf; torch's error where no gradient can come
+                cast(Any, item).retain_grad()  # nothing for a leaf; torch's error where no gradient can come
         edges = [_input_edge(item) for item in _as_tuple(inputs)]
     _run(_roots(outputs, grads), keep_graph=keep, create_graph=create_graph, inputs=edges)
 
@@ -216,7 +216,10 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs) if inputs is not None else tuple(inputs)
+    outputs = _as_tuple(outputs)
+    if inputs is None:
+        raise TypeError("'NoneType' object is not iterable")
+    inputs = _as_tuple(inputs)
     if any(not isinstance(output, (TensorBase, GradientEdge)) for output in outputs):
         raise AssertionError("Expected output to be a torch.Tensor")
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)

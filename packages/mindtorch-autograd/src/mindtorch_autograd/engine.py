@@ -11,7 +11,7 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_dispatch.execute.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.interface.native import native_path
@@ -21,7 +21,7 @@ from mindtorch_storage.references import is_unshared
 
 from . import accumulate, anomaly
 from .hooks import run_post_hooks, run_pre_hooks, run_retain_hooks, run_tensor_hooks
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, Node, OpNode
 from .reduction import fit
 
 NESTING = 15
@@ -33,7 +33,8 @@ _anomaly = anomaly._settings
 
 def running_tasks() -> list[GraphTask]:
     """Return this thread's running backward passes, the innermost one last."""
-    return _local.__dict__.setdefault("tasks", [])
+    found: list[GraphTask] = _local.__dict__.setdefault("tasks", [])
+    return found
 
 
 def current_task() -> GraphTask | None:
@@ -76,7 +77,7 @@ class GraphTask:
         self.node: Node | None = None
         self.callbacks: list[Callable[[], None]] = []
         self.number = next(GraphTask.numbers)
-        self.recording = state.recording if state.mode.profiling else None
+        self.recording: Any = state.recording if state.mode.profiling else None
 
     def aim_at(self, roots: Sequence[Node], inputs: Sequence[tuple[Node, int]], capture: bool) -> None:
         """Restrict the pass to what leads to `inputs`; with `capture` their gradients are kept, not accumulated."""
@@ -277,7 +278,7 @@ class GraphTask:
             if recorder is None:
                 node.release()
             elif recorder.saves_tensors:
-                node._saved = None
+                cast(OpNode, node)._saved = None
         return fitted
 
     @staticmethod

@@ -13,7 +13,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_dispatch.arguments.bound import Bound
 from mindtorch_dispatch.call import aten, call_overload
@@ -331,7 +331,7 @@ def _write(row: OpRow, values: list[Any]) -> Any:
         for item in result._grad_fn.saved_targets():
             attach(item, before)
     with mode_set(forward_ad=False):
-        target.copy_(result)
+        cast(Any, target).copy_(result)
     tangent = tangents[0]
     if tangent is not None or tangent_of(target) is not None:
         with mode_set(forward_ad=False):

@@ -143,7 +143,7 @@ class BackwardCFunction(Node, FunctionCtx):
         if task is not None and not task.keep_graph:
             self._saved = None
 
-    def apply(self, grads: list[Any]) -> Sequence[Any]:  # type: ignore[override]
+    def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Run the user's backward and check what it returns."""
         given = list(grads[: len(self._outputs)])
         if self.materialize_grads:

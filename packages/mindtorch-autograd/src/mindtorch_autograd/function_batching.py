@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mindtorch_dispatch.batching import Batch, lifted, open_level, unwrapped, without_history, wrapped
 from mindtorch_dispatch.batching.levels import batch_at, below
@@ -30,7 +30,10 @@ VmapInfo.__module__ = "torch._functorch.autograd_function"
 
 def innermost(values: Sequence[Any]) -> int:
     """Return the level of the innermost batched tensor among arguments, 0 when there is none."""
-    return max((one._storage.level for one in _leaves(values) if isinstance(one, TensorBase) and one._wraps), default=0)
+    return max(
+        (cast(Any, one._storage).level for one in _leaves(values) if isinstance(one, TensorBase) and one._wraps),
+        default=0,
+    )
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -12,6 +12,10 @@ class FunctionCtx:
     """What `forward` and `backward` of a custom function share."""
 
     __module__ = "torch.autograd.function"
+    to_save: tuple[Any, ...] | None
+    saved_for_forward: tuple[Any, ...] | None
+    dirty_tensors: tuple[Any, ...] | None
+    non_differentiable: tuple[Any, ...] | None
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for `backward`; read them there as `ctx.saved_tensors`."""

@@ -28,7 +28,7 @@ class GradientEdge(NamedTuple):
         return self.node._outputs[self.output_nr]
 
 
-def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
+def get_gradient_edge(tensor: Any) -> GradientEdge:
     """Return the edge that gradients of `tensor` take; RuntimeError when it requires none."""
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")

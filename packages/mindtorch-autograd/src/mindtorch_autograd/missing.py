@@ -27,7 +27,7 @@ class MissingRecorder:
         self.sources = [
             source
             for source, value in zip(wanted.sources, wanted.values, strict=True)
-            if isinstance(value, TensorBase) and value._sig.requires_grad
+            if source is not None and isinstance(value, TensorBase) and value._sig.requires_grad
         ]
 
     check = staticmethod(check_inplace)

@@ -7,7 +7,7 @@ import inspect
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from mindtorch_dispatch.state import state
 
@@ -51,7 +51,7 @@ class ModeContext:
         if inspect.isclass(fn):
             warnings.warn(_CLASS_TEXT, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(fn):
-            return _decorated_generator(self, fn)
+            return cast(F, _decorated_generator(self, fn))
 
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:

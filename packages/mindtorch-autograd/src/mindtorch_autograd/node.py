@@ -175,7 +175,8 @@ class OpNode(Node):
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Run the formulas; see `recorder`."""
-        return self._recorder.backward(self, grads)
+        found: Sequence[Any] = self._recorder.backward(self, grads)
+        return found
 
     def release(self) -> None:
         """Drop the saved tensors; a second backward raises torch's error."""
@@ -184,7 +185,8 @@ class OpNode(Node):
 
     def saved_targets(self) -> list[Any]:
         """The copies that an in-place op saved of its target's value before the write."""
-        return self._recorder.saved_targets(self)
+        found: list[Any] = self._recorder.saved_targets(self)
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
@@ -205,6 +207,8 @@ class NotImplementedNode(Node):
     """Node of an op without a derivative row: recording works, running it raises."""
 
     __slots__ = ("op_name",)
+
+    op_name: str
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
         """Raise torch's error for an op without a derivative."""
@@ -256,7 +260,8 @@ def meta_of(tensor: TensorBase) -> AutogradMeta:
     meta = tensor._meta
     if meta is None:
         meta = tensor._meta = AutogradMeta()
-    return meta
+    found: AutogradMeta = meta
+    return found
 
 
 def accumulator(tensor: TensorBase) -> AccumulateGrad:
@@ -268,4 +273,5 @@ def accumulator(tensor: TensorBase) -> AccumulateGrad:
         node.variable = tensor
         node._hooks = None
         meta.accumulator = weakref.ref(node)
-    return node
+    found: AccumulateGrad = node
+    return found

@@ -308,10 +308,10 @@ class _Layout:
         as_list = formula.joint or isinstance(first, (list, tuple))
         self.formulas.append((formula.fn, _selection(places), targets, as_list, 1 in places, places))
 
-    def _save(self, parameter: str, formula: Formula) -> Any:
+    def _save(self, parameter: str, formula: Formula | None) -> Any:
         """Return the parameter's constant; note a save for what differs from call to call."""
         place = len(self.environment)
-        if parameter == "needs":
+        if parameter == "needs" and formula is not None:
             return tuple(requires(self.wanted.values[self.arguments[name]]) for name in formula.arguments)
         if parameter.startswith("result") and parameter not in self.arguments:
             self.saves.append(("result", int(parameter[6:] or 0), place))

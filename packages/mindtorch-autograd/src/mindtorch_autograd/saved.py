@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.wiring import wired
@@ -84,7 +84,7 @@ def alias_of(tensor: TensorBase) -> TensorBase:
 def _detached(tensor: TensorBase) -> TensorBase:
     """As `alias_of`, by the operator that handlers in Python see."""
     with mode_set(exclude=state.mode.exclude | AUTOGRAD_MASK):
-        made = aten.detach(tensor)
+        made: TensorBase = aten.detach(tensor)
     made._counter = tensor._counter
     return made
 
@@ -170,7 +170,7 @@ def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> 
     tensor = share_bytes(type(alias), alias._sig.spec.tracked, alias)
     owner = item.owner() if item.owner is not None else None
     tensor._grad_fn = node if owner is None else owner
-    tensor._output_nr = item.number if owner is None else 0
+    tensor._output_nr = cast(int, item.number) if owner is None else 0
     if alias._meta is not None and alias._meta.tangents:
         meta_of(tensor).tangents = dict(alias._meta.tangents)
     return tensor

@@ -120,7 +120,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return run_again(plan, args, error)
 
     def keyed(*args: Any, **kwargs: Any) -> Any:
-        part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)
+        part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)  # type: ignore[misc]
         if part is None:
             return call(*args, **kwargs)
         key = (state.mode, args[0]._sig, len(args), part)

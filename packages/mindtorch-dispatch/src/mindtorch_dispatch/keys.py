@@ -61,6 +61,8 @@ class DispatchKeySet:
 
     __slots__ = ("mask",)
 
+    mask: int
+
     def __init__(self, keys: Iterable[DispatchKey] | DispatchKeySet | int = ()) -> None:
         if isinstance(keys, DispatchKeySet):
             mask = keys.mask

@@ -170,7 +170,7 @@ class TensorBase:
 
 def make_tensor(
     cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[Any]
-) -> Any:
+) -> TensorBase:
     """Return a `cls` without autograd history over the given memory; see the slots above for the invariants."""
     tensor = object.__new__(cls)
     tensor._sig = sig
@@ -206,7 +206,7 @@ def is_bare(tensor: TensorBase) -> bool:
         return False
 
 
-def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> Any:
+def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> TensorBase:
     """Return a `cls` without autograd history over the bytes and version counter of `tensor`, which may wait for them."""
     pipe = thread.pipe
     if tensor._wraps:

@@ -1,10 +1,12 @@
 """Derivatives of random ops: what a fill overwrites has gradient zero."""
 
+from typing import Any
+
 from mindtorch_autograd.derivative import NON_DIFFERENTIABLE, derivative
 from mindtorch_dispatch.call import aten
 
 
-def _zeros(grad):
+def _zeros(grad: Any) -> Any:
     return aten.zeros_like(grad)
 
 

@@ -11,7 +11,13 @@ from ..derivative import derivative
 
 def _plain(name: str, dims: int) -> tuple[Any, Any]:
     """Return the formulas of a resize without corners to align."""
-    forward, backward = (lambda: getattr(aten, name).default), (lambda: getattr(aten, f"{name}_backward"))
+
+    def forward() -> Any:
+        return getattr(aten, name).default
+
+    def backward() -> Any:
+        return getattr(aten, f"{name}_backward")
+
     if dims == 1:
         return (
             lambda grad, self_spec, output_size, scales: backward()(grad, output_size, list(self_spec.shape), scales),
@@ -36,7 +42,13 @@ def _plain(name: str, dims: int) -> tuple[Any, Any]:
 
 def _aligned(name: str, dims: int) -> tuple[Any, Any]:
     """Return the formulas of a resize that may align corners."""
-    forward, backward = (lambda: getattr(aten, name).default), (lambda: getattr(aten, f"{name}_backward"))
+
+    def forward() -> Any:
+        return getattr(aten, name).default
+
+    def backward() -> Any:
+        return getattr(aten, f"{name}_backward")
+
     if dims == 1:
         return (
             lambda grad, self_spec, output_size, align_corners, scales: backward()(

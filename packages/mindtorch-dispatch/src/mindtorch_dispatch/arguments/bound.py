@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -30,6 +30,11 @@ class Bound:
         self.requires_grad = False
         self.cacheable = True
         self.overload = False
+
+    @property
+    def first_source(self) -> int:
+        """Where the first value came from; an operator that is planned by it is given one."""
+        return cast(int, self.sources[0])
 
 
 def tensor_leaves(values: Sequence[Any]) -> list[TensorBase]:

@@ -50,7 +50,7 @@ class PacketSignature(Signature):
         if self.method:
             parameters.insert(0, P("self", P.POSITIONAL_OR_KEYWORD))
         returned = dict.fromkeys(_returned(self.packet, form) for form in forms)
-        plain = Signature(parameters, return_annotation=" | ".join(returned) or Signature.empty)
+        plain: Any = Signature(parameters, return_annotation=" | ".join(returned) or Signature.empty)
         self._parameters, self._return_annotation = plain._parameters, plain._return_annotation
         return getattr(plain, name)
 

@@ -256,7 +256,8 @@ def _as_int(value: Any, symbolic: bool) -> int:
                 "  If so, please report an enhancement request to PyTorch.)"
             )
         return int(read_number(value))
-    return value.__index__()
+    found: int = value.__index__()
+    return found
 
 
 def _integers(parameter: Parameter, value: Any) -> Any:

@@ -27,6 +27,9 @@ class ArgumentParser:
         is_method: parse calls `(self, *args)` of a method; messages then count without `self`.
     """
 
+    rows_seen: int
+    """How many overloads there were when it was made; set by who keeps it."""
+
     def __init__(self, name: str, overloads: Iterable[Overload], *, is_method: bool = False) -> None:
         self.name = name
         self.is_method = is_method

@@ -99,7 +99,7 @@ def _out_name(row: OpRow) -> str:
 
 def _composition(plan: Plan, row: OpRow) -> Any:
     """Return the composing function; where it does what no batch can do, a loop over the slices."""
-    compose = row.composite
+    compose: Any = row.composite
     pack = plan.pack
     inplace = row.kind == "inplace"
 
@@ -212,7 +212,8 @@ def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) ->
             result = invoke(row, opened)
             return result, [None] * len(result) if isinstance(result, (tuple, list)) else None
         if rule is not None:
-            return rule.fn(row, batch, opened, dims)
+            found: tuple[Any, Any] = rule.fn(row, batch, opened, dims)
+            return found
         return looped(row, batch, opened, dims)
 
 
@@ -348,7 +349,8 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
         )
     if getattr(row.meta, "view", False):
         return _turn(row, values)
-    held = target._storage if target._wraps and target._storage.level == level else None
+    wrapper: Any = target._storage if target._wraps else None
+    held = wrapper if wrapper is not None and wrapper.level == level else None
     others = _tensors(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
         raise _refused_write(row, target, others, level)
@@ -370,6 +372,7 @@ def _turn(row: OpRow, values: list[Any]) -> Any:
     packet = row.packet.removesuffix("_")
     found = registry.get(packet + (f".{row.overload}" if row.overload else ".int" if packet == "transpose" else "")).row
     held = target._storage
+    assert found is not None, row.name
     result, dim = compute(found, find_rule(found), values, held.level)
     target._storage = Batched(result, dim, held.level)
     target._offset = result._offset

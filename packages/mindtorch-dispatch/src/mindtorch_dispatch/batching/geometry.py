@@ -30,7 +30,8 @@ def is_tensor(value: Any) -> bool:
 
 def rank(value: Any, dim: int | None) -> int:
     """Return the number of dimensions of one example."""
-    return value.dim() - (dim is not None)
+    found: int = value.dim() - (dim is not None)
+    return found
 
 
 def moved(value: Any, source: int, target: int) -> Any:

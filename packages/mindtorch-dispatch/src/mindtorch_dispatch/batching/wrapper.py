@@ -8,7 +8,7 @@ slots are those of differentiation *inside* the level; the value's own are those
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
@@ -139,7 +139,8 @@ def example_spec(value: Any, dim: int | None) -> Spec:
     """Return the geometry of one example."""
     spec = value._sig.spec
     if dim is None:
-        return spec
+        found: Spec = spec
+        return found
     shape, stride = spec.shape, spec.stride
     return Spec.of(spec.dtype, spec.device, (*shape[:dim], *shape[dim + 1 :]), (*stride[:dim], *stride[dim + 1 :]))
 
@@ -179,7 +180,7 @@ def rewrapped(tensor: Any, change: Callable[[Any], Any]) -> Any:
     if value is held.value:
         return tensor
     made = share_bytes(type(tensor), tensor._sig, tensor)
-    made._storage = Batched(value, held.dim, held.level)
+    cast(Any, made)._storage = Batched(value, held.dim, held.level)
     made._grad_fn, made._output_nr = tensor._grad_fn, tensor._output_nr
     return made
 

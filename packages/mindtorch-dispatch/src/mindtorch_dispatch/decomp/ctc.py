@@ -42,7 +42,8 @@ def ctc_loss(
 def _integers(lengths: Any, name: str) -> list[int]:
     dtype = lengths.dtype
     check(not (dtype.is_floating_point or dtype.is_complex), lambda: f"{name} must be integral")
-    return aten.reshape(lengths, [-1]).tolist()
+    found: list[int] = aten.reshape(lengths, [-1]).tolist()
+    return found
 
 
 def ctc_loss_tensor(

@@ -15,7 +15,8 @@ def _needs_vectors(self: Any) -> bool:
 
 def eigh(self: Any, UPLO: str) -> tuple[Any, Any]:
     """`linalg_eigh`."""
-    return aten._linalg_eigh(self, UPLO, True)
+    found: tuple[Any, Any] = aten._linalg_eigh(self, UPLO, True)
+    return found
 
 
 def eigvalsh(self: Any, UPLO: str) -> Any:
@@ -30,7 +31,8 @@ def eigvals(self: Any) -> Any:
 
 def svd(A: Any, full_matrices: bool, driver: str | None) -> tuple[Any, Any, Any]:
     """`linalg_svd`."""
-    return aten._linalg_svd(A, full_matrices, True, driver=driver)
+    found: tuple[Any, Any, Any] = aten._linalg_svd(A, full_matrices, True, driver=driver)
+    return found
 
 
 def svdvals(A: Any, driver: str | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -25,7 +25,7 @@ def between(name: str) -> Callable[..., Any]:
                 + "."
             ),
         )
-        bounds = [value.item() if isinstance(value, TensorBase) else value for value in (start, end)]
+        bounds = [cast(Any, value).item() if isinstance(value, TensorBase) else value for value in (start, end)]
         *extra, dtype, _, device, _ = rest
         return getattr(aten, name)(*bounds, steps, *extra, dtype=dtype, device=device)
 

@@ -248,4 +248,5 @@ def _unpacked(scalars: Any, count: int) -> list[Any]:
         spec.numel == count,
         lambda: f"Expected length of scalars to match input of length {count} but got {spec.numel} instead.",
     )
-    return scalars.tolist()
+    found: list[Any] = scalars.tolist()
+    return found

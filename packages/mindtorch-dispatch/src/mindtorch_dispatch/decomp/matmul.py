@@ -275,11 +275,11 @@ def _chain_order(chain: list[Any]) -> dict[tuple[int, int], int]:
     for length in range(1, len(chain)):
         for first in range(len(chain) - length):
             last = first + length
-            best = None
+            best = -1
             for at in range(first, last):
                 total = cost[first, at] + cost[at + 1, last] + sizes[first] * sizes[at + 1] * sizes[last + 1]
                 # Three matrices are a case of their own in torch, where the tie goes to the left.
-                if best is None or total < best or (total == best and len(chain) == 3):
+                if best < 0 or total < best or (total == best and len(chain) == 3):
                     best, split[first, last] = total, at
             cost[first, last] = best
     return split

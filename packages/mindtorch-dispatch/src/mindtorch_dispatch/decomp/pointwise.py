@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_storage.dtype import complex128, float64
 from mindtorch_storage.tensor_base import TensorBase
@@ -33,7 +33,7 @@ def float_power(self: Any, exponent: Any) -> Any:
         value.dtype.is_complex if isinstance(value, TensorBase) else isinstance(value, complex) for value in operands
     )
     dtype = complex128 if is_complex else float64
-    first, second = (value.to(dtype) if isinstance(value, TensorBase) else value for value in operands)
+    first, second = (cast(Any, value).to(dtype) if isinstance(value, TensorBase) else value for value in operands)
     return aten.pow(first, second)
 
 

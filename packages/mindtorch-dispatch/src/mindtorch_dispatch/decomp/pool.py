@@ -25,7 +25,8 @@ def check_rows(self: Any, name: str) -> None:
 def check_one(values: Any, name: str, argument: str) -> int:
     """Return the only value of a list; torch's error when there are others."""
     check(len(values) == 1, lambda: f"{name}() argument '{argument}' should contain one int (got {len(values)})")
-    return values[0]
+    found: int = values[0]
+    return found
 
 
 def max_pool(dims: int) -> Callable[..., Any]:

@@ -84,7 +84,8 @@ class _Weights:
 
     def __init__(self, params: Sequence[Any], biased: bool, projected: bool) -> None:
         self.w_ih, self.w_hh = params[0], params[1]
-        self.b_ih, self.b_hh = (params[2], params[3]) if biased else (None, None)
+        self.b_ih: Any = params[2] if biased else None
+        self.b_hh: Any = params[3] if biased else None
         self.w_hr = params[-1] if projected else None
 
     def run(self, step: Step, gates: Any, state: State) -> State:

@@ -60,7 +60,8 @@ def _mask_like(self: Any, mask: Any, mask_type: int) -> Any:
 def masked_softmax(self: Any, mask: Any, dim: int | None, mask_type: int | None) -> Any:
     """Softmax over the elements where the mask does not hold; the others are zero."""
     check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
-    check(mask_type is not None, lambda: "Mask Type should be defined")
+    if mask_type is None:
+        raise RuntimeError("Mask Type should be defined")
     if mask.shape != self.shape:
         mask = _mask_like(self, mask, mask_type)
     if self.numel():

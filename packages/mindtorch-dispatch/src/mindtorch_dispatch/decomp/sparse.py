@@ -125,7 +125,8 @@ def sparse_dim(self: Any) -> int:
 
 def dense_dim(self: Any) -> int:
     """How many dimensions each value has."""
-    return self._sig.spec.dense_dim if coo.is_sparse(self) else self.dim()
+    found: int = self._sig.spec.dense_dim if coo.is_sparse(self) else self.dim()
+    return found
 
 
 def to_dense(self: Any, dtype: Any = None, masked_grad: bool | None = None) -> Any:

@@ -31,7 +31,7 @@ def spread_dim(name: str) -> Callable[..., Any]:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _check_quantile(self: TensorBase, q: Any, interpolation: str) -> None:
+def _check_quantile(self: Any, q: Any, interpolation: str) -> None:
     if self.numel() == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q.ndim > 1:
@@ -52,7 +52,7 @@ def _check_quantile(self: TensorBase, q: Any, interpolation: str) -> None:
 def quantile(name: str) -> Callable[..., Any]:
     """Return `quantile` or `nanquantile` for a tensor of fractions."""
 
-    def call(self: TensorBase, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
+    def call(self: Any, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
         _check_quantile(self, q, interpolation)
         wrapped = None if dim is None else wrap_dim(dim, self.ndim)
         if (

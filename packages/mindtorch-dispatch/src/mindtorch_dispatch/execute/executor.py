@@ -276,7 +276,7 @@ def _view_of_many_dimensions(plan: Plan, base: TensorBase, sig: Signature, offse
 
 def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
     """Note for autograd what `view` is a view of."""
-    creation = plan.creation
+    creation: Any = plan.creation
     above = base._view
     if above is not None:
         base = above.base

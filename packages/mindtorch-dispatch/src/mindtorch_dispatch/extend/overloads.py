@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from inspect import Parameter, Signature
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mindtorch_storage.cached import cached_property
 
@@ -169,7 +169,9 @@ class OpOverload:
             if isinstance(key, type):
                 registry.register_rule(self._name, key, function)
             else:
-                registry.register_kernel(self._name, key_of(parse_key(getattr(key, "name", key))), function)
+                registry.register_kernel(
+                    self._name, cast(DispatchKey, key_of(parse_key(getattr(key, "name", key)))), function
+                )
             table[key] = function
             return function
 
@@ -220,7 +222,7 @@ class OutOverload(OpOverload):
         return wired.call_overload(self.row, args, {**kwargs, "out": outs[0] if len(outs) == 1 else outs})
 
     @cached_property
-    def declared(self) -> Schema:  # type: ignore[override]
+    def declared(self) -> Schema:
         """The signature of the `out=` form."""
         return out_schema(self.row)
 
@@ -313,7 +315,7 @@ class OpOverloadPacket:
 
 # A call is the function's, without a frame of Python in between.
 OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[method-assign]
-OpOverloadPacket.__signature__ = Signature(  # type: ignore[attr-defined]
+OpOverloadPacket.__signature__ = Signature(
     [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("kwargs", Parameter.VAR_KEYWORD)]
 )
 
@@ -359,13 +361,15 @@ def namespace(name: str) -> OpNamespace:
 def find_overloads(name: str) -> OpOverloadPacket:
     """Return the object of operator `ns::op`; AttributeError when it is not declared."""
     space, _, base = name.rpartition("::")
-    return getattr(namespace(space or "aten"), base)
+    found: OpOverloadPacket = getattr(namespace(space or "aten"), base)
+    return found
 
 
 def find_overload(name: str) -> OpOverload:
     """Return the object of overload `ns::op.overload`; AttributeError when it is not declared."""
     base, _, overload = name.partition(".")
-    return getattr(find_overloads(base), overload or "default")
+    found: OpOverload = getattr(find_overloads(base), overload or "default")
+    return found
 
 
 def overload_of(row: OpRow, out: bool = False) -> OpOverload:
@@ -375,7 +379,8 @@ def overload_of(row: OpRow, out: bool = False) -> OpOverload:
     if made is None:
         name = out_schema(row).overload if out else row.overload
         made = row.__dict__.setdefault(key, find_overload(full_name(row.packet, name)))
-    return made
+    found: OpOverload = made
+    return found
 
 
 def _forget(packet_name: str, overload: str) -> None:

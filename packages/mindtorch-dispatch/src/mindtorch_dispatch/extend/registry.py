@@ -278,7 +278,11 @@ class Registry:
         if key is DispatchKey.Autograd:
             entry = row.__dict__.get("entry")
             implicit = entry is not None and entry.registered(IMPLICIT) is not None
-            if row.meta or row.composite or (implicit and not any(entry.registered(name) for name in backends)):
+            if (
+                row.meta
+                or row.composite
+                or (entry and implicit and not any(entry.registered(name) for name in backends))
+            ):
                 return None
         return Registration(partial(found.run, self.overload_of(row)))
 

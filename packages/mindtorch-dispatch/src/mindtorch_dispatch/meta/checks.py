@@ -20,7 +20,7 @@ def c_type(dtype: Dtype) -> str:
     return _C_TYPES.get(dtype.name, dtype.name)
 
 
-def check(condition: bool, message: Callable[[], str], error: type[Exception] = RuntimeError) -> None:
+def check(condition: bool, message: Callable[..., str], error: type[Exception] = RuntimeError) -> None:
     """Raise `error(message())` unless `condition` holds; the text is only built when it is needed."""
     if not condition:
         raise error(message())

@@ -60,7 +60,8 @@ view_as_real = MetaRule(_view_as_real, view=True)
 
 def _start_of_pairs(base: Any, *rest: Any) -> int:
     check(base._offset % 2 == 0, lambda: "Tensor must have a storage_offset divisible by 2")
-    return -(base._offset // 2)
+    found: int = -(base._offset // 2)
+    return found
 
 
 def _view_as_complex(self: Spec) -> View:

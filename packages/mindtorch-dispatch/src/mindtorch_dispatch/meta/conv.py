@@ -18,7 +18,7 @@ def expanded(values: Any, name: str, dims: int) -> list[int]:
     """Return one value per spatial dimension; torch's error for a list of another length."""
     values = list(values)
     if len(values) == 1:
-        return values * dims
+        return list(values) * dims
     check(
         len(values) == dims,
         lambda: (
@@ -26,7 +26,7 @@ def expanded(values: Any, name: str, dims: int) -> list[int]:
             f"dimensions, but got {name}={shape_text(values)}"
         ),
     )
-    return values
+    return list(values)
 
 
 def _check_parameters(padding: list[int], output_padding: list[int], stride: list[int], dilation: list[int]) -> None:
@@ -78,13 +78,11 @@ def _check_channels(input: Spec, weight: Spec, bias: Spec | None, channels: int,
         ),
     )
     prefix = f"Given {given}, " if given.startswith("transposed") else "Given "
-    check(
-        bias is None or (bias.ndim == 1 and bias.shape[0] == features),
-        lambda: (
+    if bias is not None and not (bias.ndim == 1 and bias.shape[0] == features):
+        raise RuntimeError(
             f"{prefix}weight of size {shape_text(weight.shape)}, expected bias to be 1-dimensional with {features} "
             f"elements, but got bias of size {shape_text(bias.shape)} instead"
-        ),
-    )
+        )
 
 
 def _forward_size(input: Spec, weight: Spec, stride: Any, padding: Any, dilation: Any) -> list[int]:
@@ -182,10 +180,10 @@ def convolution(
             "input should be a MKLDNN tensor and weight is a dense tensor"
         ),
     )
-    check(
-        bias is None or bias.dtype is input.dtype,
-        lambda: f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same",
-    )
+    if bias is not None and bias.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same"
+        )
     check_implemented(input.dtype, "slow_conv2d_cpu")
     stride, dilation = _used(stride, (input.shape if transposed else shape)[2:]), _used(dilation, weight.shape[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)

@@ -30,7 +30,8 @@ def check_size(size: Any) -> tuple[int, ...]:
     for extent in size:
         if extent < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {shape_text(size)}")
-    return size
+    found: tuple[int, ...] = size
+    return found
 
 
 def dtype_of_number(value: Any) -> Dtype:
@@ -107,6 +108,7 @@ def scalar_tensor(s: Any, dtype: Any = None, layout: Any = None, device: Any = N
 
 def like_spec(self: Spec, dtype: Any, device: Any, memory_format: Any) -> Spec:
     """Return the spec of a tensor made like `self`."""
+    stride: tuple[int, ...] | None
     if memory_format is None or memory_format is preserve_format:
         stride = tuple(preserved_strides(self.shape, self.stride))
     else:

@@ -13,7 +13,7 @@ from .rule import MetaRule, Outputs
 
 
 def _block_diag(tensors: Any) -> Outputs:
-    dtype = result_type([one.dtype for one in tensors])
+    dtype: Any = result_type([one.dtype for one in tensors])
     rows = columns = 0
     for place, one in enumerate(tensors):
         check(

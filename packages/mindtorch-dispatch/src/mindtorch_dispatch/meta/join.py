@@ -19,7 +19,7 @@ def cat(tensors: Any, dim: int = 0) -> Outputs:
     check(len(tensors) > 0, lambda: "torch.cat(): expected a non-empty list of Tensors", ValueError)
     for place, one in enumerate(tensors):
         check(one.ndim > 0, lambda place=place: f"zero-dimensional tensor (at position {place}) cannot be concatenated")
-    dtype = result_type([one.dtype for one in tensors])
+    dtype: Any = result_type([one.dtype for one in tensors])
     kept = [one for one in tensors if not (one.ndim == 1 and one.numel == 0)]
     if not kept:
         wrap_dim(dim, 1)

@@ -167,7 +167,7 @@ def _nll_checks(self: Spec, target: Spec, weight: Spec | None) -> None:
         weight,
         lambda: (
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
-            f"of shape: {shape_text(weight.shape)}"
+            f"of shape: {shape_text(weight.shape if weight else ())}"
         ),
         classes,
     )
@@ -267,10 +267,8 @@ def _multi_margin_checks(self: Spec, target: Spec, p: Any, weight: Spec | None) 
             f"{shape_text(self.shape)}."
         ),
     )
-    check(
-        weight is None or (weight.ndim <= 1 and weight.numel == classes),
-        lambda: f"inconsistent weight size, expected {classes} but got {shape_text(weight.shape)}",
-    )
+    if weight is not None and not (weight.ndim <= 1 and weight.numel == classes):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {shape_text(weight.shape)}")
     check(target.dtype is int64, lambda: f"expected scalar type Long but found {target.dtype.scalar_name}")
     return batch
 

@@ -10,7 +10,7 @@ pack_classes: dict[str, type[Pack]] = {}
 """Every class made by `pack`, by name."""
 
 
-class Pack(tuple):
+class Pack(tuple[Any, ...]):
     """A tuple with named fields that behaves as CPython's structure sequences do: it is made of one sequence."""
 
     __slots__ = ()

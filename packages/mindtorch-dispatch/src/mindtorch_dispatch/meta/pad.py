@@ -89,7 +89,8 @@ replication = {dims: _sized("replication", dims) for dims in (1, 2, 3)}
 
 
 def _extent(self: Spec, dim: int) -> int:
-    return self.shape[wrap_dim(dim, self.ndim, scalar=False)]
+    found: int = self.shape[wrap_dim(dim, self.ndim, scalar=False)]
+    return found
 
 
 _SIDES = ("width", "height", "depth")

@@ -92,7 +92,8 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
 
     def with_check(*values: Any) -> Outputs:
         check_values(*values)
-        return rule(*values)
+        found: Outputs = rule(*values)
+        return found
 
     return MetaRule(
         with_check,

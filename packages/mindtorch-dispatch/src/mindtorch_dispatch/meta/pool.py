@@ -28,7 +28,8 @@ def check_listed(name: str, argument: str, values: Any, dims: int) -> list[int]:
             f"{_WORDS[dims]} ints"
         ),
     )
-    return values * dims if len(values) == 1 else values
+    found: list[int] = values * dims if len(values) == 1 else values
+    return found
 
 
 def output_extent(extent: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -61,8 +63,11 @@ def number(value: float) -> str:
     return f"{value:g}"
 
 
+_finfo: Callable[[Any], Any] = ml_dtypes.finfo
+
+
 def _largest(dtype: Dtype) -> float:
-    return float(ml_dtypes.finfo(dtype.np).max)
+    return float(_finfo(dtype.np).max)
 
 
 def check_uniform(dtype: Dtype, low: float, high: float) -> None:
@@ -94,7 +99,7 @@ def check_normal(dtype: Dtype, std: float) -> None:
 
 
 def _significant_bits(dtype: Dtype) -> int:
-    return int(ml_dtypes.finfo(dtype.np).nmant) + 1
+    return int(_finfo(dtype.np).nmant) + 1
 
 
 def _as_float(dtype: Dtype, value: int) -> int:

@@ -33,7 +33,7 @@ def _segment_reduce(
         reduce in _REDUCTIONS,
         lambda: f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}",
     )
-    runs = lengths if lengths is not None else offsets
+    runs: Any = lengths if lengths is not None else offsets
     name = "lengths" if lengths is not None else "offsets"
     check(
         runs.ndim - 1 == dim,

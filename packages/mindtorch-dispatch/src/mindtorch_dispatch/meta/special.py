@@ -63,7 +63,8 @@ def _mvlgamma(self: Spec, p: int) -> Outputs:
     check(p >= 1, lambda: "p has to be greater than or equal to 1")
     check(self.dtype is not bool_dtype, lambda: "The input tensor may not be a boolean tensor.")
     refuse(self.dtype, "arange_cpu")
-    return _GAMMA(self)
+    found: Outputs = _GAMMA(self)
+    return found
 
 
 mvlgamma = MetaRule(_mvlgamma, inplace=True, out=True)

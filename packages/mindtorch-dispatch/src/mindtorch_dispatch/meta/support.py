@@ -35,7 +35,8 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
         compute = answer.cast if isinstance(answer.cast, Dtype) else answer.specs.dtype
         if compute.name in names:
             refuse(compute, kernel if isinstance(kernel, str) else kernel(*values), names)
-        return answer
+        found: Outputs = answer
+        return found
 
     return MetaRule(
         with_check,

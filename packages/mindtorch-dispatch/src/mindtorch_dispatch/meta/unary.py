@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 
@@ -24,7 +26,7 @@ def rounding(name: str) -> MetaRule:
 
 def _round_decimals(self: Spec, decimals: int) -> Outputs:
     refuse(self.dtype, "round_cpu" if decimals else "round_vml_cpu", COMPLEX | BOOL_NAMES | INTEGERS)
-    return pointwise(SAME, operands=(0,))(self)
+    return cast(Outputs, pointwise(SAME, operands=(0,))(self))
 
 
 round_decimals = MetaRule(_round_decimals, inplace=True, out=True, aliases_ok=True, leading=every_dim)
@@ -65,8 +67,8 @@ abs_ = limited(pointwise(REAL), "abs_cpu", BOOL_NAMES)
 
 def _angle(self: Spec) -> Outputs:
     if self.dtype.is_complex or self.dtype.is_floating_point:
-        return pointwise(REAL)(self)
-    return pointwise("float")(self)
+        return cast(Outputs, pointwise(REAL)(self))
+    return cast(Outputs, pointwise("float")(self))
 
 
 angle = MetaRule(_angle, out=True)
@@ -75,7 +77,7 @@ angle = MetaRule(_angle, out=True)
 
 def _signbit(self: Spec) -> Outputs:
     check(not self.dtype.is_complex, lambda: "signbit is not implemented for complex tensors.", NotImplementedError)
-    return pointwise("bool")(self)
+    return cast(Outputs, pointwise("bool")(self))
 
 
 signbit = MetaRule(_signbit, out=True)
@@ -87,6 +89,6 @@ def infinite(name: str) -> MetaRule:
 
     def rule(self: Spec) -> Outputs:
         check(not self.dtype.is_complex, lambda: f"{name} does not support complex inputs.")
-        return pointwise("bool")(self)
+        return cast(Outputs, pointwise("bool")(self))
 
     return MetaRule(rule, out=True, exact=lambda spec, given: f"{name} does not support non-boolean outputs.")

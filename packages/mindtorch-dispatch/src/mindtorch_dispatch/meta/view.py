@@ -225,7 +225,8 @@ def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = 
         start = base._offset if wanted is None else wanted
         if base._sig.spec.device.type != "meta":  # which torch lets reach anywhere
             check_fits(size, stride, start, base._sig.spec.itemsize, _room(base))
-        return start - base._offset
+        found: int = start - base._offset
+        return found
 
     return strided(self, size, stride, offset)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -102,9 +102,10 @@ def _handler(func: Any, owner: Any) -> Callable[..., Any]:
     rules = row.__dict__.get("python_rules") if row is not None else None
     rule = rules.get(type(owner)) if rules else None
     if rule is None:
-        return owner.__torch_dispatch__
+        rule = owner.__torch_dispatch__
+        return cast(Callable[..., Any], rule)
     if isinstance(owner, TensorBase):
-        return rule
+        return cast(Callable[..., Any], rule)
     return lambda *call: rule(owner, *call)
 
 

@@ -113,7 +113,12 @@ class Buffers:
             return None
         for _, place in step.operands:
             other = self._specs.get(place)
-            if last.get(place) == number and other.dtype is spec.dtype and other.shape == spec.shape:
+            if (
+                other is not None
+                and last.get(place) == number
+                and other.dtype is spec.dtype
+                and other.shape == spec.shape
+            ):
                 return self._memory[place]
         return None
 

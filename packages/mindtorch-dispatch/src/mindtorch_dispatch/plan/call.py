@@ -54,6 +54,12 @@ class Call:
 
     device: Device
 
+    @property
+    def required_kernel(self) -> Kernel:
+        """The device's kernel, after `_require_kernel` has seen that there is one."""
+        assert self.kernel is not None, self.row.name
+        return self.kernel
+
     def __init__(self, bound: Bound, mode: Mode) -> None:
         self.bound = bound
         self.row = bound.row

@@ -22,13 +22,15 @@ def compose(call: Call) -> None:
     if call.intercepted:
         call.plan.eager, call.plan.run = call.plan.run, run_composing
     row, composed = call.row, call.composed
+    assert composed is not None, row.name
     if row.kind == "inplace":
         alias = getattr(composed, "in_place", None)
         call.function = alias or (lambda self, *rest: copy_into(self, composed(self, *rest)))
         return
     returns = row.schema.returns
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
-    call.function = composed if single else _packed(composed, packing(row, (), overload=call.bound.overload))
+    pack = None if single else packing(row, (), overload=call.bound.overload)
+    call.function = composed if pack is None else _packed(composed, pack)
     settle = getattr(composed, "settled", None)
     if settle is not None and call.bound.out is None and all(type(tensor) in plain_types for tensor in call.tensors):
         call.settled = None if call.mode.overriding else settle(call.bound.values)
@@ -39,12 +41,14 @@ def _run(call: Call) -> Callable[..., Any]:
     tracked = call.mode.records and any(tensor._sig.requires_grad for tensor in call.tensors)
     call.opaque = tracked and call.row.kind != "inplace" and hooks.has_formula(call.row)
     if call.bound.out is not None:
+        assert call.composed is not None, call.row.name
         return _into_out(call, call.composed)
     return executor.run_composite_opaque if call.opaque else executor.run_composite
 
 
 def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
     row, source = call.row, call.bound.out_source
+    assert source is not None, "out= was given"
     alias = getattr(composed, "into", None)
     if alias is not None:
         return lambda plan, flat: alias(flat[source], *executor.filled(plan, flat))

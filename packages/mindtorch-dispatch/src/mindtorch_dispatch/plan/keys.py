@@ -118,4 +118,5 @@ def _with_registrations(call: Call, mask: int) -> int:
     passed = sum(1 << key for key in entry.fallthrough if key not in DEVICE_TYPES)
     if passed:
         call.mode = call.mode.replace(exclude=call.mode.exclude | passed)
-    return mask & ~passed
+    found: int = mask & ~passed
+    return found

@@ -73,5 +73,6 @@ def refusing_overlap(plan: Plan, meta: MetaRule) -> Callable[..., Any] | None:
     others = [place for index, place in plan.tensors if place != plan.source and index not in read_first]
     lists = [place for _, place in plan.lists]
     if not others and not lists:
-        return plan.before
+        found: Callable[..., Any] | None = plan.before
+        return found
     return OverlapCheck(plan.before, plan.source, others, lists, not meta.no_overlap)

@@ -51,6 +51,17 @@ class Plan:
         "wraps",
     )
 
+    # Set by the stages that know them; a plan that does not need one leaves its slot unset.
+    eager: Any
+    native: Any
+    np_dtype: np.dtype[Any]
+    out_index: int
+    outputs: Any
+    shape: tuple[int, ...]
+    sig: Any
+    source: Any
+    spec: Any
+
     def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
         self.row = row
         self.run = run
@@ -67,7 +78,7 @@ class Plan:
         self.casts = False
         self.wraps = False
         self.cls: type[TensorBase] = wired.tensor_class
-        self.creation = "default"
+        self.creation: str | None = "default"
         self.follows = False
         self.offset: Any = 0
 

@@ -84,5 +84,6 @@ def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False
     if overload:
         return list if returns and returns[0].type.is_list else tuple
     if row.pack is not None:
-        return row.pack.for_out() if out else row.pack
+        found: Callable[..., Any] | None = row.pack.for_out() if out else row.pack
+        return found
     return tuple

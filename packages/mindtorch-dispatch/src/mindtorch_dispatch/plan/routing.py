@@ -38,7 +38,7 @@ def route_values(call: Call) -> None:
         plan.kernel = call.function
         if call.settled is not None:
             plan.kernel, plan.values = call.settled
-            plan.tensors, plan.scalars, plan.lists = [(0, bound.sources[0])], [], []
+            plan.tensors, plan.scalars, plan.lists = [(0, bound.first_source)], [], []
     elif views:
         _route_views(call)
     elif bound.out is None and row.kind not in ("inplace", "mutating"):
@@ -62,10 +62,10 @@ def _require_kernel(call: Call) -> None:
 
 
 def _route_functional(call: Call) -> None:
-    plan, kernel, specs = call.plan, call.kernel, call.answer.specs
+    plan, specs = call.plan, call.answer.specs
     outputs = [specs] if isinstance(specs, Spec) else list(specs)
     if DYNAMIC in call.row.tags:
-        plan.run, plan.kernel, plan.outputs = executor.run_dynamic, kernel.fn, outputs
+        plan.run, plan.kernel, plan.outputs = executor.run_dynamic, call.required_kernel.fn, outputs
         plan.pack = plan.pack or tuple
         return
     plan.outputs = [None if spec is None else allocator(spec, plan.row.name) for spec in outputs]
@@ -73,14 +73,14 @@ def _route_functional(call: Call) -> None:
         plan.run = executor.run_abstract
         return
     plan.run = executor.run_kernel if plan.pack is None else executor.run_kernel_outputs
-    plan.kernel = rounding(kernel, outputs)
+    plan.kernel = rounding(call.required_kernel, outputs)
     if plan.pack is None:
         plan.spec, plan.shape, plan.np_dtype = outputs[0], tuple(outputs[0].shape), outputs[0].np_dtype
 
 
 def _route_views(call: Call) -> None:
     plan, views = call.plan, call.answer.specs
-    plan.source = call.bound.sources[0]
+    plan.source = call.bound.first_source
     if call.row.kind == "mutating":
         plan.run, plan.spec, plan.offset = executor.run_inplace_view, views.spec, views.offset
     elif isinstance(views, View):
@@ -93,7 +93,10 @@ def _route_views(call: Call) -> None:
 def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) -> None:
     """Set the operand routing: constants, tensor and scalar sources, casts."""
     given = answer.values if answer.values is not None else bound.values
-    values, tensors, scalars, lists = list(given), [], [], []
+    values: list[Any] = list(given)
+    tensors: list[tuple[int, Any]] = []
+    scalars: list[tuple[int, Any]] = []
+    lists: list[tuple[int, Any]] = []
     casts: list[tuple[int, Any]] = []
     arguments = bound.row.schema.arguments
     for index, value in enumerate(bound.values):
@@ -164,17 +167,18 @@ def _preparation(
     rounded: list[int],
 ) -> Callable[..., None] | None:
     """Return the function that fills what is not a plain tensor operand, None when there is nothing else."""
+    whole: Any = wrapped
     narrow = wrapped.np.type if wrapped is not None and wrapped.np.kind in "iu" else None
     if narrow is not None:
         for index in ints:
-            constants[index] = _wrap_int(constants[index], wrapped)
+            constants[index] = _wrap_int(constants[index], whole)
     if not (scalars or lists or casts):
         return None
 
     def prepare(plan: Plan, values: list[Any], flat: tuple[Any, ...]) -> None:
         for index, source in scalars:
             value = flat[source]
-            values[index] = _wrap_int(value, wrapped) if narrow is not None and type(value) is int else value
+            values[index] = _wrap_int(value, whole) if narrow is not None and type(value) is int else value
         for index in rounded:
             values[index] = _rounded(values[index], wrapped)
         for index, source in lists:
@@ -202,7 +206,7 @@ def _rounded(value: Any, dtype: Any) -> float:
         leave(token)
 
 
-def _wrap_int(value: int, dtype: Dtype | None) -> Any:
+def _wrap_int(value: int, dtype: Dtype) -> Any:
     """Return `value` as the dtype holds it: two's complement, no overflow error."""
     bits = dtype.itemsize * 8
     value &= (1 << bits) - 1

@@ -32,10 +32,11 @@ def route_written(call: Call) -> None:
 
 
 def _route_inplace(call: Call) -> None:
-    row, kernel, plan = call.row, call.kernel, call.plan
-    plan.run, plan.source = executor.run_inplace, call.bound.sources[0]
+    row, plan = call.row, call.plan
+    plan.run, plan.source = executor.run_inplace, call.bound.first_source
     if call.device.type == "meta":
         return
+    kernel = call.required_kernel
     result, spec = call.answer.specs, call.bound.values[0]._sig.spec
     if row.kind == "inplace" and not (result.dtype is spec.dtype and (kernel.aliases_ok or row.meta.aliases_ok)):
         plan.kernel = through_temporary(rounding(kernel, [result]), result)
@@ -75,9 +76,10 @@ def _route_out(call: Call) -> None:
     if call.device.type == "meta":
         return
     if DYNAMIC in row.tags:
-        plan.run, plan.kernel = executor.run_dynamic_out, kernel.fn
+        plan.run, plan.kernel = executor.run_dynamic_out, call.required_kernel.fn
         plan.before = _prepare_dynamic_apart if row.meta.no_overlap else _prepare_dynamic
         return
+    kernel = call.required_kernel
     fn = rounding(kernel, specs)
     if row.meta.counted and specs[0].ndim != 1:
         fn = _in_line(fn)

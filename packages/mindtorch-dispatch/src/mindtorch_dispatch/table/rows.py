@@ -79,6 +79,7 @@ class OpRow:
     def schema(self) -> Schema:
         """The parsed signature."""
         if self.kind == "inplace":
+            assert self.base is not None, "an in-place row has the row that it is made of"
             return self.base.schema.as_inplace()
         return parse_schema(self.signature)
 

@@ -86,7 +86,10 @@ def inplace(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any
     """In-place forms of ops that are not elementwise: the functional result, written to the target."""
     if all(dim is None if not isinstance(dim, list) else all(d is None for d in dim) for dim in dims):
         return invoke(row, values), None
-    result, dim = find_rule(row.base).fn(row.base, batch, values, dims)  # type: ignore[union-attr]
+    rule = None if row.base is None else find_rule(row.base)
+    assert row.base is not None, row.name
+    assert rule is not None, "the table gives this rule to rows whose functional form has one"
+    result, dim = rule.fn(row.base, batch, values, dims)
     target = front(values[0], dims[0])
     aten.copy_(target, result if dim is None else front(result, dim))
     return values[0], dims[0]

@@ -107,12 +107,13 @@ def roll(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
 def _by_dims(name: str) -> Callable[..., Any]:
     def whole(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
         target = find_row(name)
+        assert target is not None, name
         self = front(values[0], dims[0])
         if self.dim() == 1:
             self = aten.unsqueeze(self, 1)
         given = {"self": self, "dim": list(range(1, self.dim()))}
         given |= {argument.name: value for argument, value in zip(row.schema.arguments[1:], values[1:], strict=True)}
-        return invoke(target, [given.get(one.name, one.default) for one in target.schema.arguments]), 0  # type: ignore[union-attr]
+        return invoke(target, [given.get(one.name, one.default) for one in target.schema.arguments]), 0
 
     whole.__doc__ = f"A reduction of whole examples, as `{name}`."
     return whole

@@ -58,7 +58,7 @@ def find_rule(row: OpRow) -> Rule | None:
     own = rules.get(row.name)
     if own is not None:
         return own
-    if row.kind == "inplace":
+    if row.kind == "inplace" and row.base is not None:
         if _elementwise(row) and row.base.name not in rules:
             return families["pointwise_"]
         return None if find_rule(row.base) is None else families["inplace"]
