@@ -6,7 +6,6 @@ a tensor's place is a tensor.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from mindtorch_dispatch.call import aten
@@ -15,7 +14,7 @@ from mindtorch_storage.dtype import complex128, float64, int64
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from .node import OpNode, attributes_of
+from .node import OpNode
 from .saved import SavedTensor, freed_error, unpack
 
 SHOWN = {
@@ -212,6 +211,3 @@ def raw(node: OpNode, name: str) -> Any:
     if kind == "list":
         return tuple(SavedTensor(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
     return SavedTensor(node, (node._saved, index))
-
-
-attributes_of.append(sys.modules[__name__])

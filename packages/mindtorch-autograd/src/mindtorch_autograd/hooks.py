@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-import itertools
+import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
-_ids = itertools.count()
-
 
 class RemovableHandle:
-    """Removes a hook: `handle.remove()`, or leave a `with` block on it."""
+    """Removes one hook from the dictionary it was registered in; usable as a context manager."""
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self.hooks = hooks
-        self.id = next(_ids)
+    __module__ = "torch.utils.hooks"
+    id: int
+    next_id: int = 0
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self.extra_dict_ref: tuple[Any, ...] = tuple(weakref.ref(each) for each in extra)
 
     def remove(self) -> None:
-        """Take the hook out; a second call does nothing."""
-        self.hooks.pop(self.id, None)
+        """Forget the hook. A second call, or a dictionary that is gone, is fine."""
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None and self.id in hooks:
+                del hooks[self.id]
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        state: tuple[Any, ...] = (self.hooks_dict_ref(), self.id)
+        if self.extra_dict_ref:
+            state += (tuple(ref() for ref in self.extra_dict_ref),)
+        return state
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        # A handle whose dictionary did not survive points at an empty one nobody else holds.
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if state[0] is None else state[0])
+        self.id = state[1]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        extra = state[2] if len(state) > 2 and state[2] else ()
+        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if each is None else each) for each in extra)
 
     def __enter__(self) -> RemovableHandle:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, exc_type: Any, exc: Any, trace: Any) -> None:
         self.remove()
 
 
-handle_class: list[Any] = [RemovableHandle]
-"""The class of handles; the surface installs `torch.utils.hooks.RemovableHandle`."""
-
-
-def add_hook(hooks: dict[int, Any], fn: Any) -> Any:
+def add_hook(hooks: OrderedDict[int, Any], fn: Any) -> RemovableHandle:
     """Put `fn` into `hooks` and return its handle."""
-    handle = handle_class[0](hooks)
+    handle = RemovableHandle(hooks)
     hooks[handle.id] = fn
     return handle
 

@@ -190,17 +190,13 @@ class OpNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
-            return attributes_of[0].saved(self, name[7:])
+            return self._recorder.attributes.saved(self, name[7:])
         if name.startswith("_raw_saved_"):
-            return attributes_of[0].raw(self, name[11:])
+            return self._recorder.attributes.raw(self, name[11:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *attributes_of[0].names(self._recorder)})
-
-
-attributes_of: list[Any] = []
-"""The module `attributes`, which reads what nodes saved; it puts itself here, as it needs nodes itself."""
+        return sorted({*super().__dir__(), *self._recorder.attributes.names(self._recorder)})
 
 
 class NotImplementedNode(Node):

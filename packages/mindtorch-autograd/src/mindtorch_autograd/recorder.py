@@ -14,6 +14,7 @@ from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly
+from . import attributes as node_attributes
 from .attributes import SHOWN, geometry
 from .derivative import Derivative, Formula
 from .engine import current_task
@@ -55,6 +56,9 @@ class Recorder:
     that no hook looks at them and none is a list. `environment` has the constants; a formula's parameters are places in
     it, the first two the gradients. `native` belongs to the native call path.
     """
+
+    attributes = node_attributes
+    """What its nodes show of what they keep."""
 
     __slots__ = (
         "arguments",

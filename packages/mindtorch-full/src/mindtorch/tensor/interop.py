@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import mindtorch
 from mindtorch.tensor.capsules import capsule_of, is_exchanged
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
@@ -15,7 +14,10 @@ from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as types
 from mindtorch_storage.layout import sparse_coo, strided
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
+
+_functions = LazyModule("mindtorch.functions.interop", "it makes tensors, which this module is a part of")
 
 # Types that numpy itself has; the rest of a tensor's types come from ml_dtypes, which torch does not hand out.
 NUMPY_TYPES = frozenset(
@@ -118,7 +120,7 @@ class InteropMixin(TensorBase):
         if array.dtype == bool:
             # A comparison by numpy gives bytes, as it did before torch had a bool type.
             array = array.astype("uint8")
-        return mindtorch.from_numpy(array)
+        return wired.from_array(array)
 
     def __dlpack__(
         self,
@@ -163,4 +165,4 @@ class InteropMixin(TensorBase):
         return kinds[device.type], device.index or 0
 
 
-wired.from_array = lambda array: mindtorch.from_numpy(array)
+wired.from_array = lambda array: _functions.from_numpy(array)

@@ -12,8 +12,8 @@ import operator
 from collections import OrderedDict
 from typing import Any
 
-import mindtorch
 from mindtorch.utils.hooks import warn_if_has_hooks
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import fresh_signature
@@ -22,10 +22,14 @@ from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo, strided
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.size import Size
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
+
+_utils = LazyModule("mindtorch._utils", "it takes tensors apart itself; files of torch name its functions")
+_tensor = LazyModule("mindtorch._tensor", "the same")
 
 _BASE_SLOTS = frozenset(TensorBase.__slots__)
 _NOT_LEAF = (
@@ -74,7 +78,7 @@ def tensor_over(
     else:
         # An empty tensor may start past the end of its storage.
         array = array_of_storage(storage, spec, offset if spec.numel else 0)
-    return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), array, storage, offset, [0])
+    return make_tensor(wired.tensor_class, fresh_signature(spec, requires_grad), array, storage, offset, [0])
 
 
 def state_of(obj: Any) -> Any:
@@ -92,23 +96,22 @@ def _own_slots(obj: Any) -> list[str]:
 
 
 def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
-    utils = mindtorch._utils
     warn_if_has_hooks(tensor)
     spec = tensor._sig.spec
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
     if spec.layout is sparse_coo:
         parts = tensor._indices().detach(), tensor._values().detach(), Size(size), tensor.is_coalesced()
-        return utils._rebuild_sparse_tensor, (sparse_coo, parts)
+        return _utils._rebuild_sparse_tensor, (sparse_coo, parts)
     if spec.device.type == "meta":
-        return utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
+        return _utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
     storage = tensor._materialized_storage()
     hooks: OrderedDict[Any, Any] = OrderedDict()
     arguments = (tensor._offset, size, spec.stride, requires_grad, hooks)
     try:
         storage_class_name(spec.dtype)
     except KeyError:
-        return utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype)
-    return utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
+        return _utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype)
+    return _utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
 
 
 def _may_be_set(cls: type, name: Any, value: Any) -> bool:
@@ -119,7 +122,7 @@ def _may_be_set(cls: type, name: Any, value: Any) -> bool:
     if type(name) is not str or (name.startswith("__") and name.endswith("__")):
         return False
     owner = next((base for base in cls.__mro__ if name in vars(base)), None)
-    if owner is None or owner not in mindtorch.Tensor.__mro__:
+    if owner is None or owner not in wired.tensor_class.__mro__:
         return True
     # A program's attribute may have the name of a method, and then hides it. What can be called may not.
     return not (name.startswith("_") or hasattr(vars(owner)[name], "__set__") or callable(value))
@@ -174,7 +177,7 @@ def meta_tensor(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> An
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     nbytes = strides.memory_span(spec.shape, spec.stride) * dtype.itemsize
     storage = UntypedStorage(nbytes, device="meta")
-    return make_tensor(mindtorch.Tensor, fresh_signature(spec, requires_grad), None, storage, 0, [0])
+    return make_tensor(wired.tensor_class, fresh_signature(spec, requires_grad), None, storage, 0, [0])
 
 
 class PicklingMixin(TensorBase):
@@ -186,9 +189,9 @@ class PicklingMixin(TensorBase):
         """The storage, the geometry, and what a program added to the tensor."""
         state = state_of(self)
         function, arguments = _rebuild_arguments(self)
-        if type(self) is mindtorch.Tensor and not state:
+        if type(self) is wired.tensor_class and not state:
             return function, arguments
-        return mindtorch._tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
+        return _tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
 
     def __setstate__(self: Any, state: tuple[Any, ...]) -> None:
         """The forms of state that releases before 0.4 pickled."""

@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import warnings
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_autograd.hooks import RemovableHandle
+from mindtorch_dispatch.state import state
+from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
-
-class RemovableHandle:
-    """Removes one hook from the dictionary it was registered in; usable as a context manager."""
-
-    id: int
-    next_id: int = 0
-
-    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
-        self.extra_dict_ref: tuple[Any, ...] = tuple(weakref.ref(each) for each in extra)
-
-    def remove(self) -> None:
-        """Forget the hook. A second call, or a dictionary that is gone, is fine."""
-        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
-            hooks = ref()
-            if hooks is not None and self.id in hooks:
-                del hooks[self.id]
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        state: tuple[Any, ...] = (self.hooks_dict_ref(), self.id)
-        if self.extra_dict_ref:
-            state += (tuple(ref() for ref in self.extra_dict_ref),)
-        return state
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        # A handle whose dictionary did not survive points at an empty one nobody else holds.
-        self.hooks_dict_ref = weakref.ref(OrderedDict() if state[0] is None else state[0])
-        self.id = state[1]
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
-        extra = state[2] if len(state) > 2 and state[2] else ()
-        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if each is None else each) for each in extra)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, exc_type: Any, exc: Any, trace: Any) -> None:
-        self.remove()
+_functions = LazyModule("mindtorch.nn.modules._functions", "modules use hooks")
 
 
 def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,11 +88,11 @@ class BackwardHook:
         grad_fn.register_hook(on_input_grad)
 
     def _apply_on_tensors(self, fn: Callable[[Any], None], args: Any) -> tuple[Any, list[int] | None]:
-        indices = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
+        indices = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
         tensors = [args[i] for i in indices]
-        if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+        if not (state.mode.grad and any(tensor.requires_grad for tensor in tensors)):
             return args, None
-        passed = torch.nn.modules._functions.BackwardHookFunction.apply(*tensors)
+        passed = _functions.BackwardHookFunction.apply(*tensors)
         if not passed:
             raise RuntimeError("Cannot set Module backward hook for a Module with no input Tensors.")
         nodes = [
