@@ -27,6 +27,14 @@ WORDS = {
 }
 """Regular expression of a word to what the field calls it."""
 
+NATIVE_WORDS = {
+    r"slopes?|slope_\w+": "grad, derivative",
+    r"boards?": "table, result",
+    r"neighbours?": "adjacent element",
+    r"hosts?": "the CPU; main memory",
+}
+"""The same in C++ alone: in Python a leaky ReLU has a slope, and interpolation neighbours."""
+
 ALLOWED = (
     "brain.Event:2",  # the version that TensorBoard's files begin with
     "`brain`",
@@ -35,6 +43,9 @@ ALLOWED = (
 
 PLACES = (
     "packages/*/src/*.py",
+    "packages/*/native/*.cpp",
+    "packages/*/native/*.h",
+    "packages/*/src/*.h",
     "docs/architecture/*.md",
     "docs/*.md",
     "CONTRIBUTING.md",
@@ -57,13 +68,14 @@ def files() -> list[Path]:
     return [ROOT / name for name in listed if not name.startswith(left_out)]
 
 
-def findings(text: str) -> list[tuple[int, str, str]]:
-    """Return (line, word, what to write) for every private word in `text`."""
+def findings(text: str, native: bool = False) -> list[tuple[int, str, str]]:
+    """Return (line, word, what to write) for every private word in `text`, which may be native code."""
     found = []
+    words = {**WORDS, **NATIVE_WORDS} if native else WORDS
     for number, line in enumerate(text.splitlines(), 1):
         if any(part in line for part in ALLOWED):
             continue
-        for word, instead in WORDS.items():
+        for word, instead in words.items():
             match = re.search(rf"(?<![A-Za-z_])({word})(?![A-Za-z_])", line, re.IGNORECASE)
             if match:
                 found.append((number, match[1], instead))
@@ -79,7 +91,9 @@ def main() -> int:
         f"{file.relative_to(ROOT)}:{number}: {word!r}: write {instead}"
         for file in files()
         if file.is_file()
-        for number, word, instead in findings(file.read_text(encoding="utf-8"))
+        for number, word, instead in findings(
+            file.read_text(encoding="utf-8"), file.suffix != ".py" and "native" in file.parts
+        )
     ]
     print("\n".join(wrong) or "words: ok")
     return 1 if wrong else 0

@@ -32,6 +32,12 @@ def test_words_are_found_whole(words, line, word):
     assert [found for _, found, _ in words.findings(line)] == ([] if word is None else [word])
 
 
+def test_native_code_has_words_of_its_own(words):
+    line = "const Vector slope = read(negative_slope);"
+    assert words.findings(line) == []
+    assert [found for _, found, _ in words.findings(line, native=True)] == ["slope"]
+
+
 def test_this_tree_has_none():
     shown = subprocess.run([sys.executable, TOOL, "check"], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stdout

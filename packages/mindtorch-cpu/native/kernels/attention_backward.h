@@ -11,7 +11,7 @@ constexpr size_t GRADIENT_COLUMNS = 512;
 
 // A key head's operands and the memory its tiles need.
 struct Packed {
-    float *scores, *slopes, *lines;         // the weights, their gradients, and either one as packed lines
+    float *scores, *grad_scores, *lines;    // the weights, their gradients, and either one as packed lines
     float *query, *grad, *queries, *grads;  // a block of rows, as lines and as panels
     float *keys, *values, *plain_keys;      // all columns: two as columns of a product, one as its rows
 };
@@ -29,8 +29,8 @@ Packed divide(const Attention& a, float* memory) {
     const size_t all = round_up(a.columns, FILL) * width;
     Packed p;
     p.scores = memory;
-    p.slopes = p.scores + tile_size();
-    p.lines = p.slopes + tile_size();
+    p.grad_scores = p.scores + tile_size();
+    p.lines = p.grad_scores + tile_size();
     p.query = p.lines + round_up(GRADIENT_COLUMNS, MR * 16) * round_up(QUERY_ROWS, 16);
     p.grad = p.query + block;
     p.queries = p.grad + block;
@@ -50,21 +50,22 @@ void weigh_again(float* scores, const Place& at, const float* sums, ptrdiff_t st
     }
 }
 
-// The gradients of the scores from those of the weights: weights * (slopes - what goes along with the row) * scale.
-void slope_tile(float* slopes, const float* weights, const Place& at, const float* along, float scale) {
+// The gradients of the scores from those of the weights: weights * (grad_scores - what goes along with the row) *
+// scale.
+void grad_scores_tile(float* grad_scores, const float* weights, const Place& at, const float* along, float scale) {
     const size_t filled = round_up(at.columns, LANES);
-    for (size_t row = 0; row < at.rows; row++, slopes += at.step, weights += at.step) {
-        for (size_t j = at.columns; j < filled; j++) slopes[j] = 0.0f;
+    for (size_t row = 0; row < at.rows; row++, grad_scores += at.step, weights += at.step) {
+        for (size_t j = at.columns; j < filled; j++) grad_scores[j] = 0.0f;
         float common = 0.0f;
         if (along != nullptr) {
             common = along[row];
         } else {
             Floats sum = {};
-            for (size_t j = 0; j < filled; j += LANES) sum += load(slopes + j) * load(weights + j);
+            for (size_t j = 0; j < filled; j += LANES) sum += load(grad_scores + j) * load(weights + j);
             common = sum_of(sum);
         }
         for (size_t j = 0; j < filled; j += LANES)
-            store(slopes + j, (load(slopes + j) - common) * load(weights + j) * scale);
+            store(grad_scores + j, (load(grad_scores + j) - common) * load(weights + j) * scale);
     }
 }
 
@@ -125,18 +126,18 @@ void backward_block(const Attention& a, const AttentionGradients& g, Place at, c
         const ptrdiff_t column = static_cast<ptrdiff_t>(at.column);
         at.columns = least(GRADIENT_COLUMNS, columns - at.column);
         score_tile(a, at, p, query, key_head);
-        multiply_block(p.slopes, step, p.grad, p.values + at.column * a.width, at.rows, at.columns, a.width, a.width,
-                       PLAIN);
+        multiply_block(p.grad_scores, step, p.grad, p.values + at.column * a.width, at.rows, at.columns, a.width,
+                       a.width, PLAIN);
         mask_scores(p.scores, a, at);
         weigh_again(p.scores, at, sums, g.sums_steps[2]);
-        slope_tile(p.slopes, p.scores, at, whole ? nullptr : along, a.scale);
+        grad_scores_tile(p.grad_scores, p.scores, at, whole ? nullptr : along, a.scale);
         pack<MR>(p.lines, p.scores, 1, step, at.columns, at.rows);
         multiply_block(to_value + column * g.value.row, g.value.row, p.lines, p.grads, at.columns, a.width, at.rows,
                        at.rows, ADDED);
-        pack<MR>(p.lines, p.slopes, 1, step, at.columns, at.rows);
+        pack<MR>(p.lines, p.grad_scores, 1, step, at.columns, at.rows);
         multiply_block(to_key + column * g.key.row, g.key.row, p.lines, p.queries, at.columns, a.width, at.rows,
                        at.rows, ADDED);
-        pack<MR>(p.lines, p.slopes, step, 1, at.rows, at.columns);
+        pack<MR>(p.lines, p.grad_scores, step, 1, at.rows, at.columns);
         multiply_block(to_query, g.query.row, p.lines, p.plain_keys + at.column * round_up(a.width, NR), at.rows,
                        a.width, at.columns, least(GRADIENT_COLUMNS, a.columns - at.column), ADDED);
     }

@@ -221,8 +221,8 @@ int batch_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
         !optional_output(PyTuple_GET_ITEM(outs, 2), channels, to_bias))
         return 0;
     const Room<double> total(channels), along(channels);
-    const Room<float> middle(channels), slope(channels), factor(channels);
-    if (total.data == nullptr || along.data == nullptr || middle.data == nullptr || slope.data == nullptr ||
+    const Room<float> middle(channels), coefficient(channels), factor(channels);
+    if (total.data == nullptr || along.data == nullptr || middle.data == nullptr || coefficient.data == nullptr ||
         factor.data == nullptr)
         return PyErr_NoMemory(), -1;
     find_sums(batch, grad, in, mean, total.data, along.data);
@@ -232,14 +232,14 @@ int batch_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
         if (to_weight != nullptr) to_weight[at] = static_cast<float>(along.data[at] * size_of);
         if (to_bias != nullptr) to_bias[at] = static_cast<float>(total.data[at]);
         middle.data[at] = train ? static_cast<float>(total.data[at] / each) : 0.0f;
-        slope.data[at] = train ? static_cast<float>(along.data[at] * size_of * size_of / each) : -0.0f;
+        coefficient.data[at] = train ? static_cast<float>(along.data[at] * size_of * size_of / each) : -0.0f;
         factor.data[at] = static_cast<float>(weight == nullptr ? size_of : size_of * weight[at]);
     }
     if (to == nullptr) return 1;
     if (train)
-        find_gradient(batch, to, grad, in, mean, middle.data, slope.data, factor.data);
+        find_gradient(batch, to, grad, in, mean, middle.data, coefficient.data, factor.data);
     else  // whatever the input is: it may be infinite
-        apply(batch, to, grad, middle.data, factor.data, slope.data);
+        apply(batch, to, grad, middle.data, factor.data, coefficient.data);
     return 1;
 }
 

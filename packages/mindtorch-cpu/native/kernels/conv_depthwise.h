@@ -200,16 +200,15 @@ void depthwise_products(const Convolution& c, const Frame& f, double* sums, cons
         const float* row = frame + f.below(c, y);
         ptrdiff_t x = 0;
         for (; x + WIDTH <= c.out_width; x += WIDTH) {
-            const Vector slope = read(grad + x);
+            const Vector part = read(grad + x);
 #pragma GCC unroll 4
-            for (size_t k = 0; k < ELEMENTS; k++) accumulators[k] += read(row + elements[k] + x) * slope;
+            for (size_t k = 0; k < ELEMENTS; k++) accumulators[k] += read(row + elements[k] + x) * part;
         }
         if (x == c.out_width) continue;
-        const Vector slope = read(grad + x);
+        const Vector part = read(grad + x);
         const auto seen = order < static_cast<int>(c.out_width - x);  // what lies past the row may be infinite
 #pragma GCC unroll 4
-        for (size_t k = 0; k < ELEMENTS; k++)
-            accumulators[k] += (seen ? read(row + elements[k] + x) : Vector{}) * slope;
+        for (size_t k = 0; k < ELEMENTS; k++) accumulators[k] += (seen ? read(row + elements[k] + x) : Vector{}) * part;
     }
     for (size_t k = 0; k < ELEMENTS; k++)
         for (ptrdiff_t lane = 0; lane < WIDTH; lane++) sums[k] += static_cast<double>(accumulators[k][lane]);
@@ -222,8 +221,8 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
     const Frame f = together.frame(c);
     const KernelElements elements(c, f);
     const ptrdiff_t columns = together.columns_of(c);
-    float* slopes = scratch + f.size;
-    memset(slopes, 0, (static_cast<size_t>(columns * c.out_height) + FRAME_SLACK) * sizeof(float));
+    float* framed = scratch + f.size;
+    memset(framed, 0, (static_cast<size_t>(columns * c.out_height) + FRAME_SLACK) * sizeof(float));
     clear_frame(f, scratch);
     double sums[MOST_ELEMENTS] = {};
     for (size_t image = 0; image < c.batch; image++) {
@@ -231,12 +230,12 @@ void depthwise_weight(const Convolution& c, float* to, const float* grad, const 
         const float* own = grad + plane * static_cast<size_t>(c.out_height * c.out_width);
         copy_plane(c, f, scratch, in + plane * static_cast<size_t>(c.height * c.width));
         for (ptrdiff_t y = 0; y < c.out_height; y++)
-            memcpy(slopes + y * columns, own + y * c.out_width, static_cast<size_t>(c.out_width) * sizeof(float));
+            memcpy(framed + y * columns, own + y * c.out_width, static_cast<size_t>(c.out_width) * sizeof(float));
         size_t k = 0;
         for (; k + 4 <= elements.count; k += 4)
-            depthwise_products<4>(c, f, sums + k, slopes, columns, scratch, elements.at + k);
+            depthwise_products<4>(c, f, sums + k, framed, columns, scratch, elements.at + k);
         for (; k < elements.count; k++)
-            depthwise_products<1>(c, f, sums + k, slopes, columns, scratch, elements.at + k);
+            depthwise_products<1>(c, f, sums + k, framed, columns, scratch, elements.at + k);
     }
     for (size_t k = 0; k < elements.count; k++) to[feature * elements.count + k] = static_cast<float>(sums[k]);
 }

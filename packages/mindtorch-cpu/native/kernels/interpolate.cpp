@@ -125,8 +125,8 @@ void* room(PyObject* value, int type, size_t count) {
     return PyArray_DATA(array_of(value));
 }
 
-// Outputs are (begins, index, weights, slopes down, slopes across), the last two None where they are not wanted; values
-// (a grid of (x, y), (height, width), mode, padding, align).
+// Outputs are (begins, index, weights, derivatives down, derivatives across), the last two None where they are not
+// wanted; values (a grid of (x, y), (height, width), mode, padding, align).
 int grid_weights(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 5 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 5 || !dense(values[0], NPY_FLOAT, 2) ||
         PyArray_DIM(array_of(values[0]), 1) != 2 || !PyTuple_CheckExact(values[1]) ||

@@ -35,8 +35,8 @@ struct Points {
     bool nearest, border, align;
 };
 
-// What points are made of, at most four elements each: as in WeightTable, the weights, and the slopes of the weights
-// down and across, where these are not null.
+// What points are made of, at most four elements each: as in WeightTable, the weights, and the derivatives of the
+// weights down and across, where these are not null.
 struct PointWeights {
     int64_t *begins, *index;
     float *weights, *down, *across;

@@ -116,11 +116,11 @@ int softmax_bfloat16(PyObject* given, PyObject* value, const Shape& shape) {
 }
 
 template <SoftmaxForm op>
-int softmax_backward_bfloat16(PyObject* given, PyObject* slope, PyObject* value, const Shape& shape) {
+int softmax_backward_bfloat16(PyObject* given, PyObject* grad_output, PyObject* value, const Shape& shape) {
     Stretch to, grad, result;
     auto* out = reinterpret_cast<PyArrayObject*>(given);
     const npy_intp size = PyArray_SIZE(out);
-    if (shape.inner != 1 || !to.take_output(given, size) || !grad.take(slope, size, out) ||
+    if (shape.inner != 1 || !to.take_output(given, size) || !grad.take(grad_output, size, out) ||
         !result.take(value, size, out))
         return 0;
     const size_t width = shape.count;

@@ -199,9 +199,9 @@ void layer_norm_gradient(const LayerNormGradients& to, const float* grad, const 
         for (size_t i = 0; i < width; i += LANES) {
             const size_t n = width - i < LANES ? width - i : LANES;
             const Floats g = part(grad + i, n), standard = (part(in + i, n, middle) - middle) * size;
-            const Floats slope = weighted ? g * part(weight + i, n) : g, product = g * standard;
-            total += slope;
-            along += slope * standard;
+            const Floats scaled = weighted ? g * part(weight + i, n) : g, product = g * standard;
+            total += scaled;
+            along += scaled * standard;
             if (n == LANES) {
                 if (to_weight != nullptr) store(to_weight + i, load(to_weight + i) + product);
                 if (to_bias != nullptr) store(to_bias + i, load(to_bias + i) + g);
@@ -213,8 +213,8 @@ void layer_norm_gradient(const LayerNormGradients& to, const float* grad, const 
         if (to.input == nullptr) continue;
         const float shift = sum_of(total) / (float)width, slant = sum_of(along) / (float)width * size;
         fill_row(to.input + row * width, width, [=](size_t i, size_t n) {
-            const Floats g = part(grad + i, n), slope = weighted ? g * part(weight + i, n) : g;
-            return (slope - shift - (part(in + i, n) - middle) * slant) * size;
+            const Floats g = part(grad + i, n), scaled = weighted ? g * part(weight + i, n) : g;
+            return (scaled - shift - (part(in + i, n) - middle) * slant) * size;
         });
     }
 }

@@ -1,5 +1,5 @@
-// One range of addresses for large arrays. What is freed joins its free neighbours, and the smallest free range that is
-// large enough is given out again, from its beginning.
+// One range of addresses for large arrays. What is freed joins its free adjacent ranges, and the smallest free range
+// that is large enough is given out again, from its beginning.
 //
 // Memory is asked for and given back in chunks, each of them one huge page. No function here is safe to be called by
 // two threads at a time.

@@ -12,7 +12,7 @@ from typing import Any
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
-from ..arguments.bound import Bound
+from ..arguments.bound import Bound, tensor_leaves
 from ..execute.executor import filled, run_composite
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
@@ -133,12 +133,12 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def _recorded(values: Sequence[Any]) -> bool:
     """True when a call is to be recorded at the level of its batched tensors; a loop below that has no formula."""
-    return state.mode.records and any(t._sig.requires_grad for t in _tensors(values) if t._wraps)
+    return state.mode.records and any(t._sig.requires_grad for t in tensor_leaves(values) if t._wraps)
 
 
 def _innermost(values: Sequence[Any]) -> int:
     """Return the level of the innermost batched tensor, 0 when there is none."""
-    return max((tensor._storage.level for tensor in _tensors(values) if tensor._wraps), default=0)
+    return max((tensor._storage.level for tensor in tensor_leaves(values) if tensor._wraps), default=0)
 
 
 def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -159,16 +159,6 @@ def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
         return _write(plan, row, values, level)
     result = _functional(plan, row, plan.kernel, values, level)
     return result if plan.pack is None else plan.pack(result)
-
-
-def _tensors(values: Sequence[Any]) -> list[Any]:
-    found = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found.extend(item for item in value if isinstance(item, TensorBase))
-    return found
 
 
 def _lift(values: Sequence[Any], level: int) -> list[Any]:
@@ -220,7 +210,7 @@ def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) ->
 def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
     """Return what records a call whose tensors are all of one level, None when nothing is to be recorded."""
     mode = state.mode
-    if not mode.records or hooks.recorder is None or not any(t._sig.requires_grad for t in _tensors(values)):
+    if not mode.records or hooks.recorder is None or not any(t._sig.requires_grad for t in tensor_leaves(values)):
         return None
     made = plan.outputs  # a plan holds for one geometry of the examples, but their results may be laid out differently
     key = tuple(specs) if isinstance(specs, list) else specs
@@ -234,7 +224,7 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
     many = isinstance(result, (tuple, list))
     outputs = list(result) if many else [result]
     places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
-    recording = state.mode.records and any(t._sig.requires_grad and t._wraps for t in _tensors(values))
+    recording = state.mode.records and any(t._sig.requires_grad and t._wraps for t in tensor_leaves(values))
     if not recording:
         made = [
             one if one is None or (at is None and not isinstance(one, TensorBase)) else wrapped(one, at, level)
@@ -351,7 +341,7 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
         return _turn(row, values)
     wrapper: Any = target._storage if target._wraps else None
     held = wrapper if wrapper is not None and wrapper.level == level else None
-    others = _tensors(values[1:])
+    others = tensor_leaves(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
         raise _refused_write(row, target, others, level)
     inputs = values if held is None else _lift(values, level)
