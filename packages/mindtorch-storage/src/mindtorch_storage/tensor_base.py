@@ -21,7 +21,7 @@ Slots:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -168,9 +168,12 @@ class TensorBase:
         return storage
 
 
+T = TypeVar("T", bound=TensorBase)
+
+
 def make_tensor(
-    cls: type[TensorBase], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[Any]
-) -> TensorBase:
+    cls: type[T], sig: Signature, array: Any, storage: UntypedStorage | None, offset: int, counter: list[Any]
+) -> T:
     """Return a `cls` without autograd history over the given memory; see the slots above for the invariants."""
     tensor = object.__new__(cls)
     tensor._sig = sig

@@ -138,7 +138,8 @@ def _recorded(values: Sequence[Any]) -> bool:
 
 def _innermost(values: Sequence[Any]) -> int:
     """Return the level of the innermost batched tensor, 0 when there is none."""
-    return max((tensor._storage.level for tensor in tensor_leaves(values) if tensor._wraps), default=0)
+    wrappers: list[Any] = [tensor._storage for tensor in tensor_leaves(values) if tensor._wraps]
+    return max((wrapper.level for wrapper in wrappers), default=0)
 
 
 def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
