@@ -71,7 +71,7 @@ def _trial_lines(command: str, entry: dict[str, Any]) -> list[str]:
 
 def memory(options: argparse.Namespace) -> int:
     """Print free and total memory of every device, as the driver tells; opens none."""
-    found = {"simulated": loader.simulated(), "devices": readings.read_all(), "error": None}
+    found: dict[str, Any] = {"simulated": loader.simulated(), "devices": readings.read_all(), "error": None}
     status = workers.exit_status(found["devices"])
     if not found["devices"]:
         found["error"] = NO_DEVICE

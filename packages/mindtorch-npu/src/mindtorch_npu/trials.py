@@ -44,8 +44,8 @@ def health(index: int) -> dict[str, Any]:
             steps[name] = str(error)
             if status == WELL:
                 status = FULL if isinstance(error, AclError) and error.code == NO_MEMORY else FAILURE
-    error = next((f"{name}: {why}" for name, why in steps.items() if why), None)
-    return {"steps": steps, "well": error is None, "status": status, "error": error}
+    first = next((f"{name}: {why}" for name, why in steps.items() if why), None)
+    return {"steps": steps, "well": first is None, "status": status, "error": first}
 
 
 def _begin(step: str) -> None:

@@ -10,6 +10,7 @@ import ctypes
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,22 @@ def _draw(shape: tuple[int, ...], dtype: str, seed: int) -> Any:
     return (np.random.default_rng(seed).random(shape) + 0.25).astype(dtype)
 
 
+def _run(fn: Callable[..., DeviceArray], given: list[Any]) -> DeviceArray:
+    return fn(*(from_host(x, 0) for x in given))
+
+
+def _widened(x: DeviceArray) -> DeviceArray:
+    return x.astype(np.dtype(np.float32))
+
+
+def _softmax(x: DeviceArray) -> DeviceArray:
+    return on.each("Softmax", x, 1)
+
+
+def _turned(x: DeviceArray) -> DeviceArray:
+    return on.each("Neg", on.permuted(x, (1, 0)))
+
+
 def _samples() -> dict[str, Callable[[], DeviceArray]]:
     """Return the samples by name."""
     found: dict[str, Callable[[], DeviceArray]] = {}
@@ -44,18 +61,17 @@ def _samples() -> dict[str, Callable[[], DeviceArray]]:
             given = [_draw(shape, dtype, seed) for seed in (1, 2)]
             tail = f"{dtype}{list(shape)}"
             for name in UNARY:
-                found[f"{name} {tail}"] = lambda name=name, x=given[0]: on.each(name, from_host(x, 0))
+                found[f"{name} {tail}"] = partial(_run, partial(on.each, name), given[:1])
             for name in BINARY:
-                found[f"{name} {tail}"] = lambda name=name, g=given: on.both(name, *(from_host(x, 0) for x in g))
+                found[f"{name} {tail}"] = partial(_run, partial(on.both, name), given)
             for name in COMPARISONS:
-                found[f"{name} {tail}"] = lambda name=name, g=given: on.compare(name, *(from_host(x, 0) for x in g))
-            found[f"Add {tail}"] = lambda g=given: on.add(*(from_host(x, 0) for x in g))
-            found[f"InplaceCopy {tail}"] = lambda x=given[0]: from_host(x, 0).astype(np.dtype(np.float32))
-        left, right = _draw((3, 4), dtype, 3), _draw((4, 5), dtype, 4)
-        found[f"Matmul {dtype}"] = lambda a=left, b=right: on.matmul(from_host(a, 0), from_host(b, 0))
-        wide = _draw((4, 6), dtype, 5)
-        found[f"Softmax {dtype}"] = lambda x=wide: on.each("Softmax", from_host(x, 0), 1)
-        found[f"strided {dtype}"] = lambda x=wide: on.each("Neg", on.permuted(from_host(x, 0), (1, 0)))
+                found[f"{name} {tail}"] = partial(_run, partial(on.compare, name), given)
+            found[f"Add {tail}"] = partial(_run, on.add, given)
+            found[f"Cast {tail}"] = partial(_run, _widened, given[:1])
+        found[f"Matmul {dtype}"] = partial(_run, on.matmul, [_draw((3, 4), dtype, 3), _draw((4, 5), dtype, 4)])
+        wide = [_draw((4, 6), dtype, 5)]
+        found[f"Softmax {dtype}"] = partial(_run, _softmax, wide)
+        found[f"strided {dtype}"] = partial(_run, _turned, wide)
     return found
 
 

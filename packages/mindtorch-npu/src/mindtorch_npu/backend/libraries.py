@@ -70,8 +70,7 @@ def _files(environment: Mapping[str, str]) -> list[Path]:
             for file in sorted(Path(root, folder).glob(name))
             if file.is_file()
         ]
-    seen: set[Path] = set()
-    return [file for file in found if not (file.resolve() in seen or seen.add(file.resolve()))]
+    return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
 
 
 @cache

@@ -172,7 +172,7 @@ def same_elements(made: TensorDescriptor, other: TensorDescriptor) -> bool:
 
 
 def _start(made: TensorDescriptor) -> int:
-    return made.data + made.offset * numpy_dtype(made.dtype).itemsize
+    return int(made.data + made.offset * numpy_dtype(made.dtype).itemsize)
 
 
 class _Bytes:
@@ -192,7 +192,7 @@ class _Bytes:
 def share_bytes(made: TensorDescriptor, other: TensorDescriptor) -> bool:
     """True when two tensors have bytes in common; tensors that are too entangled to tell count as apart."""
     try:
-        return bool(np.shares_memory(np.asarray(_Bytes(made)), np.asarray(_Bytes(other)), max_work=10_000))
+        return bool(np.shares_memory(np.asarray(_Bytes(made)), np.asarray(_Bytes(other)), max_work=10_000))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return False
 
@@ -224,4 +224,5 @@ def _check_types_together(name: str, arguments: dict[str, Any], outputs: tuple[s
 
 def _order(kind: str) -> int:
     """Return where a kind of element stands: what stands lower is not converted to."""
-    return {"b": 0, "u": 1, "i": 1, "c": 3}.get(kind, 2)
+    orders = {"b": 0, "u": 1, "i": 1, "c": 3}
+    return orders.get(kind, 2)
