@@ -27,7 +27,8 @@ namespace mindtorch {
     X(embedding)                     \
     X(nonzero)                       \
     X(sort)                          \
-    X(kthvalue)
+    X(kthvalue)                      \
+    X(rnn)
 
 #define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
 MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)

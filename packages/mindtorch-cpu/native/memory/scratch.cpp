@@ -48,4 +48,9 @@ void* scratch(size_t bytes) {
     return block.get(bytes);
 }
 
+void* outer_scratch(size_t bytes) {
+    static thread_local Block block;
+    return block.get(bytes);
+}
+
 }  // namespace mindtorch

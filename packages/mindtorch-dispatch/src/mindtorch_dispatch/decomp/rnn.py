@@ -7,6 +7,9 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import check
+from mindtorch_dispatch.meta.rnn import GATES, GRU, LSTM, RELU, TANH
+from mindtorch_dispatch.state import state as thread_state
+from mindtorch_storage.dtype import float32
 
 State = tuple[Any, ...]
 """Hidden state of one layer in one direction: `(h,)`, or `(h, c)` of an LSTM."""
@@ -38,7 +41,8 @@ def _lstm(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
     return aten.sigmoid(give) * aten.tanh(cell), cell
 
 
-_tanh, _relu = _elman("tanh"), _elman("relu")
+_STEPS: tuple[Step, ...] = (_elman("relu"), _elman("tanh"), _lstm, _gru)
+"""By aten's numbers of the modes."""
 
 
 def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any) -> None:
@@ -60,15 +64,22 @@ def _check_state(input: Any, hx: Any, hidden_size: int, number: int) -> None:
     )
 
 
-def _cell(step: Step) -> Callable[..., Any]:
+def _cell(mode: int) -> Callable[..., Any]:
     def cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
         _check_cell(input, hx, w_ih, w_hh)
-        return step(aten.linear(input, w_ih, b_ih), (hx,), w_hh, b_hh)[0]
+        return _run_cell(mode, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
 
     return cell
 
 
-rnn_tanh_cell, rnn_relu_cell, gru_cell = _cell(_tanh), _cell(_relu), _cell(_gru)
+def _run_cell(mode: int, input: Any, state: State, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> State:
+    weights = _Weights([w_ih, w_hh, b_ih, b_hh], (b_ih is not None) is (b_hh is not None), False)
+    if input._sig.spec.ndim == 2 and weights.b_ih is not None and _takes_layer(mode, weights, input, state):
+        return _layer(mode, weights, input, state, False, [input.shape[0]])[1]
+    return _STEPS[mode](aten.linear(input, w_ih, b_ih), state, w_hh, b_hh)
+
+
+rnn_tanh_cell, rnn_relu_cell, gru_cell = _cell(TANH), _cell(RELU), _cell(GRU)
 
 
 def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
@@ -76,7 +87,7 @@ def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any, b_
     check(len(hx) == 2, lambda: "lstm_cell expects two hidden states")
     _check_cell(input, hx[0], w_ih, w_hh)
     _check_state(input, hx[1], w_hh.shape[0] // 4, 1)
-    return _lstm(aten.linear(input, w_ih, b_ih), tuple(hx), w_hh, b_hh)
+    return _run_cell(LSTM, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
 
 
 class _Weights:
@@ -98,6 +109,63 @@ def _split_weights(params: Sequence[Any], biased: bool, projected: bool) -> list
     count = 2 + 2 * biased + projected
     check(len(params) % count == 0, lambda: "got an incorrect number of RNN parameters")
     return [_Weights(params[start : start + count], biased, projected) for start in range(0, len(params), count)]
+
+
+def _takes_layer(mode: int, weights: _Weights, input: Any, state: State) -> bool:
+    """True where one kernel runs all steps: torch's for float32 LSTMs, which programs that watch its ops may see."""
+    now, spec = thread_state.mode, input._sig.spec
+    seen = mode == LSTM and spec.dtype is float32 and spec.ndim == 3
+    if now.forward_ad or now.include or now.exclude or (now.overriding and not seen) or weights.w_hr is not None:
+        return False
+    tensors = [input, weights.w_ih, weights.w_hh, *state]
+    tensors += [] if weights.b_ih is None else [weights.b_ih, weights.b_hh]
+    if any(
+        tensor._wraps or tensor._sig.spec.dtype is not spec.dtype or tensor._sig.spec.device is not spec.device
+        for tensor in tensors
+    ):
+        return False
+    if spec.device.type not in ("cpu", "meta") or not spec.dtype.is_floating_point or 0 in spec.shape:
+        return False
+    hidden = state[0]._sig.spec.shape[-1]
+    rows = GATES[mode] * hidden
+    shapes = [tuple(tensor._sig.spec.shape) for tensor in tensors[1:]]
+    wanted = [(rows, spec.shape[-1]), (rows, hidden), *shapes[2 : 2 + len(state)], (rows,), (rows,)]
+    return hidden > 0 and shapes == wanted[: len(shapes)] and shapes[2] == shapes[1 + len(state)]
+
+
+def _layer(
+    mode: int, weights: _Weights, input: Any, state: State, backwards: bool, sizes: Sequence[int]
+) -> tuple[Any, State]:
+    """Run one direction by its kernel; return its outputs and final state."""
+    hidden = state[0]._sig.spec.shape[-1]
+    biases = (weights.b_ih, weights.b_hh)
+    if weights.b_ih is None:
+        biases = (aten.zeros(GATES[mode] * hidden, dtype=input.dtype, device=input.device),) * 2
+    tensors = (input, weights.w_ih, weights.w_hh, *biases, state[0], state[-1])
+    train = thread_state.mode.records and any(tensor._sig.requires_grad for tensor in tensors)
+    options = (mode, hidden, 1, weights.b_ih is not None, False, False, train)
+    output, *final, _ = aten.mkldnn_rnn_layer(*tensors, backwards, sizes, *options)
+    return output, tuple(final[: len(state)])
+
+
+def composed_layer(
+    input: Any,
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any,
+    b_hh: Any,
+    hx: Any,
+    cx: Any,
+    reverse: bool,
+    batch_sizes: Sequence[int],
+    mode: int,
+) -> tuple[Any, ...]:
+    """`mkldnn_rnn_layer` of other ops: the outputs and the final states."""
+    shape = list(hx.shape)
+    state = tuple(aten.reshape(each, shape[-2:]) for each in ((hx, cx) if mode == LSTM else (hx,)))
+    arguments = (_STEPS[mode], _Weights([w_ih, w_hh, b_ih, b_hh], True, False), input, state, reverse)
+    output, final = _direction(*arguments) if len(input.shape) == 3 else _packed_direction(*arguments, [*batch_sizes])
+    return (output, *(aten.reshape(each, shape) for each in final))
 
 
 def _direction(step: Step, weights: _Weights, input: Any, state: State, backwards: bool) -> tuple[Any, State]:
@@ -149,8 +217,17 @@ class _Options:
         self.directions = 2 if bidirectional else 1
 
 
+def _run_direction(
+    mode: int, weights: _Weights, input: Any, state: State, backwards: bool, sizes: list[int] | None
+) -> tuple[Any, State]:
+    if _takes_layer(mode, weights, input, state):
+        return _layer(mode, weights, input, state, backwards, sizes or [])
+    arguments = (_STEPS[mode], weights, input, state, backwards)
+    return _direction(*arguments) if sizes is None else _packed_direction(*arguments, sizes)
+
+
 def _stack(
-    step: Step, input: Any, states: list[State], weights: list[_Weights], options: _Options, sizes: list[int] | None
+    mode: int, input: Any, states: list[State], weights: list[_Weights], options: _Options, sizes: list[int] | None
 ) -> tuple[Any, list[Any]]:
     """Run all layers; return the last one's outputs and the final states, stacked by kind."""
     total = options.layers * options.directions
@@ -161,8 +238,7 @@ def _stack(
         outputs = []
         for direction in range(options.directions):
             place = layer * options.directions + direction
-            arguments = (step, weights[place], input, states[place], direction == 1)
-            output, final = _direction(*arguments) if sizes is None else _packed_direction(*arguments, sizes)
+            output, final = _run_direction(mode, weights[place], input, states[place], direction == 1, sizes)
             outputs.append(output)
             finals.append(final)
         input = outputs[0] if len(outputs) == 1 else aten.cat(outputs, -1)
@@ -176,7 +252,7 @@ def _states(hx: Sequence[Any]) -> list[State]:
     return list(zip(*(aten.unbind(each, 0) for each in hx), strict=True))
 
 
-def _layers(step: Step) -> Callable[..., Any]:
+def _layers(mode: int) -> Callable[..., Any]:
     def run(
         input: Any,
         hx: Any,
@@ -193,13 +269,13 @@ def _layers(step: Step) -> Callable[..., Any]:
         weights = _split_weights(params, has_biases, projected)
         options = _Options(num_layers, dropout, train, bidirectional)
         input = aten.transpose(input, 0, 1) if batch_first else input
-        output, finals = _stack(step, input, _states(states), weights, options, None)
+        output, finals = _stack(mode, input, _states(states), weights, options, None)
         return (aten.transpose(output, 0, 1) if batch_first else output, *finals)
 
     return run
 
 
-def _packed_layers(step: Step) -> Callable[..., Any]:
+def _packed_layers(mode: int) -> Callable[..., Any]:
     def run(
         data: Any,
         batch_sizes: Any,
@@ -215,15 +291,15 @@ def _packed_layers(step: Step) -> Callable[..., Any]:
         projected = len(states) == 2 and states[0].shape[2] != states[1].shape[2]
         weights = _split_weights(params, has_biases, projected)
         options = _Options(num_layers, dropout, train, bidirectional)
-        output, finals = _stack(step, data, _states(states), weights, options, batch_sizes.tolist())
+        output, finals = _stack(mode, data, _states(states), weights, options, batch_sizes.tolist())
         return (output, *finals)
 
     return run
 
 
-rnn_tanh, rnn_relu, gru = _layers(_tanh), _layers(_relu), _layers(_gru)
-rnn_tanh_data, rnn_relu_data, gru_data = _packed_layers(_tanh), _packed_layers(_relu), _packed_layers(_gru)
-_lstm_layers, _lstm_data = _layers(_lstm), _packed_layers(_lstm)
+rnn_tanh, rnn_relu, gru = _layers(TANH), _layers(RELU), _layers(GRU)
+rnn_tanh_data, rnn_relu_data, gru_data = _packed_layers(TANH), _packed_layers(RELU), _packed_layers(GRU)
+_lstm_layers, _lstm_data = _layers(LSTM), _packed_layers(LSTM)
 
 
 def lstm(input: Any, hx: Sequence[Any], *rest: Any) -> Any:

@@ -243,3 +243,36 @@ for _dims in (2, 3):
     )
     rows(f"adaptive_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, False))
     rows(f"fractional_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, True))
+
+
+# --- recurrent layers
+
+
+def _recurrent(draw: Operands) -> tuple[list[Any], bool, list[int], int]:
+    """Return the tensors of a layer, whether it runs backwards, its batch sizes, and its mode."""
+    mode, steps, inputs, hidden = draw.whole(0, 3), draw.whole(1, 6), draw.whole(1, 20), draw.whole(1, 40)
+    sums = (1, 1, 4, 3)[mode] * hidden
+    sizes = sorted((draw.whole(1, 17) for _ in range(steps)), reverse=True)
+    packed = draw.chance(0.4)
+    first = (sum(sizes), inputs) if packed else (steps, sizes[0], inputs)
+    draw.tame()
+    tensors = [draw.tensor(shape) for shape in (first, (sums, inputs), (sums, hidden), (sums,), (sums,))]
+    state = (sizes[0], hidden) if draw.chance(0.5) else (1, sizes[0], hidden)
+    tensors += [draw.tensor(state), draw.tensor(state)]
+    return tensors, draw.chance(0.5), sizes if packed else [], mode
+
+
+@rows("mkldnn_rnn_layer")
+def _rnn_layer(draw: Operands) -> list[Any]:
+    tensors, reverse, sizes, mode = _recurrent(draw)
+    return [*tensors, reverse, sizes, mode, tensors[5].shape[-1], 1, True, False, False, draw.chance(0.5)]
+
+
+@rows("mkldnn_rnn_layer_backward")
+def _rnn_layer_backward(draw: Operands) -> list[Any]:
+    tensors, reverse, sizes, mode = _recurrent(draw)
+    hidden = tensors[5].shape[-1]
+    options = (mode, hidden, 1, True)
+    *made, workspace = mt.ops.aten.mkldnn_rnn_layer(*tensors, reverse, sizes, *options, False, False, True)
+    grads = [draw.tensor(tuple(one.shape)) if draw.chance(0.8) else None for one in made]
+    return [*tensors, *made, *grads, reverse, *options, True, False, sizes, False, workspace]
