@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "call/entry.h"
+#include "mindtorch/entry.h"
 #include "gemm/gemm.h"
 #include "kernels/integer.h"
 #include "kernels/operand.h"

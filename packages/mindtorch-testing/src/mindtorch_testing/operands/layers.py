@@ -264,8 +264,9 @@ def _recurrent(draw: Operands) -> tuple[list[Any], bool, list[int], int]:
 
 @rows("mkldnn_rnn_layer")
 def _rnn_layer(draw: Operands) -> list[Any]:
+    # Not to train: a workspace is numbers as bytes, whose last bits may differ.
     tensors, reverse, sizes, mode = _recurrent(draw)
-    return [*tensors, reverse, sizes, mode, tensors[5].shape[-1], 1, True, False, False, draw.chance(0.5)]
+    return [*tensors, reverse, sizes, mode, tensors[5].shape[-1], 1, True, False, False, False]
 
 
 @rows("mkldnn_rnn_layer_backward")
