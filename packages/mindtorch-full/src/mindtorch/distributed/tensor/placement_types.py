@@ -77,4 +77,11 @@ class Partial(Placement):
         return f"P({self.reduce_op})"
 
 
+class _StridedShard(Shard):
+    """Shards in another order than the mesh's; none is made."""
+
+    def __init__(self, dim: int, *, split_factor: int) -> None:
+        raise NotImplementedError("torch.distributed.tensor.placement_types._StridedShard is not offered")
+
+
 adopt(globals())
