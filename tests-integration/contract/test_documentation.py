@@ -144,7 +144,7 @@ def test_help_shows_the_text(monkeypatch):
 
 
 SPACES = "nn nn.functional optim optim.lr_scheduler utils.data autograd nn.init linalg fft special func".split()
-LEAST = {"docstring": 1.0, "example": 0.545}
+LEAST = {"docstring": 1.0, "example": 0.705}
 """Shares of the public names of `torch` and these namespaces; they only rise."""
 
 
@@ -168,12 +168,12 @@ def docstrings():
     """Docstrings with examples that are not those of operators."""
     for name, value in surface():
         text = inspect.getdoc(value) or ""
-        if ">>> " in text and "The operator `" not in text and inspect.isclass(value):
+        if ">>> " in text and "The operator `" not in text:
             yield name, text
 
 
 @pytest.mark.parametrize("library", ["mindtorch", "torch"])
-def test_examples_of_classes_print_what_they_say(library):
+def test_examples_of_docstrings_print_what_they_say(library):
     torch = pytest.importorskip(library, reason="oracle")
     runner = doctest.DocTestRunner(verbose=False)
     said = io.StringIO()

@@ -117,6 +117,11 @@ def backward(
     """Add the gradients of `tensors` to the `.grad` of the leaves they depend on (of `inputs` only, when given).
 
     Raises RuntimeError with torch's texts for non-scalar outputs without gradient, outputs without graph, freed graphs.
+
+    >>> x = torch.tensor(3., requires_grad=True)
+    >>> torch.autograd.backward(x * x)
+    >>> x.grad
+    tensor(6.)
     """
     if state.transforms:
         raise RuntimeError(
@@ -203,6 +208,10 @@ def grad(
     """Return the gradients of `outputs` with respect to `inputs`, accumulating nowhere.
 
     Raises RuntimeError with torch's texts when an input does not require grad or was not used.
+
+    >>> x = torch.tensor(3., requires_grad=True)
+    >>> torch.autograd.grad(x * x, x)
+    (tensor(6.),)
     """
     if not only_inputs:
         warnings.warn(

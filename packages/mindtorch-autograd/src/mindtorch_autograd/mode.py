@@ -21,7 +21,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operations are recorded in this thread."""
+    """Return whether operations are recorded in this thread.
+
+    >>> torch.is_grad_enabled()
+    True
+    """
     return state.mode.grad
 
 

@@ -15,7 +15,11 @@ _CPU = Device("cpu")
 
 
 def get_default_dtype() -> Dtype:
-    """Return the floating-point dtype that Python floats become."""
+    """Return the floating-point dtype that Python floats become.
+
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
     return _default["dtype"]
 
 

@@ -56,7 +56,11 @@ _PROMOTED = _lattice()
 
 
 def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
-    """The smallest type of the lattice that both types convert to."""
+    """The smallest type of the lattice that both types convert to.
+
+    >>> torch.promote_types(torch.int32, torch.float16)
+    torch.float16
+    """
     found = _PROMOTED.get((type1, type2))
     if found is not None:
         return found
@@ -96,7 +100,11 @@ def is_integral(dtype: Dtype, *, include_bool: bool) -> bool:
 
 
 def can_cast(from_: Dtype, to: Dtype) -> bool:
-    """Whether an in-place op may store a result of type `from_` into a tensor of type `to`."""
+    """Whether an in-place op may store a result of type `from_` into a tensor of type `to`.
+
+    >>> torch.can_cast(torch.float64, torch.float32)
+    True
+    """
     if from_.is_complex and not to.is_complex:
         return False
     if from_.is_floating_point and to in _INTEGRAL:

@@ -26,6 +26,10 @@ def functional_call(
         args: one argument or a tuple of them.
         tie_weights: whether names that share a parameter are all replaced when one is.
         strict: whether missing and unknown names raise RuntimeError.
+
+    >>> torch.func.functional_call(torch.nn.Linear(1, 1),
+    ...     {"weight": torch.tensor([[2.]]), "bias": torch.tensor([1.])}, (torch.tensor([3.]),)).item()
+    7.0
     """
     if isinstance(parameter_and_buffer_dicts, dict):
         given = parameter_and_buffer_dicts

@@ -34,7 +34,12 @@ def jacrev(
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of `func` by its arguments `argnums`: one backward for the unit tensors of
-    each output, `chunk_size` of them at a time."""
+    each output, `chunk_size` of them at a time.
+
+    >>> torch.func.jacrev(lambda x: x ** 2)(torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
@@ -69,7 +74,12 @@ def jacfwd(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of `func` by its arguments `argnums`, forward products with the unit
-    tensors of the inputs; see `jvp` for how those are computed."""
+    tensors of the inputs; see `jvp` for how those are computed.
+
+    >>> torch.func.jacfwd(lambda x: x ** 2)(torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -119,5 +129,10 @@ def _joint_basis(primals: Sequence[Any], counts: Sequence[int]) -> list[Any]:
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """Return a function that gives the Hessian of `func`: the forward Jacobian of its reverse Jacobian."""
+    """Return a function that gives the Hessian of `func`: the forward Jacobian of its reverse Jacobian.
+
+    >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.tensor([1., 2.]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
     return jacfwd(jacrev(func, argnums), argnums)

@@ -38,6 +38,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     """Return a function that gives (gradient of `func`, value of `func`), with aux as (gradient, (value, aux)).
 
     `func` must return a scalar tensor, first of a pair when `has_aux`. The gradient is by the arguments `argnums`.
+
+    >>> torch.func.grad_and_value(lambda x: x ** 3)(torch.tensor(2.))
+    (tensor(12.), tensor(8.))
     """
 
     @functools.wraps(func)
@@ -66,7 +69,11 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """Return a function that gives the gradient of `func`, with aux as (gradient, aux); see `grad_and_value`."""
+    """Return a function that gives the gradient of `func`, with aux as (gradient, aux); see `grad_and_value`.
+
+    >>> torch.func.grad(lambda x: x ** 3)(torch.tensor(2.))
+    tensor(12.)
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -78,7 +85,11 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """Return (output of `func`, function from cotangents to a tuple of vector-Jacobian products), then aux if any."""
+    """Return (output of `func`, function from cotangents to a tuple of vector-Jacobian products), then aux if any.
+
+    >>> torch.func.vjp(lambda x: x ** 2, torch.tensor(3.))[1](torch.tensor(1.))
+    (tensor(6.),)
+    """
     level = Level(primals)
     with enable_grad(), transforming():
         result = func(*level.stand_ins)
@@ -130,6 +141,9 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
     Computed by reverse mode twice: the vector-Jacobian product is linear in a dummy cotangent. So `func` must be twice
     differentiable in reverse mode; functions marked `once_differentiable` raise.
+
+    >>> torch.func.jvp(lambda x: x ** 2, (torch.tensor(3.),), (torch.tensor(1.),))
+    (tensor(9.), tensor(6.))
     """
     _, given = _checked_primals(primals, tangents)
     level = Level(primals)

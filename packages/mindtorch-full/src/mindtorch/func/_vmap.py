@@ -35,6 +35,9 @@ def vmap(
         out_dims: where the mapped dimension appears in each output, None for an output that does not depend on it.
         randomness: whether random operations raise ("error"), differ from example to example or are the same for all.
         chunk_size: how many examples to compute at a time, all of them when None.
+
+    >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
+    tensor([3., 3.])
     """
     check_randomness(randomness)
     if not (chunk_size is None or chunk_size > 0):

@@ -81,12 +81,20 @@ def given_tensor(input: Any, name: str) -> Any:
 
 
 def is_floating_point(input: Any) -> bool:
-    """Return whether the dtype is a floating-point one."""
+    """Return whether the dtype is a floating-point one.
+
+    >>> torch.is_floating_point(torch.tensor([1.]))
+    True
+    """
     return given_tensor(input, "is_floating_point").dtype.is_floating_point
 
 
 def is_complex(input: Any) -> bool:
-    """Return whether the dtype is complex."""
+    """Return whether the dtype is complex.
+
+    >>> torch.is_complex(torch.tensor([1.]))
+    False
+    """
     return given_tensor(input, "is_complex").dtype.is_complex
 
 
@@ -121,12 +129,20 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 
 def is_nonzero(input: Any) -> bool:
-    """Return whether the only element is not zero; RuntimeError for other counts."""
+    """Return whether the only element is not zero; RuntimeError for other counts.
+
+    >>> torch.is_nonzero(torch.tensor([1.]))
+    True
+    """
     return bool(given_tensor(input, "is_nonzero"))
 
 
 def typename(obj: Any) -> str:
-    """Return a type's name, `torch.FloatTensor` for tensors."""
+    """Return a type's name, `torch.FloatTensor` for tensors.
+
+    >>> torch.typename(torch.tensor([1.]))
+    'torch.FloatTensor'
+    """
     if isinstance(obj, TensorBase):
         return obj.dtype.type_name
     module = getattr(type(obj), "__module__", "") if not hasattr(obj, "__qualname__") else obj.__module__

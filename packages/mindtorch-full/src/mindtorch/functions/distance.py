@@ -18,6 +18,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
 
     The modes choose between two ways to the Euclidean distance: a product of matrices, which is faster, where there are
     more than 25 rows or always, and sums of squared differences, which are more exact.
+
+    >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([[5.]])
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")

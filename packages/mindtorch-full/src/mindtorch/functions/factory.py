@@ -43,7 +43,11 @@ def set_default_device(device: Any) -> None:
 
 
 def is_tensor(obj: Any) -> bool:
-    """Return whether `obj` is a tensor."""
+    """Return whether `obj` is a tensor.
+
+    >>> torch.is_tensor(torch.tensor([1]))
+    True
+    """
     return isinstance(obj, TensorBase)
 
 
@@ -53,12 +57,20 @@ def is_storage(obj: Any) -> bool:
 
 
 def numel(input: Any) -> int:
-    """Return the number of elements."""
+    """Return the number of elements.
+
+    >>> torch.numel(torch.ones(2, 3))
+    6
+    """
     return given_tensor(input, "numel").numel()
 
 
 def result_type(*args: Any, **kwargs: Any) -> Any:
-    """Return the dtype of an elementwise operation on the two operands, tensors or numbers."""
+    """Return the dtype of an elementwise operation on the two operands, tensors or numbers.
+
+    >>> torch.result_type(torch.tensor([1]), 1.0)
+    torch.float32
+    """
     operands = (*args, *kwargs.values())
     kinds = [isinstance(each, TensorBase | bool | int | float | complex) for each in operands]
     if len(operands) != 2 or not all(kinds):

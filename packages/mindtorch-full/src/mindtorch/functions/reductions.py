@@ -16,7 +16,11 @@ def norm(
     out: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """The vector norm of `input` over `dim`, or the matrix norm for ``p="nuc"``."""
+    """The vector norm of `input` over `dim`, or the matrix norm for ``p="nuc"``.
+
+    >>> torch.norm(torch.tensor([3., 4.]))
+    tensor(5.)
+    """
     handled, result = overrides.handle(
         norm, (input,), {"p": p, "dim": dim, "keepdim": keepdim, "out": out, "dtype": dtype}
     )
@@ -34,7 +38,11 @@ def norm(
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The distinct elements of `input`, or its distinct slices along `dim`; with their places and counts when asked."""
+    """The distinct elements of `input`, or its distinct slices along `dim`; with their places and counts when asked.
+
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
     options = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts, "dim": dim}
     handled, result = overrides.handle(unique, (input,), options)
     if handled:
@@ -49,7 +57,11 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The elements of `input` that differ from the one before; with their places and counts when asked."""
+    """The elements of `input` that differ from the one before; with their places and counts when asked.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2]))
+    tensor([1, 2])
+    """
     options = {"return_inverse": return_inverse, "return_counts": return_counts, "dim": dim}
     handled, result = overrides.handle(unique_consecutive, (input,), options)
     if handled:

@@ -35,12 +35,21 @@ def _each_tensor(tensors: tuple[Any, ...]) -> list[Any]:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """Return the tensors expanded to their common shape."""
+    """Return the tensors expanded to their common shape.
+
+    >>> torch.broadcast_tensors(torch.tensor([1, 2]), torch.tensor([[3], [4]]))[1]
+    tensor([[3, 3],
+            [4, 4]])
+    """
     return tuple(aten.broadcast_tensors(_each_tensor(tensors)))
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """Return the shape that tensors of `shapes` broadcast to; RuntimeError when they do not."""
+    """Return the shape that tensors of `shapes` broadcast to; RuntimeError when they do not.
+
+    >>> torch.broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
     tuples = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
     for index, shape in enumerate(tuples):
         if any(extent < 0 for extent in shape):
@@ -61,27 +70,53 @@ def _check_fits(common: tuple[int, ...], shape: tuple[int, ...], index: int, giv
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """Return grids of coordinates; `indexing` is "ij" (the default) or "xy"."""
+    """Return grids of coordinates; `indexing` is "ij" (the default) or "xy".
+
+    >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
+    tensor([[1, 1],
+            [2, 2]])
+    """
     return tuple(aten.meshgrid(_flattened(tensors), indexing=indexing or "ij"))
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """Return every combination of the vectors' elements, a row each."""
+    """Return every combination of the vectors' elements, a row each.
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
     return aten.cartesian_prod(_each_tensor(tensors))
 
 
 def block_diag(*tensors: Any) -> Any:
-    """Return a matrix with the given ones on its diagonal."""
+    """Return a matrix with the given ones on its diagonal.
+
+    >>> torch.block_diag(torch.tensor([[1]]), torch.tensor([[2, 3]]))
+    tensor([[1, 0, 0],
+            [0, 2, 3]])
+    """
     return aten.block_diag(_each_tensor(tensors))
 
 
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
-    """Return pieces of the given length, or of the given lengths, along `dim`."""
+    """Return pieces of the given length, or of the given lengths, along `dim`.
+
+    >>> torch.split(torch.tensor([1, 2, 3]), 2)
+    (tensor([1, 2]), tensor([3]))
+    """
     return tensor.split(split_size_or_sections, dim)
 
 
 def einsum(*args: Any) -> Any:
-    """Return the sum of products that `equation` describes: `einsum("ij,jk->ik", a, b)` or the sublist form."""
+    """Return the sum of products that `equation` describes: `einsum("ij,jk->ik", a, b)` or the sublist form.
+
+    >>> torch.einsum("ij,jk->ik", torch.eye(2), torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     if len(args) < 2:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
@@ -110,7 +145,11 @@ def _einsum_sublists(args: tuple[Any, ...]) -> Any:
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """Return the contraction over `dims`: a count of trailing/leading dims, or two lists of dims."""
+    """Return the contraction over `dims`: a count of trailing/leading dims, or two lists of dims.
+
+    >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), 1).shape
+    torch.Size([2, 4])
+    """
     if isinstance(dims, TensorBase):
         dims = dims.tolist()
     if isinstance(dims, (list, tuple)) and len(dims) == 2 and all(isinstance(one, (list, tuple)) for one in dims):
@@ -128,7 +167,11 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """Return the coordinates of flat `indices` in a tensor of `shape`."""
+    """Return the coordinates of flat `indices` in a tensor of `shape`.
+
+    >>> torch.unravel_index(torch.tensor(5), (2, 3))
+    (tensor(1), tensor(2))
+    """
     if (
         not isinstance(indices, TensorBase)
         or indices.dtype.is_floating_point

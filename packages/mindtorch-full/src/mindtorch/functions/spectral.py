@@ -21,7 +21,11 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Any:
-    """Short-time Fourier transform: transforms of overlapping, windowed frames of a signal or a batch of them."""
+    """Short-time Fourier transform: transforms of overlapping, windowed frames of a signal or a batch of them.
+
+    >>> torch.stft(torch.ones(8), 4, window=torch.ones(4), return_complex=True).shape
+    torch.Size([3, 9])
+    """
     options = {
         "hop_length": hop_length,
         "win_length": win_length,

@@ -124,7 +124,11 @@ def _from_uniform_proposals(tensor: Tensor, mean: float, std: float, a: float, b
 
 
 def calculate_gain(nonlinearity: str, param: int | float | None = None) -> float:
-    """Return the factor by which ``nonlinearity`` asks weights to be scaled."""
+    """Return the factor by which ``nonlinearity`` asks weights to be scaled.
+
+    >>> torch.nn.init.calculate_gain("tanh")
+    1.6666666666666667
+    """
     if nonlinearity in _LINEAR:
         return 1
     if nonlinearity == "tanh":
@@ -145,39 +149,68 @@ def calculate_gain(nonlinearity: str, param: int | float | None = None) -> float
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with values uniform in [a, b)."""
+    """Fill with values uniform in [a, b).
+
+    >>> torch.nn.init.uniform_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     return _no_grad_uniform_(tensor, a, b, generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normal values."""
+    """Fill with normal values.
+
+    >>> torch.nn.init.normal_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
-    """Fill with normal values, drawn again until they lie in [a, b]."""
+    """Fill with normal values, drawn again until they lie in [a, b].
+
+    >>> torch.nn.init.trunc_normal_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     return _no_grad_trunc_normal_(tensor, mean, std, a, b, generator=generator)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with ``val``."""
+    """Fill with ``val``.
+
+    >>> torch.nn.init.constant_(torch.empty(2), 3.)
+    tensor([3., 3.])
+    """
     return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones.
+
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    >>> torch.nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+    """
     return _no_grad_zero_(tensor)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Make a 2-dimensional tensor the identity."""
+    """Make a 2-dimensional tensor the identity.
+
+    >>> torch.nn.init.eye_(torch.empty(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with mindtorch.no_grad():
@@ -186,7 +219,11 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Make a 3- to 5-dimensional convolution weight pass its inputs through, in each of ``groups`` groups."""
+    """Make a 3- to 5-dimensional convolution weight pass its inputs through, in each of ``groups`` groups.
+
+    >>> torch.nn.init.dirac_(torch.empty(2, 2, 1)).shape
+    torch.Size([2, 2, 1])
+    """
     dimensions = tensor.ndimension()
     if dimensions not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -212,7 +249,11 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill uniformly so that the variance suits both directions (Glorot)."""
+    """Fill uniformly so that the variance suits both directions (Glorot).
+
+    >>> torch.nn.init.xavier_uniform_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
@@ -220,7 +261,11 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normal values so that the variance suits both directions (Glorot)."""
+    """Fill with normal values so that the variance suits both directions (Glorot).
+
+    >>> torch.nn.init.xavier_normal_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     return _no_grad_normal_(tensor, 0.0, std, generator)
@@ -239,7 +284,11 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Fill uniformly so that the variance survives ``nonlinearity`` (He); ``a`` is leaky_relu's slope."""
+    """Fill uniformly so that the variance survives ``nonlinearity`` (He); ``a`` is leaky_relu's slope.
+
+    >>> torch.nn.init.kaiming_uniform_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -253,7 +302,11 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Fill with normal values so that the variance survives ``nonlinearity`` (He)."""
+    """Fill with normal values so that the variance survives ``nonlinearity`` (He).
+
+    >>> torch.nn.init.kaiming_normal_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -264,7 +317,11 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """Fill with a random (semi-)orthogonal matrix; dimensions after the first are joined."""
+    """Fill with a random (semi-)orthogonal matrix; dimensions after the first are joined.
+
+    >>> torch.nn.init.orthogonal_(torch.empty(2, 2)).shape
+    torch.Size([2, 2])
+    """
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:

@@ -13,7 +13,15 @@ __all__ = ["Adafactor"]
 
 
 class Adafactor(PerParameterOptimizer):
-    """Adam-like steps relative to the size of the parameter, with factored second moments and update clipping."""
+    """Adam-like steps relative to the size of the parameter, with factored second moments and update clipping.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adafactor([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     def __init__(
         self,

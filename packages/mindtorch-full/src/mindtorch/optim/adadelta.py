@@ -14,7 +14,15 @@ __all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(PerParameterOptimizer):
-    """Steps whose size is the ratio of two running root mean squares: of past steps and of gradients."""
+    """Steps whose size is the ratio of two running root mean squares: of past steps and of gradients.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adadelta([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

@@ -32,7 +32,15 @@ __all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(PerParameterOptimizer):
-    """Steps divided by the root of the sum of all squared gradients so far."""
+    """Steps divided by the root of the sum of all squared gradients so far.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adagrad([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

@@ -38,7 +38,15 @@ __all__ = ["Adam", "adam"]
 
 
 class Adam(PerParameterOptimizer):
-    """Adam: steps scaled by running means of the gradient and of its square, both corrected for their start."""
+    """Adam: steps scaled by running means of the gradient and of its square, both corrected for their start.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adam([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "amsgrad": False,

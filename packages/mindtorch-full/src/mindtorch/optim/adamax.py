@@ -26,7 +26,15 @@ __all__ = ["Adamax", "adamax"]
 
 
 class Adamax(PerParameterOptimizer):
-    """Adam with a decayed running maximum of gradient magnitudes in place of the mean square."""
+    """Adam with a decayed running maximum of gradient magnitudes in place of the mean square.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Adamax([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

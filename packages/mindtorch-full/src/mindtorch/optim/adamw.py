@@ -12,7 +12,15 @@ __all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters directly instead of entering the averages."""
+    """Adam whose weight decay shrinks the parameters directly instead of entering the averages.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.AdamW([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     def __init__(
         self,

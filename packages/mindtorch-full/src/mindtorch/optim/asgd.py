@@ -25,7 +25,15 @@ _NAMES = ("params, mus, etas, and state_steps", "params, mus, etas, and state_st
 
 
 class ASGD(PerParameterOptimizer):
-    """Gradient descent with a decaying step and a running average of the parameters in ``ax``."""
+    """Gradient descent with a decaying step and a running average of the parameters in ``ax``.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.ASGD([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

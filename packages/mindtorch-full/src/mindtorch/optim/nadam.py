@@ -40,7 +40,15 @@ _NAMES = ("params, mu_products and state_steps", "params, mu_products, and state
 
 
 class NAdam(PerParameterOptimizer):
-    """Adam whose momentum looks one step ahead, with a momentum that warms up over time."""
+    """Adam whose momentum looks one step ahead, with a momentum that warms up over time.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.NAdam([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "maximize": False,

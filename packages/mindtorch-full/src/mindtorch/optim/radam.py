@@ -26,7 +26,15 @@ __all__ = ["RAdam", "radam"]
 
 
 class RAdam(PerParameterOptimizer):
-    """Adam that leaves the adaptive scale out until enough steps make its variance tractable."""
+    """Adam that leaves the adaptive scale out until enough steps make its variance tractable.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.RAdam([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

@@ -25,7 +25,15 @@ __all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(PerParameterOptimizer):
-    """Steps divided by a running root mean square of the gradient, optionally centred, optionally with momentum."""
+    """Steps divided by a running root mean square of the gradient, optionally centred, optionally with momentum.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.RMSprop([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "momentum": 0,

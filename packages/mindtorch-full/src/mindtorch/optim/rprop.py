@@ -14,7 +14,15 @@ __all__ = ["Rprop", "rprop"]
 
 
 class Rprop(PerParameterOptimizer):
-    """Follows only the sign of the gradient, with a step per element that grows and shrinks with its agreement."""
+    """Follows only the sign of the gradient, with a step per element that grows and shrinks with its agreement.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.Rprop([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "foreach": None,

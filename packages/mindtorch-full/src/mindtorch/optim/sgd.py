@@ -22,7 +22,15 @@ __all__ = ["SGD", "sgd"]
 
 
 class SGD(PerParameterOptimizer):
-    """Gradient descent with optional momentum (plain or Nesterov) and weight decay."""
+    """Gradient descent with optional momentum (plain or Nesterov) and weight decay.
+
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> optimizer = torch.optim.SGD([parameter], lr=0.5)
+    >>> (parameter * 2).sum().backward()
+    >>> optimizer.step()
+    >>> parameter.item() < 1
+    True
+    """
 
     _older_groups: ClassVar[dict[str, Any]] = {
         "nesterov": False,

@@ -12,26 +12,42 @@ def _check_probability(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero elements with probability ``p`` and scale the rest by 1/(1-p)."""
+    """Zero elements with probability ``p`` and scale the rest by 1/(1-p).
+
+    >>> torch.nn.functional.dropout(torch.ones(3), p=0.5, training=False)
+    tensor([1., 1., 1.])
+    """
     _check_probability(p)
     return aten.dropout_(input, p, training) if inplace else aten.dropout(input, p, training)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Drop elements so that mean and variance stay as they are in a self-normalizing network."""
+    """Drop elements so that mean and variance stay as they are in a self-normalizing network.
+
+    >>> torch.nn.functional.alpha_dropout(torch.ones(2), training=False)
+    tensor([1., 1.])
+    """
     _check_probability(p)
     return aten.alpha_dropout_(input, p, training) if inplace else aten.alpha_dropout(input, p, training)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Drop whole channels as :func:`alpha_dropout` drops elements."""
+    """Drop whole channels as :func:`alpha_dropout` drops elements.
+
+    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 1, 2), training=False)
+    tensor([[[1., 1.]]])
+    """
     _check_probability(p)
     op = aten.feature_alpha_dropout_ if inplace else aten.feature_alpha_dropout
     return op(input, p, training)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (N, C, L) or (C, L)."""
+    """Zero whole channels of (N, C, L) or (C, L).
+
+    >>> torch.nn.functional.dropout1d(torch.ones(1, 1, 2), training=False)
+    tensor([[[1., 1.]]])
+    """
     _check_probability(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(
@@ -47,7 +63,11 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (N, C, H, W), or of (N, C, L)."""
+    """Zero whole channels of (N, C, H, W), or of (N, C, L).
+
+    >>> torch.nn.functional.dropout2d(torch.ones(1, 1, 1, 2), training=False)
+    tensor([[[[1., 1.]]]])
+    """
     _check_probability(p)
     _warn_about_dims("dropout2d", input.dim(), (3, 4), 2)
     if input.dim() == 3:
@@ -62,7 +82,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> torch.nn.functional.dropout3d(torch.ones(1, 1, 1, 1, 2), training=False)
+    tensor([[[[[1., 1.]]]]])
+    """
     _check_probability(p)
     _warn_about_dims("dropout3d", input.dim(), (4, 5), 3)
     if input.dim() != 4:

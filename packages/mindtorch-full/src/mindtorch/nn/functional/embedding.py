@@ -24,7 +24,12 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Return the rows of ``weight`` named by ``input``; row ``padding_idx`` gets no gradient."""
+    """Return the rows of ``weight`` named by ``input``; row ``padding_idx`` gets no gradient.
+
+    >>> torch.nn.functional.embedding(torch.tensor([1, 0]), torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([[3., 4.],
+            [1., 2.]])
+    """
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx > 0:
@@ -57,6 +62,9 @@ def embedding_bag(
     """Return the sum, mean or maximum of the rows of each bag.
 
     ``input`` is (B, N), or flat with ``offsets`` (B) where bags begin.
+
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1]]), torch.eye(2))
+    tensor([[0.5000, 0.5000]])
     """
     if weight.dtype == mindtorch.long and input.is_floating_point():
         warnings.warn(

@@ -54,7 +54,11 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return the connectionist temporal classification loss of log-probabilities (T, N, C)."""
+    """Return the connectionist temporal classification loss of log-probabilities (T, N, C).
+
+    >>> torch.nn.functional.ctc_loss(torch.zeros(2, 1, 2), torch.tensor([[1]]), torch.tensor([2]), torch.tensor([1]))
+    tensor(-1.0986)
+    """
     return aten.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, _Reduction.get_enum(reduction), zero_infinity
     )
@@ -69,7 +73,11 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negated log-probability (N, C, *) of the target classes (N, *)."""
+    """Return the negated log-probability (N, C, *) of the target classes (N, *).
+
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-0.1, -2.3]]), torch.tensor([0]))
+    tensor(0.1000)
+    """
     number = _enum(size_average, reduce, reduction)
     return aten.nll_loss_nd(input, target, weight, number, ignore_index)
 
@@ -84,7 +92,11 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negated log-likelihood of counts under Poisson distributions."""
+    """Return the negated log-likelihood of counts under Poisson distributions.
+
+    >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(1.)
+    """
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
@@ -100,7 +112,11 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negated log-likelihood under normal distributions of mean ``input`` and variance ``var``."""
+    """Return the negated log-likelihood under normal distributions of mean ``input`` and variance ``var``.
+
+    >>> torch.nn.functional.gaussian_nll_loss(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([1.]))
+    tensor(0.5000)
+    """
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -141,7 +157,11 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """Return the Kullback-Leibler divergence of log-probabilities ``input`` from ``target``."""
+    """Return the Kullback-Leibler divergence of log-probabilities ``input`` from ``target``.
+
+    >>> torch.nn.functional.kl_div(torch.tensor([[-0.5, -1.]]), torch.tensor([[0.5, 0.5]]), reduction="batchmean")
+    tensor(0.0569)
+    """
     if size_average is not None or reduce is not None:
         number = _Reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -169,7 +189,11 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Return the cross entropy of logits (N, C, *) and classes (N, *) or class probabilities (N, C, *)."""
+    """Return the cross entropy of logits (N, C, *) and classes (N, *) or class probabilities (N, C, *).
+
+    >>> torch.nn.functional.cross_entropy(torch.tensor([[2., 0.], [0., 2.]]), torch.tensor([0, 1]))
+    tensor(0.1269)
+    """
     number = _enum(size_average, reduce, reduction)
     return aten.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
 
@@ -182,7 +206,11 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the cross entropy of probabilities and binary targets of one size."""
+    """Return the cross entropy of probabilities and binary targets of one size.
+
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
     number = _enum(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
@@ -203,7 +231,11 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the cross entropy of logits and binary targets of one size."""
+    """Return the cross entropy of logits and binary targets of one size.
+
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
     number = _enum(size_average, reduce, reduction)
     if not (target.size() == input.size()):
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -218,7 +250,11 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Return a loss quadratic below ``beta`` and linear above."""
+    """Return a loss quadratic below ``beta`` and linear above.
+
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(0.7500)
+    """
     _warn_about_broadcast(input, target)
     number = _enum(size_average, reduce, reduction)
     input, target = _broadcast(input, target)
@@ -230,7 +266,11 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """Return a loss quadratic below ``delta`` and linear with slope ``delta`` above."""
+    """Return a loss quadratic below ``delta`` and linear with slope ``delta`` above.
+
+    >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(0.7500)
+    """
     _warn_about_broadcast(input, target)
     input, target = _broadcast(input, target)
     if weight is None:
@@ -247,7 +287,11 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return |input - target|."""
+    """Return |input - target|.
+
+    >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(1.)
+    """
     _warn_about_broadcast(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
@@ -265,7 +309,11 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return (input - target) ** 2."""
+    """Return (input - target) ** 2.
+
+    >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+    """
     _warn_about_broadcast(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)

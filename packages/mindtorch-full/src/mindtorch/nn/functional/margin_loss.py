@@ -17,7 +17,11 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the hinge loss between every target class and every other class."""
+    """Return the hinge loss between every target class and every other class.
+
+    >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([[0.1, 0.9]]), torch.tensor([[1, -1]]))
+    tensor(0.1000)
+    """
     return aten.multilabel_margin_loss(input, target, _enum(size_average, reduce, reduction))
 
 
@@ -28,7 +32,11 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return log(1 + exp(-target * input))."""
+    """Return log(1 + exp(-target * input)).
+
+    >>> torch.nn.functional.soft_margin_loss(torch.tensor([1.]), torch.tensor([1.]))
+    tensor(0.3133)
+    """
     return aten.soft_margin_loss(input, target, _enum(size_average, reduce, reduction))
 
 
@@ -40,7 +48,11 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the mean over the classes of the binary cross entropy of logits."""
+    """Return the mean over the classes of the binary cross entropy of logits.
+
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.tensor([[0., 1.]]), torch.tensor([[0., 1.]]))
+    tensor(0.5032)
+    """
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     loss = -(target * aten.log_sigmoid(input) + (1 - target) * aten.log_sigmoid(-input))
@@ -63,7 +75,11 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the hinge loss, to the power ``p``, between the target class and every other class."""
+    """Return the hinge loss, to the power ``p``, between the target class and every other class.
+
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.9]]), torch.tensor([1]))
+    tensor(0.1000)
+    """
     number = _enum(size_average, reduce, reduction)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
@@ -81,7 +97,11 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return max(0, -target * (input1 - input2) + margin)."""
+    """Return max(0, -target * (input1 - input2) + margin).
+
+    >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([1.]))
+    tensor(1.)
+    """
     number = _enum(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -99,7 +119,11 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the input for target 1, ``max(0, margin - input)`` for target -1."""
+    """Return the input for target 1, ``max(0, margin - input)`` for target -1.
+
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1., -1.]))
+    tensor(0.5000)
+    """
     return aten.hinge_embedding_loss(input, target, margin, _enum(size_average, reduce, reduction))
 
 
@@ -112,7 +136,11 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return 1 - cos for target 1, ``max(0, cos - margin)`` for target -1."""
+    """Return 1 - cos for target 1, ``max(0, cos - margin)`` for target -1.
+
+    >>> torch.nn.functional.cosine_embedding_loss(torch.tensor([[1., 0.]]), torch.tensor([[1., 0.]]), torch.tensor([1]))
+    tensor(0.)
+    """
     number = _enum(size_average, reduce, reduction)
     return aten.cosine_embedding_loss(input1, input2, target, margin, number)
 
@@ -129,7 +157,11 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return max(0, d(anchor, positive) - d(anchor, negative) + margin) with the p-norm distance."""
+    """Return max(0, d(anchor, positive) - d(anchor, negative) + margin) with the p-norm distance.
+
+    >>> torch.nn.functional.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[3.]]))
+    tensor(0.)
+    """
     number = _enum(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -146,7 +178,11 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return :func:`triplet_margin_loss` with a distance of the caller's choice."""
+    """Return :func:`triplet_margin_loss` with a distance of the caller's choice.
+
+    >>> torch.nn.functional.triplet_margin_with_distance_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[3.]]))
+    tensor(0.)
+    """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

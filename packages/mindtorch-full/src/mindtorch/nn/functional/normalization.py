@@ -57,7 +57,11 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel of each sample."""
+    """Normalize each channel of each sample.
+
+    >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]), eps=0.)
+    tensor([[[-1.,  1.]]])
+    """
     if use_input_stats:
         _verify_spatial_size(input.size())
     return aten.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN)
@@ -70,21 +74,33 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize over the last dimensions, ``normalized_shape``, then scale and shift."""
+    """Normalize over the last dimensions, ``normalized_shape``, then scale and shift.
+
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,), eps=0.)
+    tensor([[-1.,  1.]])
+    """
     return aten.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """Divide by the root mean square over the last dimensions, then scale."""
+    """Divide by the root mean square over the last dimensions, then scale.
+
+    >>> torch.nn.functional.rms_norm(torch.tensor([[3., 4.]]), (2,))
+    tensor([[0.8485, 1.1314]])
+    """
     return aten.rms_norm(input, normalized_shape, weight, eps)
 
 
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Normalize each group of channels of each sample, then scale and shift each channel."""
+    """Normalize each group of channels of each sample, then scale and shift each channel.
+
+    >>> torch.nn.functional.group_norm(torch.tensor([[1., 3.]]), 1, eps=0.)
+    tensor([[-1.,  1.]])
+    """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     shape = input.size()
@@ -94,7 +110,11 @@ def group_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Divide by ``(k + alpha * mean of squares over size channels) ** beta``."""
+    """Divide by ``(k + alpha * mean of squares over size channels) ** beta``.
+
+    >>> torch.nn.functional.local_response_norm(torch.ones(1, 1, 2), 1)
+    tensor([[[0.9999, 0.9999]]])
+    """
     dim = input.dim()
     if dim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)")
@@ -114,7 +134,11 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
-    """Divide by the p-norm over ``dim``, at least ``eps``."""
+    """Divide by the p-norm over ``dim``, at least ``eps``.
+
+    >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
+    tensor([[0.6000, 0.8000]])
+    """
     if out is None:
         length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
         return input / length

@@ -30,7 +30,11 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the maxima of windows of (N, C, L)."""
+    """Return the maxima of windows of (N, C, L).
+
+    >>> torch.nn.functional.max_pool1d(torch.tensor([[1., 3., 5., 2.]]), 2)
+    tensor([[3., 5.]])
+    """
     op = aten.max_pool1d_with_indices if return_indices else aten.max_pool1d
     return op(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
@@ -57,7 +61,12 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the maxima of windows of (N, C, H, W)."""
+    """Return the maxima of windows of (N, C, H, W).
+
+    >>> torch.nn.functional.max_pool2d(torch.arange(16.).view(1, 1, 4, 4), 2)
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+    """
     op = aten.max_pool2d_with_indices if return_indices else aten.max_pool2d
     return op(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
@@ -84,7 +93,11 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the maxima of windows of (N, C, D, H, W)."""
+    """Return the maxima of windows of (N, C, D, H, W).
+
+    >>> torch.nn.functional.max_pool3d(torch.ones(1, 1, 2, 2, 2), 2)
+    tensor([[[[[1.]]]]])
+    """
     op = aten.max_pool3d_with_indices if return_indices else aten.max_pool3d
     return op(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
@@ -120,7 +133,11 @@ def _unpool_output_size(
 def max_unpool1d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Put the maxima of :func:`max_pool1d` back where they were, zeros elsewhere."""
+    """Put the maxima of :func:`max_pool1d` back where they were, zeros elsewhere.
+
+    >>> torch.nn.functional.max_unpool1d(torch.tensor([[3., 5.]]), torch.tensor([[1, 2]]), 2)
+    tensor([[0., 3., 5., 0.]])
+    """
     kernel_size = _single(kernel_size)
     stride = _single(stride) if stride is not None else kernel_size
     size = _unpool_output_size(input, kernel_size, stride, _single(padding), output_size)
@@ -131,7 +148,12 @@ def max_unpool1d(
 def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Put the maxima of :func:`max_pool2d` back where they were, zeros elsewhere."""
+    """Put the maxima of :func:`max_pool2d` back where they were, zeros elsewhere.
+
+    >>> torch.nn.functional.max_unpool2d(torch.tensor([[[4.]]]), torch.tensor([[[3]]]), 2)
+    tensor([[[0., 0.],
+             [0., 4.]]])
+    """
     kernel_size = _pair(kernel_size)
     stride = _pair(stride) if stride is not None else kernel_size
     size = _unpool_output_size(input, kernel_size, stride, _pair(padding), output_size)
@@ -155,13 +177,21 @@ def _power_mean(pooled: Tensor, norm_type: float, count: int) -> Tensor:
 
 
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """Return the p-norm of windows of (N, C, L)."""
+    """Return the p-norm of windows of (N, C, L).
+
+    >>> torch.nn.functional.lp_pool1d(torch.tensor([[[3., 4.]]]), 2, 2)
+    tensor([[[5.]]])
+    """
     pooled = aten.avg_pool1d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)
     return _power_mean(pooled, norm_type, kernel_size)
 
 
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """Return the p-norm of windows of (N, C, H, W)."""
+    """Return the p-norm of windows of (N, C, H, W).
+
+    >>> torch.nn.functional.lp_pool2d(torch.ones(1, 1, 2, 2), 2, 2)
+    tensor([[[[2.]]]])
+    """
     height, width = _pair(kernel_size)
     pooled = aten.avg_pool2d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)
     return _power_mean(pooled, norm_type, height * width)
@@ -182,7 +212,11 @@ def adaptive_max_pool1d_with_indices(
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the maxima of (N, C, L) pooled to ``output_size``."""
+    """Return the maxima of (N, C, L) pooled to ``output_size``.
+
+    >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 5., 2.]]), 2)
+    tensor([[3., 5.]])
+    """
     result = adaptive_max_pool1d_with_indices(input, output_size)
     return result if return_indices else result[0]
 
@@ -195,7 +229,11 @@ def adaptive_max_pool2d_with_indices(
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the maxima of (N, C, H, W) pooled to ``output_size``; None keeps a size."""
+    """Return the maxima of (N, C, H, W) pooled to ``output_size``; None keeps a size.
+
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 4), 1)
+    tensor([[[1.]]])
+    """
     result = adaptive_max_pool2d_with_indices(input, output_size)
     return result if return_indices else result[0]
 
@@ -208,18 +246,30 @@ def adaptive_max_pool3d_with_indices(
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the maxima of (N, C, D, H, W) pooled to ``output_size``; None keeps a size."""
+    """Return the maxima of (N, C, D, H, W) pooled to ``output_size``; None keeps a size.
+
+    >>> torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 2, 2, 2), 1)
+    tensor([[[[1.]]]])
+    """
     result = adaptive_max_pool3d_with_indices(input, output_size)
     return result if return_indices else result[0]
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the means of (N, C, H, W) pooled to ``output_size``; None keeps a size."""
+    """Return the means of (N, C, H, W) pooled to ``output_size``; None keeps a size.
+
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 2, 4, 6), 2).shape
+    torch.Size([1, 2, 2, 2])
+    """
     return aten.adaptive_avg_pool2d(input, _list_with_default(output_size, input.size()))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the means of (N, C, D, H, W) pooled to ``output_size``; None keeps a size."""
+    """Return the means of (N, C, D, H, W) pooled to ``output_size``; None keeps a size.
+
+    >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 2, 4, 4, 4), 2).shape
+    torch.Size([1, 2, 2, 2, 2])
+    """
     return aten.adaptive_avg_pool3d(input, _list_with_default(output_size, input.size()))
 
 

@@ -21,7 +21,11 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Resize (N, C, [D], [H], W) to ``size`` or by ``scale_factor``."""
+    """Resize (N, C, [D], [H], W) to ``size`` or by ``scale_factor``.
+
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     if mode in _INTERPOLATING:
         if align_corners is None:
             align_corners = False
@@ -122,7 +126,11 @@ def _op(dim: int, mode: str, antialias: bool) -> Any:
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """The former name of :func:`interpolate`."""
+    """The former name of :func:`interpolate`.
+
+    >>> torch.nn.functional.upsample(torch.tensor([[[1., 2.]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 

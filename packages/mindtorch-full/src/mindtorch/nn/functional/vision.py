@@ -22,7 +22,11 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return ``input`` (N, C, H, W) at the points ``grid`` (N, Ho, Wo, 2) in [-1, 1], or the same in 3-d."""
+    """Return ``input`` (N, C, H, W) at the points ``grid`` (N, Ho, Wo, 2) in [-1, 1], or the same in 3-d.
+
+    >>> torch.nn.functional.grid_sample(torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 1, 2), align_corners=False)
+    tensor([[[[1.]]]])
+    """
     if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
@@ -45,7 +49,11 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: list[int], align_corners: bool | None = None) -> Tensor:
-    """Return the sampling grid (N, H, W, 2) of the affine maps ``theta`` (N, 2, 3), or the same in 3-d."""
+    """Return the sampling grid (N, H, W, 2) of the affine maps ``theta`` (N, 2, 3), or the same in 3-d.
+
+    >>> torch.nn.functional.affine_grid(torch.eye(2, 3)[None], (1, 1, 2, 2), align_corners=True).shape
+    torch.Size([1, 2, 2, 2])
+    """
     if align_corners is None:
         warnings.warn(_CORNERS_CHANGED, stacklevel=2)
         align_corners = False

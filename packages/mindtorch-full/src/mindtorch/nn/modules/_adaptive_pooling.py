@@ -83,7 +83,11 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Max pooling of (N, C, L) to a given length."""
+    """Max pooling of (N, C, L) to a given length.
+
+    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.ones(1, 2, 4)).shape
+    torch.Size([1, 2, 2])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""
@@ -91,7 +95,11 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Max pooling of (N, C, H, W) to a given size."""
+    """Max pooling of (N, C, H, W) to a given size.
+
+    >>> torch.nn.AdaptiveMaxPool2d(1)(torch.ones(1, 2, 4, 4)).shape
+    torch.Size([1, 2, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""
@@ -119,7 +127,11 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Mean pooling of (N, C, L) to a given length."""
+    """Mean pooling of (N, C, L) to a given length.
+
+    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.ones(1, 2, 4)).shape
+    torch.Size([1, 2, 2])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""
@@ -141,7 +153,11 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Mean pooling of (N, C, D, H, W) to a given size."""
+    """Mean pooling of (N, C, D, H, W) to a given size.
+
+    >>> torch.nn.AdaptiveAvgPool3d(1)(torch.ones(1, 2, 4, 4, 4)).shape
+    torch.Size([1, 2, 1, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""

@@ -8,7 +8,11 @@ from mindtorch.nn.modules._loss_base import _Loss, _WeightedLoss
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input for target 1, ``max(0, margin - input)`` for target -1."""
+    """The input for target 1, ``max(0, margin - input)`` for target -1.
+
+    >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5]), torch.tensor([-1.]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -29,7 +33,11 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Hinge loss between every target class and every other class."""
+    """Hinge loss between every target class and every other class.
+
+    >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.9]]), torch.tensor([[1, -1]]))
+    tensor(0.1000)
+    """
 
     __constants__ = ["reduction"]
 
@@ -39,7 +47,11 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input))."""
+    """log(1 + exp(-target * input)).
+
+    >>> torch.nn.SoftMarginLoss()(torch.tensor([1.]), torch.tensor([1.]))
+    tensor(0.3133)
+    """
 
     __constants__ = ["reduction"]
 
@@ -49,7 +61,11 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """Mean over the classes of the binary cross entropy of logits."""
+    """Mean over the classes of the binary cross entropy of logits.
+
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.tensor([[0., 1.]]), torch.tensor([[0., 1.]]))
+    tensor(0.5032)
+    """
 
     __constants__ = ["reduction"]
 
@@ -59,7 +75,11 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos for target 1, ``max(0, cos - margin)`` for target -1."""
+    """1 - cos for target 1, ``max(0, cos - margin)`` for target -1.
+
+    >>> torch.nn.CosineEmbeddingLoss()(torch.tensor([[1., 0.]]), torch.tensor([[1., 0.]]), torch.tensor([1]))
+    tensor(0.)
+    """
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -80,7 +100,11 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -target * (input1 - input2) + margin)."""
+    """max(0, -target * (input1 - input2) + margin).
+
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([1.]))
+    tensor(1.)
+    """
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -101,7 +125,11 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Hinge loss between the target class and every other class, to the power ``p``."""
+    """Hinge loss between the target class and every other class, to the power ``p``.
+
+    >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.1, 0.9]]), torch.tensor([1]))
+    tensor(0.1000)
+    """
 
     __constants__ = ["p", "margin", "reduction"]
     margin: float
@@ -132,7 +160,11 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) with the p-norm distance."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) with the p-norm distance.
+
+    >>> torch.nn.TripletMarginLoss()(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[3.]]))
+    tensor(0.)
+    """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
     margin: float

@@ -80,7 +80,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """One step of an Elman network."""
+    """One step of an Elman network.
+
+    >>> torch.nn.RNNCell(2, 3)(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
     nonlinearity: str
@@ -136,7 +140,11 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a gated recurrent unit."""
+    """One step of a gated recurrent unit.
+
+    >>> torch.nn.GRUCell(2, 3)(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

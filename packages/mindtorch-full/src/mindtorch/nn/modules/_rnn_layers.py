@@ -84,7 +84,11 @@ class _SingleStateRNN(RNNBase):
 
 
 class RNN(_SingleStateRNN):
-    """Elman network: ``h' = tanh(x @ W_ih.T + b_ih + h @ W_hh.T + b_hh)``, or relu."""
+    """Elman network: ``h' = tanh(x @ W_ih.T + b_ih + h @ W_hh.T + b_hh)``, or relu.
+
+    >>> torch.nn.RNN(3, 5)(torch.ones(4, 1, 3))[0].shape
+    torch.Size([4, 1, 5])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:

@@ -21,7 +21,11 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and a feed-forward network, each with residual and layer norm."""
+    """Self-attention and a feed-forward network, each with residual and layer norm.
+
+    >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(4, 1, 8)).shape
+    torch.Size([4, 1, 8])
+    """
 
     __constants__ = ["norm_first"]
 

@@ -86,7 +86,11 @@ class Tanh(Module):
 
 
 class GLU(Module):
-    """First half of ``dim`` times the sigmoid of the second."""
+    """First half of ``dim`` times the sigmoid of the second.
+
+    >>> torch.nn.GLU()(torch.tensor([1., 2., 0., 0.]))
+    tensor([0.5000, 1.0000])
+    """
 
     __constants__ = ["dim"]
     dim: int
@@ -105,7 +109,11 @@ class GLU(Module):
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)).
+
+    >>> torch.nn.LogSigmoid()(torch.tensor([0.]))
+    tensor([-0.6931])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -113,7 +121,11 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> torch.nn.Softsign()(torch.tensor([1.]))
+    tensor([0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -121,7 +133,11 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    >>> torch.nn.Tanhshrink()(torch.tensor([1.]))
+    tensor([0.2384])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -149,7 +165,11 @@ class _OverDim(Module):
 
 
 class Softmin(_OverDim):
-    """exp(-x) normalized over ``dim``."""
+    """exp(-x) normalized over ``dim``.
+
+    >>> torch.nn.Softmin(dim=0)(torch.tensor([1., 2.]))
+    tensor([0.7311, 0.2689])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -183,7 +203,11 @@ class LogSoftmax(_OverDim):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+    """Softmax over the channels of (N, C, H, W) or (C, H, W).
+
+    >>> torch.nn.Softmax2d()(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 2, 2, 2])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

@@ -211,7 +211,11 @@ class BatchNorm1d(_BatchNorm):
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that takes ``num_features`` from its first input."""
+    """A BatchNorm1d that takes ``num_features`` from its first input.
+
+    >>> torch.nn.LazyBatchNorm1d()(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = BatchNorm1d
     _check_input_dim = BatchNorm1d._check_input_dim
@@ -236,14 +240,22 @@ class BatchNorm2d(_BatchNorm):
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm2d that takes ``num_features`` from its first input."""
+    """A BatchNorm2d that takes ``num_features`` from its first input.
+
+    >>> torch.nn.LazyBatchNorm2d()(torch.ones(2, 3, 1, 1)).shape
+    torch.Size([2, 3, 1, 1])
+    """
 
     cls_to_become = BatchNorm2d
     _check_input_dim = BatchNorm2d._check_input_dim
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalization of (N, C, D, H, W)."""
+    """Batch normalization of (N, C, D, H, W).
+
+    >>> torch.nn.BatchNorm3d(2)(torch.ones(2, 2, 1, 1, 1)).shape
+    torch.Size([2, 2, 1, 1, 1])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 5:

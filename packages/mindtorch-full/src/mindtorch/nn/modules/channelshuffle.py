@@ -9,7 +9,11 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """Splits the channels of (*, C, H, W) into ``groups`` and interleaves them."""
+    """Splits the channels of (*, C, H, W) into ``groups`` and interleaves them.
+
+    >>> torch.nn.ChannelShuffle(2)(torch.ones(1, 4, 2, 2)).shape
+    torch.Size([1, 4, 2, 2])
+    """
 
     __constants__ = ["groups"]
     groups: int

@@ -125,7 +125,11 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A Conv1d that takes ``in_channels`` from its first input."""
+    """A Conv1d that takes ``in_channels`` from its first input.
+
+    >>> torch.nn.LazyConv1d(2, 3)(torch.ones(1, 1, 5)).shape
+    torch.Size([1, 2, 3])
+    """
 
     cls_to_become = Conv1d
 
@@ -134,7 +138,11 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A Conv2d that takes ``in_channels`` from its first input."""
+    """A Conv2d that takes ``in_channels`` from its first input.
+
+    >>> torch.nn.LazyConv2d(2, 3)(torch.ones(1, 1, 5, 5)).shape
+    torch.Size([1, 2, 3, 3])
+    """
 
     cls_to_become = Conv2d
 

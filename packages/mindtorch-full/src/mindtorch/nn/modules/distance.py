@@ -9,7 +9,11 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
-    """The p-norm distance between vectors of the last dimension."""
+    """The p-norm distance between vectors of the last dimension.
+
+    >>> torch.nn.PairwiseDistance()(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([5.0000])
+    """
 
     __constants__ = ["norm", "eps", "keepdim"]
     norm: float
@@ -28,7 +32,11 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors of ``dim``."""
+    """The cosine of the angle between vectors of ``dim``.
+
+    >>> torch.nn.CosineSimilarity()(torch.tensor([[1., 0.]]), torch.tensor([[1., 1.]]))
+    tensor([0.7071])
+    """
 
     __constants__ = ["dim", "eps"]
     dim: int

@@ -40,7 +40,11 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Zeroes whole channels of (N, C, L) or (C, L)."""
+    """Zeroes whole channels of (N, C, L) or (C, L).
+
+    >>> torch.nn.Dropout1d()(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -48,7 +52,11 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """Zeroes whole channels of (N, C, H, W) or (N, C, L)."""
+    """Zeroes whole channels of (N, C, H, W) or (N, C, L).
+
+    >>> torch.nn.Dropout2d()(torch.ones(1, 2, 3, 3)).shape
+    torch.Size([1, 2, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -56,7 +64,11 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> torch.nn.Dropout3d()(torch.ones(1, 2, 3, 3, 3)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -64,7 +76,11 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of a self-normalizing network."""
+    """Dropout that keeps mean and variance of a self-normalizing network.
+
+    >>> torch.nn.AlphaDropout()(torch.ones(2)).shape
+    torch.Size([2])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -72,7 +88,11 @@ class AlphaDropout(_DropoutNd):
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout over whole channels."""
+    """AlphaDropout over whole channels.
+
+    >>> torch.nn.FeatureAlphaDropout()(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

@@ -35,7 +35,11 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Splits the dimension ``dim`` into ``unflattened_size``."""
+    """Splits the dimension ``dim`` into ``unflattened_size``.
+
+    >>> torch.nn.Unflatten(1, (2, 3))(torch.ones(1, 6)).shape
+    torch.Size([1, 2, 3])
+    """
 
     __constants__ = ["dim", "unflattened_size"]
 

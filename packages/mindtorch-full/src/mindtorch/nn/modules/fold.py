@@ -11,7 +11,11 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """Sums columns (N, C*prod(kernel_size), L) back into an image (N, C, *output_size)."""
+    """Sums columns (N, C*prod(kernel_size), L) back into an image (N, C, *output_size).
+
+    >>> torch.nn.Fold(2, 2)(torch.ones(1, 4, 1)).shape
+    torch.Size([1, 1, 2, 2])
+    """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -38,7 +42,11 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """Takes sliding blocks of an image (N, C, *) as columns (N, C*prod(kernel_size), L)."""
+    """Takes sliding blocks of an image (N, C, *) as columns (N, C*prod(kernel_size), L).
+
+    >>> torch.nn.Unfold(2)(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 4, 4])
+    """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 

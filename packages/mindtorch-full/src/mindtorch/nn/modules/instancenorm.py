@@ -104,7 +104,11 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalization of (N, C, L) or (C, L)."""
+    """Instance normalization of (N, C, L) or (C, L).
+
+    >>> torch.nn.InstanceNorm1d(2)(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
 
     def _get_no_batch_dim(self) -> int:
         return 2
@@ -123,7 +127,11 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalization of (N, C, H, W) or (C, H, W)."""
+    """Instance normalization of (N, C, H, W) or (C, H, W).
+
+    >>> torch.nn.InstanceNorm2d(2)(torch.ones(1, 2, 3, 3)).shape
+    torch.Size([1, 2, 3, 3])
+    """
 
     def _get_no_batch_dim(self) -> int:
         return 3
@@ -142,7 +150,11 @@ class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of (N, C, D, H, W) or (C, D, H, W)."""
+    """Instance normalization of (N, C, D, H, W) or (C, D, H, W).
+
+    >>> torch.nn.InstanceNorm3d(2)(torch.ones(1, 2, 3, 3, 3)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     def _get_no_batch_dim(self) -> int:
         return 4

@@ -140,7 +140,11 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes ``in_features`` from its first input, and then is a Linear."""
+    """A Linear that takes ``in_features`` from its first input, and then is a Linear.
+
+    >>> torch.nn.LazyLinear(2)(torch.ones(1, 3)).shape
+    torch.Size([1, 2])
+    """
 
     cls_to_become = Linear
     weight: UninitializedParameter

@@ -95,7 +95,11 @@ class NLLLoss2d(NLLLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Negated log-likelihood of counts under a Poisson distribution."""
+    """Negated log-likelihood of counts under a Poisson distribution.
+
+    >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(1.)
+    """
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
     log_input: bool
@@ -124,7 +128,11 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Negated log-likelihood under normal distributions of predicted mean and variance."""
+    """Negated log-likelihood under normal distributions of predicted mean and variance.
+
+    >>> torch.nn.GaussianNLLLoss()(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([1.]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["full", "eps", "reduction"]
     full: bool
@@ -141,7 +149,11 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence of log-probabilities from target probabilities."""
+    """Kullback-Leibler divergence of log-probabilities from target probabilities.
+
+    >>> torch.nn.KLDivLoss()(torch.tensor([-0.5]), torch.tensor([0.5]))
+    tensor(-0.0966)
+    """
 
     __constants__ = ["reduction"]
 
@@ -177,7 +189,11 @@ class MSELoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """Cross entropy of probabilities and binary targets."""
+    """Cross entropy of probabilities and binary targets.
+
+    >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
 
     __constants__ = ["reduction"]
 
@@ -215,7 +231,11 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Quadratic below ``beta``, linear above."""
+    """Quadratic below ``beta``, linear above.
+
+    >>> torch.nn.SmoothL1Loss()(torch.tensor([1.]), torch.tensor([4.]))
+    tensor(2.5000)
+    """
 
     __constants__ = ["reduction"]
 
@@ -235,7 +255,11 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Quadratic below ``delta``, linear with slope ``delta`` above."""
+    """Quadratic below ``delta``, linear with slope ``delta`` above.
+
+    >>> torch.nn.HuberLoss()(torch.tensor([1.]), torch.tensor([4.]))
+    tensor(2.5000)
+    """
 
     __constants__ = ["reduction", "delta"]
 
@@ -290,7 +314,11 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification of unaligned sequences."""
+    """Connectionist temporal classification of unaligned sequences.
+
+    >>> torch.nn.CTCLoss()(torch.zeros(2, 1, 2), torch.tensor([[1]]), torch.tensor([2]), torch.tensor([1]))
+    tensor(-1.0986)
+    """
 
     __constants__ = ["blank", "reduction"]
     blank: int

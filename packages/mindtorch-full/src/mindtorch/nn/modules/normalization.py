@@ -16,7 +16,11 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 class LocalResponseNorm(Module):
-    """Divides by a power of the mean square over ``size`` neighbouring channels."""
+    """Divides by a power of the mean square over ``size`` neighbouring channels.
+
+    >>> torch.nn.LocalResponseNorm(2)(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
 
     __constants__ = ["size", "alpha", "beta", "k"]
     size: int

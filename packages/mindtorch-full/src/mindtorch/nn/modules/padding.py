@@ -62,7 +62,11 @@ def _require_dims(input: Tensor, low: int, high: int) -> None:
 
 
 class CircularPad1d(_CircularPadNd):
-    """Continues (N, C, W) or (C, W) periodically."""
+    """Continues (N, C, W) or (C, W) periodically.
+
+    >>> torch.nn.CircularPad1d(1)(torch.tensor([[1., 2.]]))
+    tensor([[2., 1., 2., 1.]])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -73,7 +77,11 @@ class CircularPad1d(_CircularPadNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Continues (N, C, H, W) or (C, H, W) periodically."""
+    """Continues (N, C, H, W) or (C, H, W) periodically.
+
+    >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -112,7 +120,11 @@ class _ConstantPadNd(Module):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Pads the last dimension with ``value``."""
+    """Pads the last dimension with ``value``.
+
+    >>> torch.nn.ConstantPad1d(1, 9.)(torch.tensor([[1., 2.]]))
+    tensor([[9., 1., 2., 9.]])
+    """
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(value)
@@ -120,7 +132,11 @@ class ConstantPad1d(_ConstantPadNd):
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Pads the last two dimensions with ``value``."""
+    """Pads the last two dimensions with ``value``.
+
+    >>> torch.nn.ConstantPad2d(1, 9.)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(value)
@@ -140,7 +156,11 @@ class _ReflectionPadNd(_PadNd):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """Mirrors the last dimension at its borders."""
+    """Mirrors the last dimension at its borders.
+
+    >>> torch.nn.ReflectionPad1d(1)(torch.tensor([[1., 2.]]))
+    tensor([[2., 1., 2., 1.]])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -148,7 +168,11 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Mirrors the last two dimensions at their borders."""
+    """Mirrors the last two dimensions at their borders.
+
+    >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -168,7 +192,11 @@ class _ReplicationPadNd(_PadNd):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """Repeats the border values of the last dimension."""
+    """Repeats the border values of the last dimension.
+
+    >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[1., 2.]]))
+    tensor([[1., 1., 2., 2.]])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -176,7 +204,11 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Repeats the border values of the last two dimensions."""
+    """Repeats the border values of the last two dimensions.
+
+    >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -192,7 +224,11 @@ class ReplicationPad3d(_ReplicationPadNd):
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Pads the last dimension with zeros."""
+    """Pads the last dimension with zeros.
+
+    >>> torch.nn.ZeroPad1d(1)(torch.tensor([[1., 2.]]))
+    tensor([[0., 1., 2., 0.]])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -203,7 +239,11 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Pads the last two dimensions with zeros."""
+    """Pads the last two dimensions with zeros.
+
+    >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -214,7 +254,11 @@ class ZeroPad2d(ConstantPad2d):
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Pads the last three dimensions with zeros."""
+    """Pads the last three dimensions with zeros.
+
+    >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)

@@ -9,7 +9,11 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """(*, C*r*r, H, W) to (*, C, H*r, W*r)."""
+    """(*, C*r*r, H, W) to (*, C, H*r, W*r).
+
+    >>> torch.nn.PixelShuffle(2)(torch.ones(1, 4, 2, 2)).shape
+    torch.Size([1, 1, 4, 4])
+    """
 
     __constants__ = ["upscale_factor"]
     upscale_factor: int
@@ -28,7 +32,11 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(*, C, H*r, W*r) to (*, C*r*r, H, W)."""
+    """(*, C, H*r, W*r) to (*, C*r*r, H, W).
+
+    >>> torch.nn.PixelUnshuffle(2)(torch.ones(1, 1, 4, 4)).shape
+    torch.Size([1, 4, 2, 2])
+    """
 
     __constants__ = ["downscale_factor"]
     downscale_factor: int

@@ -88,7 +88,11 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of windows of (N, C, L)."""
+    """The maximum of windows of (N, C, L).
+
+    >>> torch.nn.MaxPool1d(2)(torch.tensor([[1., 3.]]))
+    tensor([[3.]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""
@@ -111,7 +115,11 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of windows of (N, C, D, H, W)."""
+    """The maximum of windows of (N, C, D, H, W).
+
+    >>> torch.nn.MaxPool3d(2)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 1, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""
@@ -175,7 +183,11 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of windows of (N, C, L)."""
+    """The mean of windows of (N, C, L).
+
+    >>> torch.nn.AvgPool1d(2)(torch.tensor([[1., 3.]]))
+    tensor([[2.]])
+    """
 
     def __init__(
         self,
@@ -245,7 +257,11 @@ class AvgPool2d(_DivisorAvgPoolNd):
 
 
 class AvgPool3d(_DivisorAvgPoolNd):
-    """The mean of windows of (N, C, D, H, W)."""
+    """The mean of windows of (N, C, D, H, W).
+
+    >>> torch.nn.AvgPool3d(2)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 1, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""
@@ -279,7 +295,11 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """The p-norm of windows of (N, C, L)."""
+    """The p-norm of windows of (N, C, L).
+
+    >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3., 4.]]))
+    tensor([[5.]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the norms."""
@@ -287,7 +307,11 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """The p-norm of windows of (N, C, H, W)."""
+    """The p-norm of windows of (N, C, H, W).
+
+    >>> torch.nn.LPPool2d(2, 2)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 1, 1])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the norms."""
