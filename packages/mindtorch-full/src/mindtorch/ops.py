@@ -17,12 +17,25 @@ loaded_libraries: set[str] = set()
 """The shared libraries that `load_library` has loaded."""
 
 
+EQUALS = {
+    ("torchvision", "_C"): "mindtorch._vision.operators",
+    ("torchvision", "_C_stable"): "mindtorch._vision.operators",
+}
+"""Modules that define the operators of a library compiled for PyTorch, by its folder and name."""
+
+
 def load_library(path: str) -> None:
     """Load a shared library that registers operators when it is loaded; OSError with torch's text when it cannot be.
 
-    One compiled against torch's own libraries cannot: they are not here.
+    One compiled against torch's own libraries cannot: they are not here. Where its operators are, they are defined.
     """
     path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    equal = EQUALS.get((os.path.basename(folder), name.partition(".")[0]))
+    if equal is not None and os.path.exists(path):
+        _load(equal)
+        loaded_libraries.add(path)
+        return
     try:
         ctypes.CDLL(path)
     except OSError as error:

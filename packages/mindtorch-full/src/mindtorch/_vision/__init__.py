@@ -1,0 +1,1 @@
+"""The operators of torchvision's compiled library, which is made for PyTorch and cannot be loaded."""
