@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from mindtorch_distributed import engine
 from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request
+from mindtorch_distributed.mpi.shared import BLOCK, LEAST, Board
 from mindtorch_distributed.peers import Peer
 
 _NAMES = {
@@ -60,6 +62,8 @@ class MpiCommunicator:
         self._mpi, self._comm, self._peers = mpi, comm, peers
         self.rank: int = comm.rank
         self.size: int = comm.size
+        self._board: Board | None = None
+        self._tried = False
         self._own: dict[tuple[np.dtype[Any], str], Any] = {}
 
     def _bytes(self, array: Array) -> list[Any]:
@@ -90,8 +94,37 @@ class MpiCommunicator:
     def _started(self, request: Any, *kept: Any) -> Request:
         return MpiRequest(request, self._mpi.Status(), self.size > PROCESSORS, *kept)
 
+    def _shared(self, array: Array) -> Board | None:
+        """The memory that all ranks share, for arrays that are large and divide: all ranks decide alike."""
+        if array.nbytes < LEAST or array.size % self.size or array.dtype == np.bool_:
+            return None
+        if not self._tried:
+            self._tried = True
+            self._board = self._make_board()
+        return self._board
+
+    def _make_board(self) -> Board | None:
+        """Tell all ranks where this one's memory is; None when one of them cannot reach that of all."""
+        own = os.memfd_create("mindtorch")
+        os.ftruncate(own, 2 * BLOCK)
+        places = np.empty(2 * self.size, np.int64)
+        self._comm.Allgather(np.array([os.getpid(), own], np.int64), places)
+        board = None
+        if len({peer.host for peer in self._peers}) == 1:
+            try:
+                board = Board(self.rank, [(int(p), int(d)) for p, d in places.reshape(-1, 2)], own, self.barrier)
+            except OSError:  # another name space of processes, or no permission: MPI carries the arrays
+                board = None
+        reached = np.array([board is not None], np.int8)
+        self._comm.Allreduce(self._mpi.IN_PLACE, reached, self._mpi.MIN)
+        os.close(own)  # the mappings keep the memory
+        return board if reached[0] else None
+
     def all_reduce(self, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
+        board = self._shared(array)
+        if board is not None:
+            return board.all_reduce(array, reduction)
         buffer, operation = self._numbers(array, reduction)
         return self._started(self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, operation), array)
 
@@ -122,6 +155,9 @@ class MpiCommunicator:
 
     def reduce_scatter(self, output: Array, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
+        board = self._shared(array)
+        if board is not None:
+            return board.reduce_scatter(output, array, reduction)
         buffer, operation = self._numbers(array, reduction)
         target, _ = self._numbers(output, reduction)
         return self._started(self._comm.Ireduce_scatter_block(buffer, target, operation), output, array)

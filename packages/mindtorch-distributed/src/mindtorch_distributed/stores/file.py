@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from mindtorch_distributed.stores.actions import Contents
-from mindtorch_distributed.stores.base import Store
+from mindtorch_distributed.stores.base import Store, until
 
 READING = frozenset({"get", "check", "keys", "queue_len"})
 
@@ -39,6 +41,35 @@ class FileStore(Store):
                 file.write(line)
                 self._read += len(line)
             return result
+
+    def get(self, key: str) -> bytes:
+        """The value of a key, which is waited for."""
+        if not until(lambda: self.check([key]), self._timeout.total_seconds()):
+            raise RuntimeError(f"Timeout waiting for key: {key} after {int(self._timeout.total_seconds() * 1000)} ms")
+        found: bytes = self.change(key, "get")
+        return found
+
+    def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
+        """Return when all keys are set; RuntimeError when they are not in time."""
+        seconds = (self._timeout if timeout is None else timeout).total_seconds()
+        if not until(lambda: self.check(keys), seconds):
+            raise RuntimeError("Wait timeout")
+
+    def has_extended_api(self) -> bool:
+        """As torch's store in a file: there are no queues."""
+        return False
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """Not offered, as in torch."""
+        raise NotImplementedError("queue support is not implemented.")
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """Not offered, as in torch."""
+        raise NotImplementedError("queue support is not implemented.")
+
+    def queue_len(self, key: str) -> int:
+        """Not offered, as in torch."""
+        raise NotImplementedError("queue support is not implemented.")
 
     def _catch_up(self, file: Any) -> None:
         file.seek(self._read)

@@ -11,7 +11,7 @@ from mindtorch.distributed._backend_base import Backend
 from mindtorch.distributed._tensors import host
 from mindtorch.distributed._work import CompletedWork, OpType, Work
 from mindtorch.distributed.constants import default_pg_timeout
-from mindtorch_distributed import Communicator, DistStoreError, LocalCommunicator, mpi
+from mindtorch_distributed import Communicator, LocalCommunicator, mpi
 
 
 def communicator(store: Any, rank: int, size: int, timeout: timedelta) -> Communicator:
@@ -57,7 +57,7 @@ class ProcessGroupGloo(EngineBackend):
         for rank in range(1, self._size):
             try:
                 self._store.wait([f"{key}/{rank}"], left)
-            except DistStoreError:
+            except RuntimeError:
                 absent.append(rank)
                 if not wait_all_ranks:
                     break
@@ -74,7 +74,7 @@ class ProcessGroupGloo(EngineBackend):
     def _wait_for_all(self, key: str, seconds: float) -> None:
         try:
             self._store.wait([f"{key}/all"], timedelta(seconds=seconds))
-        except DistStoreError:
+        except RuntimeError:
             raise RuntimeError(
                 f"[Rank {self._rank}]: Rank {self._rank} successfully reached monitoredBarrier, but received errors "
                 "while waiting for send/recv from rank 0. Please check rank 0 logs for faulty rank."

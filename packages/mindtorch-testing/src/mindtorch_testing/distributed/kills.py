@@ -20,7 +20,7 @@ import datetime, sys
 import mindtorch as torch, mindtorch.distributed as dist
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=10))
 print("ready", flush=True)
-x, step = torch.ones(200_000), 0
+x, step = torch.ones(400_000), 0
 try:
     while True:
         step += 1
