@@ -25,8 +25,10 @@ def torch_name(module_name: str) -> str:
     return module_name
 
 
-def adopt(namespace: dict[str, Any]) -> None:
+def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
     """Rewrite ``__module__`` of the classes and functions that belong to ``namespace`` (pass ``globals()``).
+
+    ``shown`` is the name of another module of torch that users find them in.
 
     To a module belong what it defines, what it took from a private sibling (``nn.modules._hooks`` for
     ``nn.modules.module``) and, for a package, what it took from its own submodules (``nn.functional.loss`` for
@@ -36,7 +38,7 @@ def adopt(namespace: dict[str, Any]) -> None:
     parent = own.rpartition(".")[0]
     for value in list(namespace.values()):
         if isinstance(value, (type, FunctionType)) and _belongs(value.__module__, own, parent):
-            value.__module__ = torch_name(own)
+            value.__module__ = shown or torch_name(own)
     namespace["__getattr__"] = missing_attribute(own, namespace.get("__getattr__"))
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from mindtorch._naming import torch_name
-from mindtorch.ops_table import aten
+from mindtorch_dispatch.call import function
 from mindtorch_dispatch.table import find_packet
 
 
@@ -40,7 +40,9 @@ def module_functions(scope: dict[str, Any]) -> tuple[Callable[[str], Any], Calla
         operator = operator_of(namespace, name)
         if operator is None:
             raise AttributeError(f"module {torch_name(module)!r} has no attribute {name!r}")
-        scope[name] = value = getattr(aten, operator)
+        scope[name] = value = function(operator)
+        if operator.startswith(f"{namespace}_"):
+            value.__module__ = f"torch._C._{namespace}"  # where pickles look for it
         return value
 
     def __dir__() -> list[str]:

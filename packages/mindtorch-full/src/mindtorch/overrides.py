@@ -19,6 +19,7 @@ from mindtorch_storage.lazy_import import load as _load
 
 from ._C import _modes
 from ._naming import adopt
+from .tensor import absent_ops
 from .tensor.tensor import Tensor
 
 __all__ = [
@@ -66,6 +67,10 @@ _IGNORED = {
 """Namespace to the functions that `__torch_function__` does not see, or that have no tensor to see."""
 
 
+_ELSEWHERE = ("fft_", "linalg_", "special_")
+"""How operators begin whose functions users find in a module of their own."""
+
+
 def _namespace(name: str) -> Any:
     if name == "Tensor":
         return Tensor
@@ -110,6 +115,8 @@ def _tables() -> tuple[dict[Any, list[Callable[..., Any]]], dict[int, str]]:
         owner = _namespace(namespace)
         prefix = f"torch.{namespace}." if namespace else "torch."
         for name, value in _public(owner):
+            if not namespace and name.startswith(_ELSEWHERE):
+                continue
             if isinstance(value, property):
                 functions.setdefault(value, []).append(value.__get__)
                 names[id(value)] = f"{prefix}{name}.__get__"
@@ -117,6 +124,11 @@ def _tables() -> tuple[dict[Any, list[Callable[..., Any]]], dict[int, str]]:
                 if value not in ignored:
                     functions.setdefault(owner, []).append(value)
                 names.setdefault(id(value), f"{prefix}{name}")
+    for owner, kind, prefix in ((_namespace(""), "functions", "torch."), (Tensor, "methods", "torch.Tensor.")):
+        for name in sorted(one for one in absent_ops.names(kind) if not one.startswith("_")):
+            value = absent_ops.absent(name, kind)
+            functions.setdefault(owner, []).append(value)  # type: ignore[arg-type]
+            names.setdefault(id(value), prefix + name)
     return functions, names
 
 

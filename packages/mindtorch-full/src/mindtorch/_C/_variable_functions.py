@@ -14,9 +14,7 @@ class _VariableFunctionsClass:
     """All functions over tensors; what `torch` has of them under the same name is the same object."""
 
     def __getattr__(self, name: str) -> Any:
-        found = mindtorch.__dict__.get(name)
-        if found is None:
-            found = getattr(mindtorch, name, None) or function(name) or absent(name, "functions")
+        found = absent(name, "functions") or getattr(mindtorch, name, None) or function(name)
         if found is None:
             raise AttributeError(f"'_VariableFunctionsClass' object has no attribute {name!r}")
         return found

@@ -16,7 +16,7 @@ from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_dispatch.extend import devices
 from mindtorch_storage.tensor_base import TensorBase
 
-from .._naming import torch_name
+from .._naming import adopt, torch_name
 from .._overridable import as_given, make_overridable
 
 
@@ -310,3 +310,6 @@ make_overridable(
     "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(),
     as_given,
 )
+
+
+adopt(globals(), "torch")

@@ -13,6 +13,7 @@ from mindtorch_storage.dtype import float32
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.lazy_import import load as _load
 
+from .._naming import adopt
 from .._overridable import as_given, make_overridable
 from ..tensor.tensor import Tensor
 
@@ -73,3 +74,6 @@ sym_sqrt = _sym_sqrt  # the name that overrides see has the line
 
 for _function in (get_device_module, get_device, detach_, dequantize, sym_sqrt):
     _function.__module__ = "torch"
+
+
+adopt(globals(), "torch")

@@ -6,6 +6,8 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 
+from .._naming import adopt
+
 _MODES = {
     "use_mm_for_euclid_dist_if_necessary": None,
     "use_mm_for_euclid_dist": 1,
@@ -25,3 +27,6 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     return aten.cdist(x1, x2, p, _MODES[compute_mode])
+
+
+adopt(globals(), "torch.functional")

@@ -11,6 +11,7 @@ from mindtorch_storage.promotion import can_cast, number_dtype, promote_types
 from mindtorch_storage.promotion import result_type as promoted
 from mindtorch_storage.tensor_base import TensorBase
 
+from .._naming import adopt
 from ..tensor.construction import tensor
 from .checks import given_tensor
 
@@ -83,3 +84,6 @@ def result_type(*args: Any, **kwargs: Any) -> Any:
         [each.dtype for each in tensors if not each._sig.spec.ndim],
         [number_dtype(type(each), get_default_dtype()) for each in numbers],
     )
+
+
+adopt(globals(), "torch")

@@ -22,6 +22,8 @@ from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.strides import memory_span
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
+from .._naming import adopt
+
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_file", "from_numpy", "frombuffer"]
 
 _CPU = intern_device("cpu")
@@ -319,3 +321,6 @@ def _with_requires_grad(tensor: Any, requires_grad: bool) -> Any:
     if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return tensor if tensor.requires_grad else tensor.detach().requires_grad_()
+
+
+adopt(globals(), "torch")

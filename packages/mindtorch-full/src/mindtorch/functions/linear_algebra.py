@@ -8,6 +8,8 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.override import overrides
 from mindtorch_storage.tensor_base import TensorBase
 
+from .._naming import adopt
+
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """Return the product of the matrices, multiplied in the cheapest order."""
@@ -38,3 +40,6 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 
 for _function in (chain_matmul, lu):
     _function.__module__ = "torch.functional"
+
+
+adopt(globals(), "torch.functional")

@@ -7,6 +7,8 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.override import overrides
 
+from .._naming import adopt
+
 
 def norm(
     input: Any,
@@ -74,3 +76,6 @@ def _asked(found: tuple[Any, Any, Any], return_inverse: bool, return_counts: boo
     values, inverse, counts = found
     kept = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
     return tuple(kept) if len(kept) > 1 else values
+
+
+adopt(globals(), "torch.functional")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._naming import adopt
+
 __all__ = ["eig", "lstsq", "matrix_rank", "solve", "symeig"]
 
 _GONE = "This function was deprecated since version 1.9 and is now removed."
@@ -75,3 +77,6 @@ def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False, *, out: An
 def reinforce(self: Any, reward: Any) -> Any:
     """Raise RuntimeError: use `torch.distributions`."""
     raise RuntimeError(_REINFORCE)
+
+
+adopt(globals(), "torch")

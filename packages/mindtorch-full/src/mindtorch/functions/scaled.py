@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .._naming import adopt
+
 __all__ = ["_scaled_grouped_mm", "_scaled_mm", "_scaled_mm_v2"]
 
 
@@ -24,3 +26,6 @@ def _scaled_mm_v2(input: Any, mat2: Any, *args: Any, **kwargs: Any) -> NoReturn:
 def _scaled_grouped_mm(input: Any, mat2: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: products of groups with scales."""
     _refuse("_scaled_grouped_mm")
+
+
+adopt(globals(), "torch")

@@ -12,6 +12,7 @@ from mindtorch_storage.size import Size
 from mindtorch_storage.strides import broadcast_shapes as _broadcast
 from mindtorch_storage.tensor_base import TensorBase
 
+from .._naming import adopt
 from ..tensor.construction import tensor
 
 
@@ -192,3 +193,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     options = {"dtype": indices.dtype, "device": indices.device}
     spread = aten.floor_divide(aten.unsqueeze(indices, -1), tensor(steps, **options))
     return tuple(aten.unbind(aten.remainder(spread, tensor(extents, **options)), -1))
+
+
+adopt(globals(), "torch.functional")

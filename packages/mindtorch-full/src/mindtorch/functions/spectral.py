@@ -7,6 +7,8 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.override import overrides
 
+from .._naming import adopt
+
 
 def stft(
     input: Any,
@@ -49,3 +51,6 @@ def stft(
     return aten.stft.default(
         input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
     )
+
+
+adopt(globals(), "torch.functional")
