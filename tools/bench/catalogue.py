@@ -51,6 +51,10 @@ def _image(text: str) -> Effort:
     return Effort(text, "image_cases", seconds=0.1, pairs=7, goal=1.0)
 
 
+def _recurrent(text: str, goal: float | None = 1.0) -> Effort:
+    return Effort(text, "recurrent_cases", seconds=0.1, pairs=7, goal=goal)
+
+
 def _optimizer(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "optimizer_cases", seconds=0.1, pairs=7, goal=goal)
 
@@ -249,6 +253,22 @@ _IMAGES = {
     "attention_eighty": _image("attention forward, 2 × 16 × 128 × 80"),
 }
 
+_RECURRENT = {
+    "lstm": _recurrent("LSTM 128 to 256, 50 steps of 32"),
+    "lstm_train": _recurrent("LSTM 128 to 256, 50 steps of 32, forward and backward"),
+    "lstm_alone": _recurrent("LSTM 32 to 64, 20 steps of one"),
+    "lstm_alone_train": _recurrent("LSTM 32 to 64, 20 steps of one, forward and backward"),
+    "lstm_both_train": _recurrent("LSTM 64 to 128 in both directions, 30 steps of 8, forward and backward"),
+    "gru": _recurrent("GRU 128 to 256, 50 steps of 32", 0.7),
+    "gru_train": _recurrent("GRU 128 to 256, 50 steps of 32, forward and backward", 0.7),
+    "gru_alone_train": _recurrent("GRU 32 to 64, 20 steps of one, forward and backward"),
+    "rnn_train": _recurrent("RNN 128 to 256, 50 steps of 32, forward and backward"),
+    "lstm_cell": _recurrent("LSTM cell of 64, batch 8"),
+    "gru_cell": _recurrent("GRU cell of 64, batch 8"),
+    "lstm_words": _recurrent("LSTM language model, 2 layers of 200, 35 words of 20 texts, SGD step", 0.8),
+    "gru_words": _recurrent("GRU language model, 2 layers of 200, 35 words of 20 texts, SGD step", 0.8),
+}
+
 _OPTIMIZERS = {
     "adam": _optimizer("Adam, default, 10M parameters"),
     "adam_fused": _optimizer("Adam, fused, 10M parameters"),
@@ -281,6 +301,7 @@ GROUPS = {
     "bfloat16": _BFLOAT16,
     "layers": _LAYERS,
     "images": _IMAGES,
+    "recurrent": _RECURRENT,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }
