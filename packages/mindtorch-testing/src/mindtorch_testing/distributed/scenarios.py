@@ -189,7 +189,7 @@ def messages(at: Rank) -> dict[str, Callable[[], Any]]:
     dist, torch = at.dist, at.torch
     following, before = (at.rank + 1) % at.size, (at.rank - 1) % at.size
 
-    def ring() -> Any:
+    def circle() -> Any:
         x, y = at.of(4), torch.zeros(4)
         works = dist.batch_isend_irecv([dist.P2POp(dist.isend, x, following), dist.P2POp(dist.irecv, y, before)])
         return [work.wait() for work in works], y
@@ -231,7 +231,7 @@ def messages(at: Rank) -> dict[str, Callable[[], Any]]:
         return [store.get(f"of{i}").decode() for i in range(at.size)]
 
     return {
-        "ring": ring,
+        "circle": circle,
         "tagged": tagged,
         "objects": objects,
         "subgroups": subgroups,
