@@ -83,10 +83,10 @@ void run_forward(const Layer& layer, const Weights<Real>& w, const Real* input, 
         recurrence.each_part(layer, rows, [&](size_t from, size_t last) {
             for (size_t number = at; number < end; number++) {
                 const size_t start = layer.starts[number];
-                forward_step(layer, w, recurrence,
-                             {layer.sizes[number], h, base + (start - first) * width, width, to.out + start * h, to.hy,
-                              to.cy},
-                             from, last);
+                forward_step(
+                    layer, w, recurrence,
+                    {layer.sizes[number], h, base + (start - first) * width, width, to.out + start * h, to.hy, to.cy},
+                    from, last);
             }
         });
         at = end;

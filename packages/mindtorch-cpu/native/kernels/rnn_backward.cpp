@@ -90,8 +90,8 @@ void backward_steps(const Back<Real>& back, const Recurrence<Real>& recurrence, 
 
 // Gradients of inputs, weights and biases from those of the sums.
 template <typename Real>
-void sums_backward(const Layer& layer, const Saved<Real>& saved, const Real* w_ih, const Real* before, const Real* grads,
-                   const Gradients<Real>& to) {
+void sums_backward(const Layer& layer, const Saved<Real>& saved, const Real* w_ih, const Real* before,
+                   const Real* grads, const Gradients<Real>& to) {
     const size_t h = layer.hidden, e = layer.inputs, n = layer.total, row = layer.grads() * h;
     const size_t first = (layer.mode == RNN_GRU ? 2 : layer.gates()) * h;
     multiply<Real>(to.input, e, n, e, first, rows_of(grads, row), rows_of(w_ih, e), NOTHING<Real>);
@@ -102,8 +102,7 @@ void sums_backward(const Layer& layer, const Saved<Real>& saved, const Real* w_i
     memcpy(to.weights[2], to.weights[3], first * sizeof(Real));
     if (layer.mode != RNN_GRU) return;
     const Real* last = grads + 3 * h;
-    multiply<Real>(to.input, e, n, e, h, rows_of(last, row), rows_of(w_ih + first * e, e),
-                   rows_of<Real>(to.input, e));
+    multiply<Real>(to.input, e, n, e, h, rows_of(last, row), rows_of(w_ih + first * e, e), rows_of<Real>(to.input, e));
     multiply<Real>(to.weights[0] + first * e, e, h, e, n, columns_of(last, row), rows_of(saved.input, e),
                    NOTHING<Real>);
     loops<Real>().sum_rows(to.weights[2] + first, last, row, n, h);

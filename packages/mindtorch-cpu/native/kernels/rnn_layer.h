@@ -73,13 +73,13 @@ struct Layer {
 
     size_t steps() const { return sizes.size(); }
     size_t gates() const { return mode == RNN_LSTM ? 4 : mode == RNN_GRU ? 3 : 1; }
-    size_t saved() const { return mode == RNN_LSTM ? 5 : mode == RNN_GRU ? 4 : 0; }    // of a row of the workspace
-    size_t grads() const { return mode == RNN_LSTM || mode == RNN_GRU ? 4 : 1; }       // of a row of gradients
+    size_t saved() const { return mode == RNN_LSTM ? 5 : mode == RNN_GRU ? 4 : 0; }  // of a row of the workspace
+    size_t grads() const { return mode == RNN_LSTM || mode == RNN_GRU ? 4 : 1; }     // of a row of gradients
     bool lstm() const { return mode == RNN_LSTM; }
 
     // False for what is no layer, or an empty one.
-    bool describe(PyArrayObject* input, PyArrayObject* state, PyObject* reverse, PyObject* batch_sizes, PyObject* number,
-                  PyObject* width) {
+    bool describe(PyArrayObject* input, PyArrayObject* state, PyObject* reverse, PyObject* batch_sizes,
+                  PyObject* number, PyObject* width) {
         mode = static_cast<int>(integer_of(number));
         const long units = integer_of(width);
         const int ndim = PyArray_NDIM(input);
@@ -125,7 +125,11 @@ struct Recurrence {
     Real *panel_memory = nullptr, *rows_memory = nullptr;  // every unit of rows has place for a part that begins there
 
     Recurrence(const Layer& layer, const Real* w, size_t of_depth, size_t of_groups)
-        : weights(w), depth(of_depth), columns(layer.hidden), groups(of_groups), panels(tiles(columns, l.columns)),
+        : weights(w),
+          depth(of_depth),
+          columns(layer.hidden),
+          groups(of_groups),
+          panels(tiles(columns, l.columns)),
           packs(layer.steps() >= PACKED_STEPS) {}
 
     size_t panel() const { return l.columns * depth; }
@@ -144,8 +148,8 @@ struct Recurrence {
         if (!packs) return;
         parallel(groups * panels, GRAIN / panel() + 1, [&](size_t from, size_t to) {
             for (size_t at = from; at < to; at++) {
-                const Real* first = weights + at / panels * group_step +
-                                    static_cast<ptrdiff_t>(at % panels * l.columns) * line;
+                const Real* first =
+                    weights + at / panels * group_step + static_cast<ptrdiff_t>(at % panels * l.columns) * line;
                 l.pack_columns(panel_memory + at * panel(), first, line, along, width(at % panels), depth);
             }
         });
@@ -158,9 +162,8 @@ struct Recurrence {
         const size_t units = tiles(layer.batch, UNIT), threads = static_cast<size_t>(thread_count());
         const size_t parts = work < WORTH_A_THREAD || !packs ? 1 : least(threads, layer.batch / PART);
         if (parts <= 1) return body(size_t{0}, layer.batch);
-        parallel(units, tiles(units, parts), [&](size_t from, size_t to) {
-            body(from * UNIT, least(to * UNIT, layer.batch));
-        });
+        parallel(units, tiles(units, parts),
+                 [&](size_t from, size_t to) { body(from * UNIT, least(to * UNIT, layer.batch)); });
     }
     // Call body(panel, from, to) for every panel's columns.
     template <typename Body>
@@ -182,7 +185,8 @@ template <typename Real>
 void multiply(Real* out, size_t out_row, size_t rows, size_t columns, size_t depth, Matrix<Real> left,
               Matrix<Real> right, Matrix<Real> addend) {
     Batch<Real> batch = {};
-    batch.first = {rows, columns, depth, left, right, out, static_cast<ptrdiff_t>(out_row), 1, Real(1), Real(1), addend};
+    batch.first = {rows, columns, depth,   left,  right, out, static_cast<ptrdiff_t>(out_row),
+                   1,    Real(1), Real(1), addend};
     batch.count = 1;
     if (!multiply_all(batch)) throw std::bad_alloc();
 }
@@ -246,7 +250,9 @@ bool take_workspace(PyObject* given, const Layer& layer, Real*& data) {
            static_cast<size_t>(PyArray_NBYTES(array)) == layer.total * layer.saved() * layer.hidden * sizeof(Real);
 }
 
-inline bool is_tuple_of(PyObject* outs, Py_ssize_t count) { return PyTuple_CheckExact(outs) && PyTuple_GET_SIZE(outs) == count; }
+inline bool is_tuple_of(PyObject* outs, Py_ssize_t count) {
+    return PyTuple_CheckExact(outs) && PyTuple_GET_SIZE(outs) == count;
+}
 
 inline int type_of(PyObject* value) {
     return PyArray_CheckExact(value) ? PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) : NPY_NOTYPE;
