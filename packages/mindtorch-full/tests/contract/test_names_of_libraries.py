@@ -274,11 +274,16 @@ def test_the_module_of_a_device(device):
     equal(lambda T: _module_of(T, device))
 
 
-def test_arrangements_of_devices_are_named_only():
-    mesh = mt.distributed.device_mesh
-    for make in (mesh.DeviceMesh, mesh.init_device_mesh):
-        with pytest.raises(NotImplementedError, match="not available"):
-            make("cpu", (1,))
+@pytest.mark.parametrize("name", ["DeviceMesh", "init_device_mesh"])
+def test_arrangements_of_devices_ask_where_the_processes_are(name, monkeypatch):
+    for variable in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(variable, raising=False)
+    texts = []
+    for module in (mt.distributed.device_mesh, torch.distributed.device_mesh):
+        with pytest.raises(ValueError, match="environment variable RANK expected, but not set") as caught:
+            getattr(module, name)("cpu", (1,))
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
 
 
 def _einsum_seen(T):
