@@ -91,7 +91,7 @@ def test_runtime_and_proxy_install_without_dependencies():
     [
         (["packages/mindtorch-testing/README.md"], {"mindtorch-testing"}),
         (["packages/mindtorch-proxy/src/x.py"], {"mindtorch-proxy", "mindtorch-full", "mindtorch-testing"}),
-        (["packages/mindtorch-storage/src/x.py"], set(MEMBERS) - {"mindtorch-proxy"}),
+        (["packages/mindtorch-storage/src/x.py"], set(MEMBERS) - {"mindtorch-proxy", "mindtorch-distributed"}),
         (["pyproject.toml"], set(MEMBERS)),
         (["packages/unknown/x"], set(MEMBERS)),
         ([], set()),

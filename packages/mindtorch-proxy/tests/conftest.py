@@ -49,6 +49,7 @@ def clean_process(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     for name in taken:
         del sys.modules[name]
     monkeypatch.syspath_prepend(stand_in)
+    monkeypatch.setattr(sys, "meta_path", [one for one in sys.meta_path if not _concerns_torch(type(one).__module__)])
     try:
         yield stand_in
     finally:

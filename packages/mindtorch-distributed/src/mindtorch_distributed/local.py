@@ -12,12 +12,12 @@ class _Mail:
     """A message to oneself that is waited for."""
 
     def __init__(self, box: deque[Array], array: Array) -> None:
-        self._box, self._array, self._done = box, array, False
+        self._box, self._into, self._done = box, array, False
 
     def test(self) -> bool:
         """Take the message when it is there."""
         if not self._done and self._box:
-            self._array[...] = self._box.popleft()
+            self._into[...] = self._box.popleft()
             self._done = True
         return self._done
 

@@ -13,9 +13,10 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any, NoReturn
 
-from mindtorch_storage.lazy_import import load
+from mindtorch_storage.lazy_import import LazyModule, load
 
 _OURS, _THEIRS = "mindtorch", "torch"
+_overrides = LazyModule("mindtorch.overrides", "only calls of what is absent ask it")
 
 
 @functools.cache
@@ -52,7 +53,11 @@ def _by_spelling(module: str, name: str, reason: str) -> Any:
 
 
 def _function(module: str, name: str, reason: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        # A subclass or a mode may offer what is not offered here.
+        given = (*args, *kwargs.values())
+        if _overrides.has_torch_function(given):
+            return _overrides.handle_torch_function(refuse, given, *args, **kwargs)
         raise NotImplementedError(f"{module}.{name}: {reason}")
 
     refuse.__name__ = refuse.__qualname__ = name

@@ -12,7 +12,8 @@ from typing import Any
 
 from mindtorch_storage.lazy_import import LazyModule
 
-_absence = LazyModule("mindtorch._absence", "only names that are not there need its table")
+_TABLE = "mindtorch._absence"
+_absence = LazyModule(_TABLE, "only names that are not there need its table")
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
@@ -82,7 +83,9 @@ class AbsentModules:
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         """Return a spec for such a module, None for every other name."""
-        return _absence.AbsentModules().find_spec(fullname, path, target) if fullname.startswith(_OURS + ".") else None
+        if not fullname.startswith(_OURS + ".") or fullname == _TABLE:
+            return None
+        return _absence.AbsentModules().find_spec(fullname, path, target)
 
     def invalidate_caches(self) -> None:
         """Do nothing: the finder keeps nothing."""

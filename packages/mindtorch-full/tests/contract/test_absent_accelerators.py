@@ -19,7 +19,7 @@ MODULES = {
 }
 
 # What torch reads from the processor; nothing here needs it.
-MISSING = {"cpu": {"get_capabilities"}}
+MISSING: dict[str, set[str]] = {}
 
 CALLS = {
     "xpu": """

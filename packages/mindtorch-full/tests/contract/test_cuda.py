@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="oracle")
 theirs = torch.cuda
 
 # CUDA's own programs and files.
-MISSING = {"jiterator", "sparse", "tunable", "GreenContext"}
+MISSING = {"sparse", "tunable", "GreenContext"}
 
 CALLS = """
 c.is_available()

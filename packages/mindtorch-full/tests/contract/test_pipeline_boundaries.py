@@ -318,6 +318,7 @@ READERS = {
     "mindtorch_dispatch/extend/devices.py",  # asked only where nothing is recorded, as are the lists
     "mindtorch_npu/backend/ops/lists.py",
     "mindtorch_cpu/lists.py",
+    "mindtorch_npu/backend/ops/chains.py",  # lists too
     "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
     "mindtorch_dispatch/sparse/table.py",
     "mindtorch_dispatch/pipeline/record.py",

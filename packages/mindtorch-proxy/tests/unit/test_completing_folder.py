@@ -37,7 +37,7 @@ def test_a_package_of_the_folder_is_found_below_torch(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "torch.completed.inner torch.completed True mindtorch.nn",
+        "torch.completed.inner torch.completed True torch.nn",
         "No module named 'torch.completed.nowhere'",
         "No module named 'torch.not_there'",
     ]

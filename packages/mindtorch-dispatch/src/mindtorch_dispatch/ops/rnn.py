@@ -53,5 +53,5 @@ op(
     f"Tensor? grad_cy, bool reverse, int mode, {_LAYER}, bool train, bool bidirectional, int[] batch_sizes, "
     "bool batch_first, Tensor workspace) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
     rules.layer_backward,
-    variants="function",
+    variants="",
 )

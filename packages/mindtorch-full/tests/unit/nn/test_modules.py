@@ -63,8 +63,8 @@ def test_data_parallel_without_devices_calls_the_module():
     assert list(parallel.state_dict()) == ["module.weight", "module.bias"]
 
 
-def test_distributed_data_parallel_says_that_it_is_not_offered():
-    with pytest.raises(RuntimeError, match="DistributedDataParallel"):
+def test_distributed_data_parallel_needs_a_process_group():
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         nn.parallel.DistributedDataParallel(nn.Linear(2, 3))
 
 
