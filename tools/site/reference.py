@@ -111,6 +111,17 @@ def class_page(name: str, value: type) -> str:
     return "\n".join(parts)
 
 
+def described(module: types.ModuleType, name: str) -> str:
+    """Return signature and words of a member's name; those that compare with torch cannot be read without it."""
+    try:
+        value = getattr(module, name, None)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return f"`{name}(...)`\n\nNeeds torch, the oracle, beside it."
+    return f"`{name}{signature_of(value)}`\n\n{words_of(value)}"
+
+
 def member_page() -> str:
     """Return the page of the members' own public names."""
     parts = [
@@ -123,8 +134,7 @@ def member_page() -> str:
         module = importlib.import_module(folder.name)
         parts.append(f"## {folder.name}\n\n{_plain((inspect.getdoc(module) or '').partition(chr(10) * 2)[0])}\n")
         for one in sorted(getattr(module, "__all__", ())):
-            value = getattr(module, one, None)
-            parts.append(f"### {one} {{ #{folder.name}.{one} }}\n\n`{one}{signature_of(value)}`\n\n{words_of(value)}\n")
+            parts.append(f"### {one} {{ #{folder.name}.{one} }}\n\n{described(module, one)}\n")
     return "\n".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 
 class qscheme:
@@ -36,7 +36,7 @@ class qscheme:
 
 
 def _make(name: str) -> qscheme:
-    new: qscheme = object.__new__(qscheme)
+    new: qscheme = object.__new__(cast(Any, qscheme))
     object.__setattr__(new, "_name", name)
     return new
 

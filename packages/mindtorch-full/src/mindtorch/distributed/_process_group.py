@@ -112,10 +112,10 @@ class ProcessGroup:
     def _set_group_desc(self, desc: str) -> None:
         self._desc = desc
 
-    def _set_default_backend(self, backend_type: BackendType) -> None:
+    def _set_default_backend(self, backend_type: Any) -> None:
         self._default_type = backend_type
 
-    def _register_backend(self, device: Any, backend_type: BackendType, backend: Any = None) -> None:
+    def _register_backend(self, device: Any, backend_type: Any, backend: Any = None) -> None:
         self._backends[mindtorch.device(device).type] = backend
 
     def _get_backend(self, device: Any) -> Any:
@@ -131,7 +131,7 @@ class ProcessGroup:
     def _id(self) -> int:
         return id(self)
 
-    def _backend_id(self, backend_type: BackendType) -> int:
+    def _backend_id(self, backend_type: Any) -> int:
         return id(self._any())
 
     def _any(self) -> Any:

@@ -132,7 +132,8 @@ def new_subgroups_by_enumeration(
     """Make a group of each list of ranks; return this process's, and all."""
     if ranks_per_subgroup_list is None or len(ranks_per_subgroup_list) == 0:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    subgroups, own, seen = [], None, {}
+    subgroups, own = [], None
+    seen: dict[int, list[int]] = {}
     for ranks in ranks_per_subgroup_list:
         subgroup = new_group(
             ranks=ranks, timeout=timeout, backend=backend, pg_options=pg_options, group_desc=group_desc

@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60, help="a world that takes longer hangs")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(arguments)
-    choose, before, found = random.Random(given.seed), segments(), {}
+    choose, before = random.Random(given.seed), segments()
+    found: dict[str, int] = {}
     for _ in range(given.count):
         outcome = one(given.size, given.seconds, choose)
         found[outcome] = found.get(outcome, 0) + 1

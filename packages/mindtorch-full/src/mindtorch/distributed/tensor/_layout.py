@@ -38,7 +38,7 @@ def normalize(placements: Sequence[Placement] | None, mesh: Any, ndim: int) -> t
             "`placements` must have the same length as `device_mesh.ndim`! "
             f"Found placements length: {len(placements)}, and device_mesh.ndim: {mesh.ndim}."
         )
-    result = []
+    result: list[Placement] = []
     for placement in placements:
         if isinstance(placement, Shard):
             dim = placement.dim + ndim if placement.dim < 0 else placement.dim

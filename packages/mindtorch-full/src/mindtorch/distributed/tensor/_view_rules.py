@@ -27,7 +27,8 @@ def groups(shape: Sequence[int], out: Sequence[int]) -> list[tuple[list[int], li
     """Pair the runs of dimensions of two shapes that hold the same elements."""
     found, i, j = [], 0, 0
     while i < len(shape) or j < len(out):
-        left, right = [], []
+        left: list[int] = []
+        right: list[int] = []
         a = b = 1
         while True:
             if a <= b and i < len(shape) and (a < b or not left or not right):

@@ -12,18 +12,21 @@ from mindtorch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as pow
 __all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
 
 
+_PLAIN: dict[str, int] = {}
+
+
 class DDPCommHookType(Enum):
     """Hooks by name."""
 
-    ALLREDUCE = (default_hooks.allreduce_hook, {})
-    FP16_COMPRESS = (default_hooks.fp16_compress_hook, {})
-    BF16_COMPRESS = (default_hooks.bf16_compress_hook, {})
+    ALLREDUCE = (default_hooks.allreduce_hook, _PLAIN)
+    FP16_COMPRESS = (default_hooks.fp16_compress_hook, _PLAIN)
+    BF16_COMPRESS = (default_hooks.bf16_compress_hook, _PLAIN)
     POWER_SGD = (powerSGD.powerSGD_hook, {"matrix_approximation_rank": 1})
     POWER_SGD_RANK2 = (powerSGD.powerSGD_hook, {"matrix_approximation_rank": 2})
     BATCHED_POWER_SGD = (powerSGD.batched_powerSGD_hook, {"matrix_approximation_rank": 1})
     BATCHED_POWER_SGD_RANK2 = (powerSGD.batched_powerSGD_hook, {"matrix_approximation_rank": 2})
-    POST_LOCAL_SGD = (post_localSGD_hook.post_localSGD_hook, {})
-    NOOP = (None, {})
+    POST_LOCAL_SGD = (post_localSGD_hook.post_localSGD_hook, _PLAIN)
+    NOOP = (None, _PLAIN)
 
 
 def register_ddp_comm_hook(comm_hook_type: DDPCommHookType, model: Any, state: Any = None) -> None:

@@ -187,7 +187,8 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
         return default._allreduce_fut(group, flat)
     index = bucket.index()
     wanted = state.feed_back(index, flat)
-    low, exact = [], []
+    low: list[Any] = []
+    exact: list[Any] = []
     for gradient in bucket.gradients():
         matrix = gradient.view(gradient.shape[0], -1) if gradient.dim() else gradient.view(1, 1)
         rows, columns = matrix.shape
