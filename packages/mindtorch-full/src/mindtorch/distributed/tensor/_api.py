@@ -55,7 +55,7 @@ class DTensor(Tensor):
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override] # torch asks nobody for it
         shown: Any = self._local_tensor
         if self.is_leaf and self.requires_grad:
             shown = shown.detach().requires_grad_()
