@@ -244,8 +244,13 @@ def check() -> int:
         write(folder / "src" / "mindtorch" / "_operators")
         program = folder / "program.py"
         shown = [f"reveal_type({text})" for text in SEEN]
+        absent = importlib.import_module("mindtorch.tensor.absent_ops").names(
+            "methods"
+        )  # an editor does not offer them
         attributes = [
-            f"a.{name}" for name in sorted(dir(importlib.import_module("mindtorch").Tensor)) if name[0] != "_"
+            f"a.{name}"
+            for name in sorted(dir(importlib.import_module("mindtorch").Tensor))
+            if name[0] != "_" and name not in absent
         ]
         program.write_text("\n".join([PROGRAM, *shown, *REFUSED, *attributes, ""]))
         paths = [str(folder / "src"), *(str(path) for path in SOURCES if path.parent.name != "mindtorch-full")]
