@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import mindtorch
@@ -14,12 +14,12 @@ from mindtorch.overrides import handle_torch_function, has_torch_function
 _NOT_OF_COMPLEX = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
 
-def supports_complex(reduceOp: Any) -> bool:
+def supports_complex(reduceOp: object) -> bool:
     """Return whether a reduction is that of the real and imaginary parts."""
     return reduceOp not in _NOT_OF_COMPLEX
 
 
-def _check_single_tensor(param: Any, param_name: str) -> None:
+def _check_single_tensor(param: object, param_name: str) -> None:
     if not isinstance(param, mindtorch.Tensor):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{param_name}` of type torch.Tensor\n"
@@ -27,7 +27,7 @@ def _check_single_tensor(param: Any, param_name: str) -> None:
         )
 
 
-def _check_tensor_list(param: Any, param_name: str) -> None:
+def _check_tensor_list(param: object, param_name: str) -> None:
     text = f"Invalid function argument. Expected parameter `{param_name}` of type List[torch.Tensor]\n"
     if not isinstance(param, list):
         raise TypeError(f"{text}             but got {type(param)} instead.")
@@ -49,12 +49,12 @@ def _ensure_all_tensors_same_dtype(*tensors: Any) -> None:
         last = dtype
 
 
-def real(tensor: Any) -> Any:
+def real(tensor: mindtorch.Tensor) -> mindtorch.Tensor:
     """A complex tensor's parts, which are its memory; any other tensor as it is."""
     return mindtorch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
-def reals(tensors: Any) -> list[Any]:
+def reals(tensors: Iterable[mindtorch.Tensor]) -> list[mindtorch.Tensor]:
     """`real` of all."""
     return [real(tensor) for tensor in tensors]
 
