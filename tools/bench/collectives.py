@@ -1,6 +1,7 @@
-"""Times of collectives beside torch's gloo, in ranks of one thread, and a page of the ratios.
+"""Times of collectives beside torch's gloo, in ranks of one thread, and a page of the ratios. `ddp_step` is
+a training step of BERT-base under DistributedDataParallel; its bytes are those of the gradients.
 
-    python tools/bench/collectives.py            print them
+    python tools/bench/collectives.py            print those of collectives
     python tools/bench/collectives.py --write    and write docs/status/distributed.md
 
 Both libraries run in turn, several times; a figure is the shortest time, as other programs disturb the longer ones.
@@ -13,17 +14,53 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 from mindtorch_testing.distributed import ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "status" / "distributed.md"
 SIZES = (16, 4096, 262_144, 4_194_304, 26_214_400, 268_435_456)
-BOUNDS = {"all_reduce": 0.5, "all_gather": 0.6, "reduce_scatter": 0.6}
+BOUNDS = {"all_reduce": 0.5, "all_gather": 0.6, "reduce_scatter": 0.6, "ddp_step": 0.7}
+LAYERS, WIDTH, WORDS, BATCH, TOKENS = 12, 768, 30_522, 2, 64
+"""BERT-base, and what a rank computes in a step."""
 
 
-def rank_main(name: str, sizes: list[int]) -> None:
+def shortest(dist: ModuleType, call: Callable[[], object], rounds: int) -> float:
+    """The shortest of the times that a call takes when all ranks begin together."""
+    call()
+    taken = []
+    for _ in range(rounds):
+        dist.barrier()
+        start = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def step_time(torch: ModuleType, dist: ModuleType, name: str) -> tuple[str, float]:
+    """The time of a training step of BERT-base under DistributedDataParallel, and how many bytes of gradients it has."""
+    parallel = importlib.import_module(f"{name}.nn.parallel")
+    nn = torch.nn
+    layer = nn.TransformerEncoderLayer(WIDTH, 12, 4 * WIDTH, dropout=0.0, activation="gelu", batch_first=True)
+    model = nn.Sequential(nn.Embedding(WORDS, WIDTH), nn.TransformerEncoder(layer, LAYERS), nn.Linear(WIDTH, 2))
+    trained = parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(trained.parameters(), 1e-3)
+    words, wanted = torch.randint(0, WORDS, (BATCH, TOKENS)), torch.zeros(BATCH, dtype=torch.int64)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(trained(words)[:, 0], wanted).backward()
+        optimizer.step()
+
+    step()
+    count = sum(4 * parameter.numel() for parameter in model.parameters())
+    return f"ddp_step {count}", shortest(dist, step, 4)
+
+
+def rank_main(name: str, sizes: list[int], step: bool) -> None:
     """One rank: print the shortest time of each collective and size."""
     torch = importlib.import_module(name)
     dist = importlib.import_module(f"{name}.distributed")
@@ -40,22 +77,19 @@ def rank_main(name: str, sizes: list[int]) -> None:
         }
         rounds = 3 if count > 1 << 27 else 9 if count > 1 << 22 else 60
         for label, call in calls.items():
-            call()
-            taken = []
-            for _ in range(rounds):
-                dist.barrier()
-                start = time.perf_counter()
-                call()
-                taken.append(time.perf_counter() - start)
-            times[f"{label} {count}"] = min(taken)
+            times[f"{label} {count}"] = shortest(dist, call, rounds)
+    if step:
+        label, seconds = step_time(torch, dist, name)
+        times[label] = seconds
     if dist.get_rank() == 0:
         print("TIMES " + json.dumps(times), flush=True)
     dist.destroy_process_group()
 
 
-def measured(name: str, size: int, sizes: list[int]) -> dict[str, float]:
+def measured(name: str, size: int, sizes: list[int], step: bool) -> dict[str, float]:
     """The times of one library."""
-    started = ranks.start([__file__, "--rank", name, "--sizes", *map(str, sizes)], size)
+    more = ["--step"] if step else []
+    started = ranks.start([__file__, "--rank", name, *more, "--sizes", *map(str, sizes)], size)
     try:
         ended = ranks.finish(started, 900)
     except subprocess.TimeoutExpired as error:
@@ -83,16 +117,17 @@ def main() -> int:
     parser.add_argument("--rank", help=argparse.SUPPRESS)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
+    parser.add_argument("--step", action="store_true", help="also a training step of BERT-base (--write does it)")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     if given.rank:
-        rank_main(given.rank, given.sizes)
+        rank_main(given.rank, given.sizes, given.step)
         return 0
     best: dict[str, dict[str, float]] = {"mindtorch": {}, "torch": {}}
     for _ in range(given.repeat):
         for name, seen in best.items():
-            for label, seconds in measured(name, given.ranks, given.sizes).items():
+            for label, seconds in measured(name, given.ranks, given.sizes, given.step or given.write).items():
                 seen[label] = min(seconds, seen.get(label, seconds))
     shown = table(best["mindtorch"], best["torch"])
     print(shown)

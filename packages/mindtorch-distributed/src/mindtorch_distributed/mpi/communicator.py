@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_distributed import engine
 from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request
-from mindtorch_distributed.mpi.shared import BLOCK, LEAST, Board
+from mindtorch_distributed.mpi.direct import LEAST, Direct, allow
 from mindtorch_distributed.peers import Peer
 
 _NAMES = {
@@ -62,7 +62,7 @@ class MpiCommunicator:
         self._mpi, self._comm, self._peers = mpi, comm, peers
         self.rank: int = comm.rank
         self.size: int = comm.size
-        self._board: Board | None = None
+        self._direct: Direct | None = None
         self._tried = False
         self._own: dict[tuple[np.dtype[Any], str], Any] = {}
 
@@ -94,37 +94,42 @@ class MpiCommunicator:
     def _started(self, request: Any, *kept: Any) -> Request:
         return MpiRequest(request, self._mpi.Status(), self.size > PROCESSORS, *kept)
 
-    def _shared(self, array: Array) -> Board | None:
-        """The memory that all ranks share, for arrays that are large and divide: all ranks decide alike."""
+    def _readers(self, array: Array) -> Direct | None:
+        """Who reads the memory of others, for arrays that are large and divide: all ranks decide alike."""
         if array.nbytes < LEAST or array.size % self.size or array.dtype == np.bool_:
             return None
         if not self._tried:
             self._tried = True
-            self._board = self._make_board()
-        return self._board
+            self._direct = self._try_reading()
+        return self._direct
 
-    def _make_board(self) -> Board | None:
-        """Tell all ranks where this one's memory is; None when one of them cannot reach that of all."""
-        own = os.memfd_create("mindtorch")
-        os.ftruncate(own, 2 * BLOCK)
-        places = np.empty(2 * self.size, np.int64)
-        self._comm.Allgather(np.array([os.getpid(), own], np.int64), places)
-        board = None
-        if len({peer.host for peer in self._peers}) == 1:
+    def _try_reading(self) -> Direct | None:
+        """Let all ranks read a number of all others; None when one of them could not."""
+        number = np.array([self.rank], np.int64)
+        able = len({peer.host for peer in self._peers}) == 1 and allow()
+        places = np.empty((self.size, 3), np.int64)
+        self._comm.Allgather(np.array([able, os.getpid(), number.ctypes.data], np.int64), places)
+        direct = Direct(self.rank, [int(pid) for pid in places[:, 1]], self._tell, self.barrier) if able else None
+        if direct is not None and places[:, 0].all():
             try:
-                board = Board(self.rank, [(int(p), int(d)) for p, d in places.reshape(-1, 2)], own, self.barrier)
+                for other, address in enumerate(places[:, 2]):
+                    seen = np.full(1, -1, np.int64)
+                    direct.read(seen, other, int(address))
+                    able = able and int(seen[0]) == other
             except OSError:  # another name space of processes, or no permission: MPI carries the arrays
-                board = None
-        reached = np.array([board is not None], np.int8)
-        self._comm.Allreduce(self._mpi.IN_PLACE, reached, self._mpi.MIN)
-        os.close(own)  # the mappings keep the memory
-        return board if reached[0] else None
+                able = False
+        agreed = np.array([able], np.int8)
+        self._comm.Allreduce(self._mpi.IN_PLACE, agreed, self._mpi.MIN)
+        return direct if agreed[0] else None
+
+    def _tell(self, numbers: Array, own: int) -> Request:
+        return self.all_gather(numbers, np.array([own], np.int64))
 
     def all_reduce(self, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
-        board = self._shared(array)
-        if board is not None:
-            return board.all_reduce(array, reduction)
+        direct = self._readers(array)
+        if direct is not None:
+            return direct.all_reduce(array, reduction)
         buffer, operation = self._numbers(array, reduction)
         return self._started(self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, operation), array)
 
@@ -155,9 +160,9 @@ class MpiCommunicator:
 
     def reduce_scatter(self, output: Array, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
-        board = self._shared(array)
-        if board is not None:
-            return board.reduce_scatter(output, array, reduction)
+        direct = self._readers(array)
+        if direct is not None:
+            return direct.reduce_scatter(output, array, reduction)
         buffer, operation = self._numbers(array, reduction)
         target, _ = self._numbers(output, reduction)
         return self._started(self._comm.Ireduce_scatter_block(buffer, target, operation), output, array)

@@ -160,8 +160,11 @@ class TaskWork(CompletedWork):
             raise RuntimeError(ended_text(error, self.op_type.name.lower())) from None
         if not in_time:
             raise RuntimeError(late_text(seconds, self.op_type.name.lower()))
-        if self._task.error is not None:
-            raise self._task.error
+        error = self._task.error
+        if isinstance(error, PeerEndedError):
+            raise RuntimeError(ended_text(error, self.op_type.name.lower())) from None
+        if error is not None:
+            raise error
         return True
 
     def synchronize(self) -> None:
