@@ -14,7 +14,6 @@ import ctypes
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ LEAST = 1 << 20
 """Bytes from which on this is faster than MPI's own."""
 _SET_TRACER = 0x59616D61
 
-_COMBINE: dict[str, Callable[..., Any]] = {
+_COMBINE: dict[str, np.ufunc] = {
     engine.SUM: np.add,
     engine.PRODUCT: np.multiply,
     engine.MIN: np.minimum,
@@ -103,7 +102,7 @@ class Direct:
             raise PeerEndedError([rank])
         raise OSError(code, f"the memory of process {pid} cannot be read: {os.strerror(code)}")
 
-    def _reduce_own(self, target: Array, given: Array, addresses: Array, combine: Callable[..., Any]) -> None:
+    def _reduce_own(self, target: Array, given: Array, addresses: Array, combine: np.ufunc) -> None:
         """Reduce this rank's part, `given`, with the same part of all others."""
         step = BLOCK // given.itemsize
         for start in range(0, given.size, step):

@@ -16,6 +16,7 @@ from mindtorch_distributed.errors import DistBackendError
 from mindtorch_distributed.mpi import library
 from mindtorch_distributed.mpi.communicator import MpiCommunicator
 from mindtorch_distributed.mpi.pmi import PmiServer
+from mindtorch_distributed.stores import Store
 
 _SHARED = Path("/dev/shm")
 
@@ -29,7 +30,7 @@ class _World:
     groups = 0
 
 
-def communicator(store: Any, rank: int, size: int, timeout: timedelta) -> MpiCommunicator:
+def communicator(store: Store, rank: int, size: int, timeout: timedelta) -> MpiCommunicator:
     """Make a communicator of the processes that meet at `store`, each with its rank of `size`."""
     mpi = library.load()
     if not _World.name and any(name in os.environ for name in library.LAUNCHED):
@@ -55,12 +56,12 @@ def communicator(store: Any, rank: int, size: int, timeout: timedelta) -> MpiCom
     return MpiCommunicator(mpi, whole.Create_group(chosen, _tag(store)), processes)
 
 
-def _tag(store: Any) -> int:
+def _tag(store: Store) -> int:
     """A number that is the group's own, so that groups made by several threads do not meet."""
     return int(store.add("mpi/tag", 0)) % 32767
 
 
-def _enter(mpi: Any, store: Any, rank: int, size: int, timeout: timedelta) -> None:
+def _enter(mpi: Any, store: Store, rank: int, size: int, timeout: timedelta) -> None:
     if rank == 0:
         host = _address()
         name = f"mindtorch_{uuid.uuid4().hex[:16]}"

@@ -286,7 +286,7 @@ def reduce_scatter_single(
     collected, result = collect(group, reduce_scatter_single, input, output, op, async_op)
     if collected:
         return result
-    return finished(group.reduce_scatter_single(output, input, options), async_op)
+    return finished(group.reduce_scatter_single(real(output), real(input), options), async_op)
 
 
 def reduce_scatter_tensor(
