@@ -4,7 +4,7 @@
 made one after the other. In each of them four threads import what MindTorch imports lazily, by attribute, by statement
 and under torch's names, and between two imports compute, differentiate and draw numbers, while the main thread forks.
 A child resolves the names that the threads were at, then others, and computes. One that does not end within `SECONDS`
-hangs; the traceback of where it waits is kept.
+hangs; the traceback of where it waits is kept. With `--record FILE` a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from typing import IO, Any
 import mindtorch as mt
 import mindtorch_proxy
 from mindtorch import _surface
+from mindtorch_testing.record import Record
 
 THREADS, SECONDS, FORKS_A_ROUND, NAMES_A_THREAD = 4, 30, 40, 30
+FAR = 1_000_003  # between two seeds' rounds
 ENDED, RAISED, HUNG, DIED = "ended", "raised", "hung", "died"
 _RAISED = 3  # the exit status
 _OURS, _THEIRS = "mindtorch", "torch"
@@ -210,29 +212,31 @@ def run_round(seed: int, most: int) -> dict[str, Any]:
     return answer
 
 
-def run(forks: int, seed: int = 0, enough: int = 20) -> dict[str, Any]:
-    """Fork `forks` children in as many rounds as it takes; stop at `enough` findings."""
-    counts: collections.Counter[str] = collections.Counter()
-    findings: list[str] = []
-    rounds = 0
-    while counts.total() < forks and len(findings) < enough:
-        answer = run_round(seed + rounds, min(FORKS_A_ROUND, forks - counts.total()))
-        counts.update(answer["counts"])
-        findings += answer["findings"]
-        rounds += 1
-    return {"forks": counts.total(), "seed": seed, "rounds": rounds, "counts": dict(counts), "findings": findings}
+def run(forks: int, seed: int = 0, enough: int = 20, record: Record | None = None) -> dict[str, Any]:
+    """Fork children in as many rounds as it takes, until `forks` are on record; stop at `enough` findings."""
+    record = record or Record(None)
+    total = {"counts": {}, "rounds": {}, "findings": [], **record.read()}
+    while sum(total["counts"].values()) < forks and len(total["findings"]) < enough:
+        number = total["rounds"].get(str(seed), 0)
+        answer = run_round(seed * FAR + number, min(FORKS_A_ROUND, forks - sum(total["counts"].values())))
+        for finding in answer["findings"]:
+            print(finding, flush=True)
+        total = record.add({**answer, "rounds": {str(seed): 1}})
+        if number % 10 == 9:
+            print(f"{sum(total['counts'].values())} of {forks} forks: {total['counts']}", flush=True)
+    return total
 
 
 def page(result: dict[str, Any]) -> str:
     """The page for `docs/status`."""
     rows = [f"| {name} | {number} |" for name, number in sorted(result["counts"].items())]
-    version = ".".join(map(str, sys.version_info[:2]))
+    version, forks = ".".join(map(str, sys.version_info[:2])), sum(result["counts"].values())
     return "\n".join(
         [
             "# Forks while threads import and compute",
             "",
-            f"{result['forks']} children of {result['rounds']} processes from seed {result['seed']}, Python {version}, by "
-            f"`python -m mindtorch_testing.forks --forks {result['forks']} --write docs/status/forks.md`. {THREADS} threads "
+            f"{forks} children of {sum(result['rounds'].values())} processes, seeds {', '.join(result['rounds'])}, Python "
+            f"{version}, by `python -m mindtorch_testing.forks --forks {forks} --write docs/status/forks.md`. {THREADS} threads "
             "of the parent import modules, compute, differentiate and draw; a child imports what they were at and computes.",
             "",
             "| how the child ended | children |",
@@ -252,9 +256,10 @@ def main() -> int:
     parser.add_argument("--forks", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help="write the page to this file")
+    parser.add_argument("--record", type=Path, help="go on from what this file counted; several processes may share it")
     arguments = parser.parse_args()
-    result = run(arguments.forks, arguments.seed)
-    print(*result["findings"], json.dumps({**result, "findings": len(result["findings"])}), sep="\n")
+    result = run(arguments.forks, arguments.seed, record=Record(arguments.record))
+    print(json.dumps({**result, "findings": len(result["findings"])}))
     if arguments.write:
         arguments.write.write_text(page(result))
     return 1 if result["findings"] else 0

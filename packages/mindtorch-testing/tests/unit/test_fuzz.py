@@ -2,6 +2,7 @@
 
 import ast
 import marshal
+from collections import Counter
 from random import Random
 
 import numpy as np
@@ -10,12 +11,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="oracle")
 
 from mindtorch_testing.fuzz import arguments, tensors  # noqa: E402 - both need torch
-from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair  # noqa: E402
+from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Tally  # noqa: E402
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
+from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
 from mindtorch_testing.fuzz.sides import Outcome  # noqa: E402
+from mindtorch_testing.record import Record  # noqa: E402
 
 ENTRIES = {entry.name: entry for entry in catalog()}
 
@@ -97,10 +100,29 @@ def test_both_sides_agree_on_calls_that_are_right(pair):
     entries = [ENTRIES[name] for name in ("Tensor.neg", "Tensor.transpose", "aten.mul.Tensor", "nn.ReLU")]
     campaign = Campaign(pair, entries, findings, 3)
     campaign.run(200)
+    assert campaign.tally.calls == 200
     assert campaign.tally.entries == {entry.name for entry in entries}
     assert campaign.tally.answered["value"] > 50
     assert campaign.tally.answered["error"] > 10
     assert [report.program for report in findings.reports.values()] == []
+
+
+def test_runs_add_up_until_there_are_as_many_calls_as_wanted(tmp_path):
+    accepting = Rows([Row("r", "because", ("aten.b",), ("value",))], {})
+    for seed in (5, 6):
+        findings = Findings(SEVERE, Rows([], {}), print)
+        findings.keep(Report("aten.a", Finding("value", "1", "0", "[1]"), ("a0 = 1", "torch.a(a0)", False)))
+        findings.keep(Report("aten.b", Finding("value", "1", "0"), ("", "torch.b()", False)))
+        progress = Progress(Record(tmp_path / "record"), seed, findings, print)
+        progress.add(Tally(10, {"aten.a", f"aten.{seed}"}, Counter(value=9), kinds=Counter(value=2)), 1.5)
+        progress.add(Tally(5, {"aten.a"}, Counter(error=1)), 0.5)
+    total = progress.tally()
+    assert (total.calls, total.entries) == (30, {"aten.a", "aten.5", "aten.6"})
+    assert (total.answered, total.kinds) == (Counter(value=18, error=2), Counter(value=4))
+    assert (progress.seeds(), progress.seconds()) == ([5, 6], 4.0)
+    assert [report.entry for report in progress.reports()] == ["aten.a", "aten.b"]
+    later = Progress(Record(tmp_path / "record"), 7, Findings(SEVERE, accepting, print), print)
+    assert [report.finding.where for report in later.reports()] == ["[1]"]
 
 
 def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):

@@ -13,6 +13,7 @@ import pytest
 import mindtorch as mt
 from mindtorch_testing.hostile import __main__ as hostile
 from mindtorch_testing.hostile import files, judge
+from mindtorch_testing.record import Record
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the corpus runs in forked processes")
 
@@ -22,6 +23,16 @@ def test_a_part_of_the_corpus_is_withstood() -> None:
     assert result["findings"] == []
     assert sum(result["counts"].values()) == 420
     assert {name.partition("|")[0] for name in result["counts"]} == set(files.FAMILIES)
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "record"
+    hostile.run(5, seed=1, record=Record(path))
+    result = hostile.run(12, seed=1, record=Record(path))
+    assert result["counts"] == hostile.run(12, seed=1)["counts"]
+    assert result["done"] == {"1": 12}
+    assert hostile.run(12, seed=2, record=Record(path)) == result
+    assert hostile.numbers_of(3, 2, files.FAMILIES[1]) == [1 + len(files.FAMILIES) * n for n in (2, 3, 4)]
 
 
 def test_a_number_is_always_the_same_file() -> None:
@@ -83,5 +94,13 @@ def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_page_names_every_family() -> None:
-    result = {"count": 1, "seed": 0, "counts": {}, "errors": {}, "findings": [], "memory": [0, 0], "seconds": [0.0, 0]}
+    result = {
+        "count": 1,
+        "seeds": ["0"],
+        "counts": {},
+        "errors": {},
+        "findings": [],
+        "memory": [0, 0],
+        "seconds": [0.0, 0],
+    }
     assert all(f"| {family} |" in hostile.page(result) for family in files.FAMILIES)

@@ -8,6 +8,7 @@ Prints how many worlds ended well, and fails when one hung or left shared memory
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -55,6 +56,10 @@ def one(size: int, seconds: float, choose: random.Random) -> str:
     except subprocess.TimeoutExpired:
         return "hang"
     others = [end for process, end in zip(processes, ends, strict=True) if process is not victim]
+    for code, _, text in others:
+        if code < 0:
+            print(text, flush=True)
+            return f"died by {signal.Signals(-code).name}"
     return "raised" if all(code != 0 for code, _, _ in others) else f"went on: {others}"
 
 

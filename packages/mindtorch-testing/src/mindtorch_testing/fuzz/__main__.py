@@ -2,7 +2,8 @@
 
 Each side makes the calls in processes of its own; results, errors and what the arguments became are compared. A finding is
 shrunk to a small call and printed. Differences with a reason stand in `accepted.toml`. The exit status is 1 where there
-are findings.
+are findings. With `--record FILE` a run that was stopped goes on, until so many calls are on record, as long as
+MindTorch's sources are the same; each run has a seed of its own, and several may add to one file at a time.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import threading
 import time
 from pathlib import Path
 
-from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Tally
+from mindtorch_testing.fuzz.campaign import COUNTERS, Campaign, Findings, Pair
 from mindtorch_testing.fuzz.catalog import Entry, catalog
 from mindtorch_testing.fuzz.judge import KINDS, SEVERE
-from mindtorch_testing.fuzz.report import as_table, write_page
+from mindtorch_testing.fuzz.progress import Progress, as_table
+from mindtorch_testing.fuzz.report import write_page
 from mindtorch_testing.fuzz.rows import Rows
+from mindtorch_testing.record import Record
 
 ENOUGH = 500_000
 """Calls after which a row of `accepted.toml` that accepted nothing is told."""
@@ -33,7 +36,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--lanes", type=int, default=2, help="pairs of processes at work at the same time")
+    parser.add_argument("--lanes", type=int, default=2, help="pairs of processes; of a pair one is at work at a time")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="add to what this file counted")
     parser.add_argument("--entry", action="append", help="pattern of names, repeatable")
     parser.add_argument("--kind", action="append", choices=KINDS, help=f"kinds that are findings, default {SEVERE}")
     parser.add_argument("--every-kind", action="store_true", help="all kinds are findings")
@@ -73,30 +77,33 @@ def main() -> int:
     pairs = [Pair(environment) for _ in range(options.lanes)]
     entries, absent = chosen(pairs[0], options.entry, rows)
     print(f"{len(entries)} entry points; ours lacks {absent}", flush=True)
+    progress = Progress(Record(options.record), options.seed, findings, lambda text: print(text, flush=True))
     lanes = [Campaign(pair, entries, findings, options.seed * 1009 + i) for i, pair in enumerate(pairs)]
-    share = -(-options.calls // options.lanes)
-    threads = [threading.Thread(target=lane.run, args=(share, start + options.seconds)) for lane in lanes]
+    share = -(-max(options.calls - progress.tally().calls, 0) // options.lanes)
+    threads = [threading.Thread(target=lane.run, args=(share, start + options.seconds, progress.add)) for lane in lanes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for pair in pairs:
         pair.close()
-    total = Tally()
-    for lane in lanes:
-        total.add(lane.tally)
-    print(f"{total.calls} calls of {len(total.entries)} entry points in {time.monotonic() - start:.0f} s")
-    seconds = time.monotonic() - start
+    return told(options, progress, findings, absent)
+
+
+def told(options: argparse.Namespace, progress: Progress, findings: Findings, absent: int) -> int:
+    """Say and write what was found; return the exit status."""
+    total, reports = progress.tally(), progress.reports()
+    print(f"{total.calls} calls of {len(total.entries)} entry points in {progress.seconds():.0f} s")
     if options.write:
-        write_page(options, total, findings, absent, seconds)
+        write_page(options, progress, findings, absent)
     if options.save:
-        options.save.write_text("".join(json.dumps(as_table(r)) + "\n" for r in findings.reports.values()))
-    for name in ("answered", "dropped", "kinds", "accepted"):
+        options.save.write_text("".join(json.dumps(as_table(r)) + "\n" for r in reports))
+    for name in COUNTERS:
         print(f"{name}: {dict(getattr(total, name).most_common())}")
     if total.calls >= ENOUGH and not options.entry:
         print(f"rows that no call needed: {', '.join(findings.unneeded(total.accepted)) or 'none'}")
-    print(f"findings: {len(findings.reports)}")
-    return 1 if findings.reports else 0
+    print(f"findings: {len(reports)}")
+    return 1 if reports else 0
 
 
 if __name__ == "__main__":

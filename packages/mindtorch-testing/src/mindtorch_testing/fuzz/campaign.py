@@ -34,6 +34,9 @@ WARM = (
 """Calls that load what is loaded late."""
 
 
+COUNTERS = ("answered", "dropped", "kinds", "accepted")
+
+
 @dataclass
 class Report:
     """One finding as it is written down."""
@@ -59,13 +62,6 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Tally) -> None:
-        """Count another lane's."""
-        self.calls += other.calls
-        self.entries |= other.entries
-        for name in ("answered", "dropped", "kinds", "accepted"):
-            getattr(self, name).update(getattr(other, name))
 
 
 class Pair:
@@ -165,10 +161,18 @@ class Campaign:
             return arguments.mutated(self.random, self.random.choice(pool))
         return arguments.fresh(self.random, entry)
 
-    def run(self, calls: int, until: float = float("inf")) -> None:
-        """Make `calls` calls, or as many as there is time for."""
-        while self.tally.calls < calls and time.monotonic() < until:
-            batch = [self.draw() for _ in range(min(BATCH, calls - self.tally.calls))]
+    def run(
+        self,
+        calls: int,
+        until: float = float("inf"),
+        made: Callable[[Tally, float], object] = lambda tally, seconds: None,
+    ) -> None:
+        """Make `calls` calls, or as many as there is time for; tell `made` what each batch counted and took."""
+        total = 0
+        while total < calls and time.monotonic() < until:
+            start, self.tally = time.monotonic(), Tally()
+            batch = [self.draw() for _ in range(min(BATCH, calls - total))]
+            total += len(batch)
             programs = [call.program() for call in batch]
             judged = self.pair.judge(programs)
             self.tally.calls += len(batch)
@@ -176,6 +180,7 @@ class Campaign:
                 theirs, ours, finding = judged[index]
                 if self.count(call, theirs, ours) and finding is not None:
                     self.follow(call, program, finding, programs[: index + 1])
+            made(self.tally, time.monotonic() - start)
 
     def count(self, call: Call, theirs: Outcome, ours: Outcome | None) -> bool:
         """Count a call and remember it where torch answered; tell whether both sides made it."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
-from typing import Any
 
 import torch
 
-from mindtorch_testing.fuzz.campaign import Findings, Report, Tally, described
+from mindtorch_testing.fuzz.campaign import Findings, described
 from mindtorch_testing.fuzz.judge import KINDS
+from mindtorch_testing.fuzz.progress import Progress
 from mindtorch_testing.sweep.board import repository_root, write_atomically
 
 MEANING = {
@@ -23,36 +23,29 @@ MEANING = {
 }  # fmt: skip
 
 
-def as_table(report: Report) -> dict[str, Any]:
-    """Return a finding as plain data."""
-    setup, call, backward = report.program
-    found = report.finding
-    return {
-        "entry": report.entry, "kind": found.kind, "where": found.where, "setup": setup, "call": call,
-        "backward": backward, "ours": found.ours, "torch": found.theirs, "signature": found.signature,
-    }  # fmt: skip
-
-
-def write_page(options: argparse.Namespace, tally: Tally, findings: Findings, absent: int, seconds: float) -> None:
+def write_page(options: argparse.Namespace, progress: Progress, findings: Findings, absent: int) -> None:
     """Write docs/status/fuzz.md."""
+    tally, reports = progress.tally(), progress.reports()
     accepted = "\n".join(
         f"| {row.name} | {row.reason} | {tally.accepted[row.name]} |" for row in findings.rows.rows
     )  # fmt: skip
-    reported = {kind: sum(r.finding.kind == kind for r in findings.reports.values()) for kind in KINDS}
+    reported = {kind: sum(r.finding.kind == kind for r in reports) for kind in KINDS}
     kinds = "\n".join(
         f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {reported[kind] if kind in findings.kinds else ''} |"
         for kind in KINDS
     )
     skipped = "\n".join(f"- `{pattern}`: {reason}" for pattern, reason in findings.rows.skipped.items())
-    examples = "\n\n".join(described(report) for report in list(findings.reports.values())[:40])
+    examples = "\n\n".join(described(report) for report in reports[:40])
     text = f"""# Random calls beside torch
 
 Written on {datetime.date.today()} by `python -m mindtorch_testing.fuzz --write`; do not edit.
-Seed {options.seed}, torch {torch.__version__}, {os.cpu_count()} processors{", MALLOC_CHECK_=3" * options.malloc_check}.
+Seeds {", ".join(map(str, progress.seeds()))}.
+torch {torch.__version__}, {os.cpu_count()} processors{", MALLOC_CHECK_=3" * options.malloc_check}.
 
-{tally.calls:,} calls of {len(tally.entries):,} entry points in {seconds / 60:.1f} minutes; {tally.answered["value"]:,} were
-answered by torch, {tally.answered["error"]:,} refused, {sum(tally.dropped.values()):,} dropped because torch crashed or hung
-or could not make the arguments. {absent} entry points are torch's only (`unsupported.toml`, `docs/status/op-coverage.md`).
+{tally.calls:,} calls of {len(tally.entries):,} entry points in {progress.seconds() / 60:.1f} minutes of a processor;
+{tally.answered["value"]:,} were answered by torch, {tally.answered["error"]:,} refused,
+{sum(tally.dropped.values()):,} dropped because torch crashed or hung or could not make the arguments.
+{absent} entry points are torch's only (`unsupported.toml`, `docs/status/op-coverage.md`).
 
 | kind | what it is | calls | findings |
 | --- | --- | ---: | ---: |

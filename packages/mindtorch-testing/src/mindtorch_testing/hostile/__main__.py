@@ -19,6 +19,7 @@ import mindtorch_testing.hostile as package
 from mindtorch_testing.hostile import files
 from mindtorch_testing.hostile.files import FAMILIES, make
 from mindtorch_testing.hostile.judge import ALLOWED, Judge, warm_up
+from mindtorch_testing.record import Record
 
 SECONDS = 20
 BATCH = 500
@@ -94,17 +95,38 @@ def judged(seed: int, numbers: list[int]) -> Iterator[dict[str, Any]]:
         numbers = numbers[done:]
 
 
-def run(count: int, seed: int = 0, family: str | None = None) -> dict[str, Any]:
-    """Judge `count` files and return counts by family and outcome, the errors, the findings, the most memory and time."""
+def numbers_of(count: int, done: int, family: str | None) -> list[int]:
+    """The numbers of the next `count` files, of one family or of all, when `done` of them were judged."""
+    if family is None:
+        return list(range(done, done + count))
+    return list(range(FAMILIES.index(family), (done + count) * len(FAMILIES), len(FAMILIES)))[done:]
+
+
+def run(count: int, seed: int = 0, family: str | None = None, record: Record | None = None) -> dict[str, Any]:
+    """Judge files until `count` are on record; return counts by family and outcome, errors, findings, most memory and time."""
     for name in _PRELOADED:  # in no child, where the import would look like the file's doing
         importlib.import_module(name)
     warm_up(files.good())
-    step = range(count) if family is None else range(FAMILIES.index(family), count * len(FAMILIES), len(FAMILIES))
+    record = record or Record(None)
+    total = {"done": {}, "counts": {}, "errors": {}, "findings": [], "memory": [], "seconds": [], **record.read()}
+    key = f"{seed} {family or ''}".rstrip()
+    while (missing := count - sum(total["done"].values())) > 0:
+        numbers = numbers_of(min(BATCH, missing), total["done"].get(key, 0), family)
+        total = record.add({"done": {key: len(numbers)}, **tally(seed, numbers)})
+        print(f"{sum(total['done'].values())} of {count} files, {len(total['findings'])} findings", flush=True)
+    return {
+        **total, "count": sum(total["done"].values()), "seeds": list(total["done"]),
+        "memory": max(total["memory"], default=[0, 0]), "seconds": max(total["seconds"], default=[0.0, 0]),
+    }  # fmt: skip
+
+
+def tally(seed: int, numbers: list[int]) -> dict[str, Any]:
+    """Judge files, and count."""
     counts: collections.Counter[str] = collections.Counter()
     errors: collections.Counter[str] = collections.Counter()
     findings: list[list[Any]] = []
     most, longest = [0, 0], [0.0, 0]
-    for result in judged(seed, list(step)):
+    for result in judged(seed, numbers):
         number = result["number"]
         name = FAMILIES[number % len(FAMILIES)]
         counts[f"{name}|{result['outcome']}"] += 1
@@ -115,8 +137,7 @@ def run(count: int, seed: int = 0, family: str | None = None) -> dict[str, Any]:
             print(f"finding {seed}:{number} {name}: {text}", flush=True)
         most, longest = max(most, [result["memory"], number]), max(longest, [result["seconds"], number])
     return {
-        "count": len(step), "seed": seed, "counts": dict(counts), "errors": dict(errors), "findings": findings,
-        "memory": most, "seconds": longest,
+        "counts": dict(counts), "errors": dict(errors), "findings": findings, "memory": [most], "seconds": [longest],
     }  # fmt: skip
 
 
@@ -133,8 +154,8 @@ def page(result: dict[str, Any]) -> str:
         [
             "# Hostile checkpoints",
             "",
-            f"{result['count']} files of seed {result['seed']} by `python -m mindtorch_testing.hostile --count "
-            f"{result['count']} --seed {result['seed']} --write docs/status/hostile-files.md`, loaded with "
+            f"{result['count']} files of seed {', '.join(result['seeds'])} by `python -m mindtorch_testing.hostile --count "
+            f"{result['count']} --write docs/status/hostile-files.md`, loaded with "
             "`weights_only=True` in memory and mapped; what a file gave was printed, computed with, differentiated and "
             "saved again. `SECURITY.md` says what is promised. A finding is a process that died or hung for "
             f"{SECONDS} s, code, an import, a file or a process that a load caused, memory beyond twice the file and "
@@ -162,11 +183,12 @@ def main() -> int:
     parser.add_argument("--family", choices=FAMILIES, help="files of this family alone")
     parser.add_argument("--file", type=int, metavar="NUMBER", help="write this file to stdout and judge nothing")
     parser.add_argument("--write", type=Path, help="write the page to this file")
+    parser.add_argument("--record", type=Path, help="go on from what this file counted; several processes may share it")
     options = parser.parse_args()
     if options.file is not None:
         sys.stdout.buffer.write(make(options.seed, options.file).data)
         return 0
-    result = run(options.count, options.seed, options.family)
+    result = run(options.count, options.seed, options.family, Record(options.record))
     print(json.dumps({**result, "findings": len(result["findings"])}, indent=1))
     if options.write:
         options.write.write_text(page(result))
