@@ -1,11 +1,8 @@
 """The torch surface of MindTorch: `import mindtorch as torch`."""
 
-from __future__ import annotations
-
-import importlib
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindtorch_autograd.mode import (
     enable_grad,
@@ -18,7 +15,7 @@ from mindtorch_autograd.mode import (
 from mindtorch_storage.device import device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.finfo import finfo, iinfo
-from mindtorch_storage.layout import NAMED as NAMED_LAYOUTS
+from mindtorch_storage.layout import NAMED as _LAYOUTS
 from mindtorch_storage.layout import (
     channels_last,
     channels_last_3d,
@@ -29,16 +26,15 @@ from mindtorch_storage.layout import (
     strided,
 )
 from mindtorch_storage.lazy_import import load as _load
-from mindtorch_storage.qscheme import QSCHEMES, qscheme
+from mindtorch_storage.qscheme import QSCHEMES as _QSCHEMES
+from mindtorch_storage.qscheme import qscheme
 from mindtorch_storage.size import Size
-from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
+from mindtorch_storage.storage import LEGACY_CLASSES as _STORAGE_CLASSES
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
-from . import _dtypes, _overridable, ops_table
+from . import _defaults, _dtypes, _naming, _overridable, _surface, ops_table
 from .__about__ import __version__ as _mindtorch_version
-from ._defaults import install_defaults
-from ._naming import AbsentModules, absent
-from ._surface import HOMES, SUBMODULES
-from .functions.bound import bind_functions
+from .functions import bound as _bound
 from .functions.distance import cdist
 from .functions.factory import (
     can_cast,
@@ -68,22 +64,23 @@ from .functions.shapes import (
     unravel_index,
 )
 from .functions.spectral import stft
-from .tensor.legacy import LEGACY_TYPES
+from .tensor.legacy import LEGACY_TYPES as _TENSOR_TYPES
 from .tensor.printing import set_printoptions
-from .tensor.tensor import Tensor, bind_operators
+from .tensor.tensor import Tensor
+from .tensor.tensor import bind_operators as _bind_operators
 from .torch_version import __version__
 
 if TYPE_CHECKING:
     from ._operators.functions import *  # noqa: F403 - stubs of what is bound below (tools/stubs.py)
 
-bind_operators()
+_bind_operators()
 globals().update(_dtypes.DTYPES)
-globals().update(LEGACY_CLASSES)
-globals().update(LEGACY_TYPES)
-globals().update(NAMED_LAYOUTS)
-globals().update(QSCHEMES)
-OP_FUNCTIONS = bind_functions(globals())
-install_defaults()
+globals().update(_STORAGE_CLASSES)
+globals().update(_TENSOR_TYPES)
+globals().update(_LAYOUTS)
+globals().update(_QSCHEMES)
+_bound.bind_functions(globals())
+_defaults.install_defaults()
 _overridable.make_overridable(globals(), ("einsum",), _overridable.one_by_one)
 _overridable.make_overridable(
     globals(),
@@ -94,31 +91,29 @@ _overridable.make_overridable(
 _overridable.make_overridable(globals(), ("cdist", "meshgrid", "split", "tensordot"))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "torch":  # programs write `torch.torch.Tensor`
         return sys.modules[__name__]
-    home = HOMES.get(name)
+    home = _surface.HOMES.get(name)
     if home is not None and importlib.util.find_spec(f"{__name__}.{home}") is not None:
         value = getattr(_load(f"{__name__}.{home}"), name)
         globals()[name] = value
         return value
-    if name in SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+    if name in _surface.SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return _load(f"{__name__}.{name}")
-    found = absent("torch", name)
+    found = _naming.absent("torch", name)
     if found is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     return found
 
 
-sys.meta_path.append(AbsentModules())
+sys.meta_path.append(_naming.AbsentModules())
 
 
-def _public_names() -> list[str]:
-    own = {
-        name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(importlib))
-    }
-    own -= {"Any", "QSCHEMES", "TYPE_CHECKING", "annotations", "OP_FUNCTIONS"}
-    return sorted(own | {name for name in HOMES if not name.startswith("_")})
+def _exported() -> list[str]:
+    kept = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, type(sys))}
+    kept |= {name for name in _surface.HOMES if name[0] != "_"}
+    return sorted(kept - _surface.NOT_EXPORTED - {"TYPE_CHECKING"})
 
 
-__all__ = _public_names()
+__all__ = _exported()

@@ -40,6 +40,7 @@ def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
     for value in list(namespace.values()):
         if isinstance(value, (type, FunctionType)) and _belongs(value.__module__, own, parent):
             value.__module__ = shown or torch_name(own)
+    namespace.pop("adopt", None)  # no name of torch
     namespace["__getattr__"] = missing_attribute(own, namespace.get("__getattr__"))
 
 

@@ -31,8 +31,8 @@ def available(namespace: str) -> list[str]:
     return [name for name in _table()[namespace] if operator_of(namespace, name) is not None]
 
 
-def module_functions(scope: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a namespace module."""
+def module_functions(scope: dict[str, Any], *hidden: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a namespace module; its `__all__` names all that is there but `hidden`."""
     module = scope["__name__"]
     namespace = module.rpartition(".")[2]
 
@@ -48,4 +48,5 @@ def module_functions(scope: dict[str, Any]) -> tuple[Callable[[str], Any], Calla
     def __dir__() -> list[str]:
         return sorted({*scope, *available(namespace)})
 
+    scope["__all__"] = sorted({*scope.get("__all__", ()), *available(namespace)} - {*hidden})
     return __getattr__, __dir__

@@ -136,7 +136,7 @@ def make_overridable(
 
 GEOMETRY = frozenset(
     "size stride dim ndimension numel nelement element_size storage_offset is_contiguous is_floating_point is_complex "
-    "is_signed is_conj is_neg is_inference get_device has_names __len__ __hash__ __dir__ __new__ __init__ as_subclass "
+    "is_signed is_conj is_neg is_inference get_device __len__ __hash__ __dir__ __new__ __init__ as_subclass "
     "new new_tensor reinforce unflatten".split()
 )
 """Methods that only subclasses with an override of their own ask for: they are too small for a look at every call, or

@@ -67,3 +67,14 @@ HOMES: dict[str, str] = {
     for name in names.split()
 }
 """Name to the submodule that defines it."""
+
+NOT_EXPORTED = frozenset(
+    "BFloat16Storage BFloat16Tensor ComplexDoubleStorage ComplexFloatStorage HalfStorage HalfTensor QInt32Storage "
+    "QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage Storage broadcast_shapes channels_last "
+    "channels_last_3d contiguous_format eig from_dlpack jagged legacy_contiguous_format lstsq lu matrix_rank "
+    "pca_lowrank per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine "
+    "per_tensor_symmetric pipeline preserve_format segment_reduce set_default_dtype set_grad_enabled solve "
+    "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr strided svd_lowrank symeig to_dlpack unique "
+    "while_loop".split()
+)
+"""Names that `from torch import *` does not bring along."""

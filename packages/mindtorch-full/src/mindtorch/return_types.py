@@ -19,8 +19,11 @@ def pytree_register_structseq(cls: type[Any]) -> None:
 all_return_types: list[type[Any]] = sorted(pack_classes.values(), key=lambda cls: cls.__name__)
 """Every class of named results."""
 
+_UNLISTED = ("_lu_with_info", "_lu_with_info_out", "histogramdd_out")
+
 for _cls in all_return_types:
     globals()[_cls.__name__] = _cls
-    __all__.append(_cls.__name__)
+    if _cls.__name__ not in _UNLISTED:
+        __all__.append(_cls.__name__)
 
 adopt(globals())

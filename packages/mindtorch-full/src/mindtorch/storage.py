@@ -5,9 +5,9 @@ from typing import Any
 
 import mindtorch
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
-from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal
+from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal  # noqa: F401 (a name of torch)
 
-__all__ = ["TypedStorage", "UntypedStorage", "_LegacyStorage", "_warn_typed_storage_removal"]
+__all__ = ["TypedStorage", "UntypedStorage"]
 
 _LegacyStorage: Any = LEGACY_CLASSES["FloatStorage"].__mro__[1]
 

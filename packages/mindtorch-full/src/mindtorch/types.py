@@ -13,6 +13,8 @@ from mindtorch_storage.tensor_base import TensorBase as Tensor
 
 from ._naming import adopt
 
+__all__ = ["Device", "FileLike", "Number"]
+
 Number = int | float | bool
 Device = device | str | int | None
 _dtype = dtype

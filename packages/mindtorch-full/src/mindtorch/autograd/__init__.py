@@ -11,51 +11,57 @@ from mindtorch_autograd.mode import (
     set_multithreading_enabled,
 )
 from mindtorch_autograd.mode import (
-    preserved_version_counter as _unsafe_preserve_version_counter,
+    preserved_version_counter as _unsafe_preserve_version_counter,  # noqa: F401 (a name of torch)
 )
 
-from .._C import _is_multithreading_enabled as is_multithreading_enabled
-from .._C import _is_view_replay_enabled as is_view_replay_enabled
-from .._C._autograd import SavedTensor, _profiler_enabled
+from .._C import _is_multithreading_enabled as is_multithreading_enabled  # noqa: F401 (a name of torch)
+from .._C import _is_view_replay_enabled as is_view_replay_enabled  # noqa: F401 (a name of torch)
+from .._C._autograd import SavedTensor as SavedTensor
+from .._C._autograd import _profiler_enabled as _profiler_enabled
 from .._naming import adopt
-from .._profiling.device import kineto_available
-from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler
-from ._shapes import _calculate_shape
+from .._profiling.device import kineto_available as kineto_available
+from . import (
+    anomaly_mode as anomaly_mode,
+)
+from . import (
+    forward_ad as forward_ad,
+)
+from . import (
+    function as function,
+)
+from . import (
+    functional as functional,
+)
+from . import (
+    grad_mode,
+)
+from . import (
+    graph as graph,
+)
+from . import (
+    profiler as profiler,
+)
+from ._shapes import _calculate_shape as _calculate_shape
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .grad_mode import _force_original_view_tracking
+from .grad_mode import _force_original_view_tracking as _force_original_view_tracking
 from .gradcheck import gradcheck, gradgradcheck
-from .graph import _engine_run_backward
+from .graph import _engine_run_backward as _engine_run_backward
 from .variable import Variable, variable
 
 __all__ = [
     "Function",
     "NestedIOFunction",
-    "SavedTensor",
     "Variable",
-    "_calculate_shape",
-    "_engine_run_backward",
-    "_force_original_view_tracking",
-    "_profiler_enabled",
-    "_unsafe_preserve_version_counter",
-    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "enforce_grad_layout_policy",
-    "forward_ad",
-    "function",
-    "functional",
     "grad",
     "grad_mode",
     "gradcheck",
     "gradgradcheck",
-    "graph",
     "inference_mode",
-    "is_multithreading_enabled",
-    "is_view_replay_enabled",
-    "kineto_available",
     "no_grad",
-    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",

@@ -9,6 +9,8 @@ from mindtorch_autograd import anomaly
 
 from .._naming import adopt
 
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
 
 def is_anomaly_enabled() -> bool:
     """Return whether anomaly detection is on."""

@@ -12,15 +12,13 @@ from mindtorch_autograd.mode import (
     set_multithreading_enabled,
 )
 from mindtorch_autograd.mode import (
-    preserved_version_counter as _unsafe_preserve_version_counter,
+    preserved_version_counter as _unsafe_preserve_version_counter,  # noqa: F401 (a name of torch)
 )
 
 from .. import _C
 from .._naming import adopt
 
 __all__ = [
-    "_force_original_view_tracking",
-    "_unsafe_preserve_version_counter",
     "enable_grad",
     "enforce_grad_layout_policy",
     "inference_mode",

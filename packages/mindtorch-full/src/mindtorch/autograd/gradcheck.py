@@ -37,8 +37,12 @@ from ._forward_check import (
     tracked_of,
 )
 from ._jacobians import (
-    _get_numerical_jacobian,
-    _iter_tensors,
+    _get_numerical_jacobian as _get_numerical_jacobian,
+)
+from ._jacobians import (
+    _iter_tensors as _iter_tensors,
+)
+from ._jacobians import (
     get_analytical_jacobian,
     get_numerical_jacobian,
 )
@@ -46,15 +50,7 @@ from ._mismatch import NOT_REENTRANT, mismatch, recomputed
 from ._numerical import analytical, flat_tensors, numerical, outputs_of
 from ._undefined_check import undefined_problem
 
-__all__ = [
-    "GradcheckError",
-    "_get_numerical_jacobian",
-    "_iter_tensors",
-    "get_analytical_jacobian",
-    "get_numerical_jacobian",
-    "gradcheck",
-    "gradgradcheck",
-]
+__all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):

@@ -11,18 +11,9 @@ from .._naming import adopt
 from .._profiling.device import DeviceType
 from ._event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval, Kernel, StringTable
 from ._event_table import TableOptions, table_text
-from ._event_table import format_time as _format_time
+from ._event_table import format_time as _format_time  # noqa: F401 (a name of torch)
 
-__all__ = [
-    "EventList",
-    "FormattedTimesMixin",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "Interval",
-    "Kernel",
-    "StringTable",
-    "_format_time",
-]
+__all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel", "StringTable"]
 
 
 class EventList(list):  # type: ignore[type-arg]

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from mindtorch._absent import no_binding
 from mindtorch._naming import adopt
 
-__all__ = ["is_available", "unique_id", "version"]
+__all__ = []
 
 
 def is_available(tensors: Iterable[Any]) -> bool:

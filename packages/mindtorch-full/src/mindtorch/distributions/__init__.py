@@ -2,7 +2,8 @@
 
 from mindtorch._naming import adopt
 
-from . import constraints, transforms
+from . import constraints as constraints
+from . import transforms as transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
@@ -134,12 +135,10 @@ __all__ = [
     "Weibull",
     "Wishart",
     "biject_to",
-    "constraints",
     "identity_transform",
     "kl_divergence",
     "register_kl",
     "transform_to",
-    "transforms",
 ]
 
 adopt(globals())

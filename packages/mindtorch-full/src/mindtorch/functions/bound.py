@@ -23,7 +23,6 @@ INPLACE_FUNCTIONS = [
     "asinh_",
     "atan_",
     "atanh_",
-    "bitwise_not_",
     "celu_",
     "ceil_",
     "clamp_",
@@ -39,7 +38,6 @@ INPLACE_FUNCTIONS = [
     "feature_alpha_dropout_",
     "alpha_dropout_",
     "feature_dropout_",
-    "elu_",
     "erf_",
     "erfc_",
     "exp2_",
@@ -50,12 +48,10 @@ INPLACE_FUNCTIONS = [
     "floor_",
     "frac_",
     "gcd_",
-    "hardtanh_",
     "i0_",
     "index_put_",
     "lcm_",
     "ldexp_",
-    "leaky_relu_",
     "log10_",
     "log1p_",
     "log2_",
@@ -87,10 +83,20 @@ INPLACE_FUNCTIONS = [
 ]
 """In-place ops that upstream offers as functions too."""
 
+_SPACES = ("linalg_", "fft_", "special_")
+"""What these begin is in a namespace of that name, not in `torch`."""
+
+_NOT_BOUND = frozenset(
+    "unique_dim unique_dim_consecutive native_dropout_backward _to_copy _linalg_eigvals _batch_norm_with_update "
+    "_batch_norm_no_update _unsafe_view _reshape_alias".split()
+)
+"""Functions that programs reach through `torch.ops` alone."""
+
 
 def bind_functions(namespace: dict[str, Any]) -> list[str]:
     """Put every op that exists as a function into `namespace` and return the names."""
-    names = [name for name, packet in packets.items() if packet.offers("function") and "::" not in name]
+    offered = [name for name, packet in packets.items() if packet.offers("function") and "::" not in name]
+    names = [name for name in offered if not name.startswith(_SPACES) and name not in _NOT_BOUND]
     names = [name for name in names if not (name.endswith("_") and not name.startswith("_"))]
     names += [name for name in INPLACE_FUNCTIONS if find_packet(name) is not None]
     for name in names:

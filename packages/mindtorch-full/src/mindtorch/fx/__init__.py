@@ -2,23 +2,42 @@
 
 from mindtorch._naming import adopt
 from mindtorch.fx import (
-    graph,
-    graph_module,
-    immutable_collections,
-    interpreter,
-    node,
-    proxy,
-    subgraph_rewriter,
-    traceback,
+    graph as graph,
+)
+from mindtorch.fx import (
+    graph_module as graph_module,
+)
+from mindtorch.fx import (
+    immutable_collections as immutable_collections,
+)
+from mindtorch.fx import (
+    interpreter as interpreter,
+)
+from mindtorch.fx import (
+    node as node,
+)
+from mindtorch.fx import (
+    proxy as proxy,
+)
+from mindtorch.fx import (
+    subgraph_rewriter as subgraph_rewriter,
+)
+from mindtorch.fx import (
+    traceback as traceback,
 )
 from mindtorch.fx._symbolic_trace import (
-    PH,
-    ProxyableClassMeta,
+    PH as PH,
+)
+from mindtorch.fx._symbolic_trace import (
+    ProxyableClassMeta as ProxyableClassMeta,
+)
+from mindtorch.fx._symbolic_trace import (
     Tracer,
     symbolic_trace,
     wrap,
 )
-from mindtorch.fx.graph import CodeGen, Graph
+from mindtorch.fx.graph import CodeGen as CodeGen
+from mindtorch.fx.graph import Graph
 from mindtorch.fx.graph_module import GraphModule
 from mindtorch.fx.interpreter import Interpreter, Transformer
 from mindtorch.fx.node import Node, has_side_effect, map_arg
@@ -26,28 +45,17 @@ from mindtorch.fx.proxy import Proxy
 from mindtorch.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
-    "PH",
-    "CodeGen",
     "Graph",
     "GraphModule",
     "Interpreter",
     "Node",
     "Proxy",
-    "ProxyableClassMeta",
     "Tracer",
     "Transformer",
-    "graph",
-    "graph_module",
     "has_side_effect",
-    "immutable_collections",
-    "interpreter",
     "map_arg",
-    "node",
-    "proxy",
     "replace_pattern",
-    "subgraph_rewriter",
     "symbolic_trace",
-    "traceback",
     "wrap",
 ]
 

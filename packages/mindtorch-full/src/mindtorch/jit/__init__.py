@@ -18,18 +18,27 @@ from mindtorch.jit._fusion import (
     set_fusion_strategy,
     strict_fusion,
 )
-from mindtorch.jit._marks import Final, annotate, export, ignore, is_scripting, isinstance, unused
+from mindtorch.jit._marks import (
+    Final as Final,
+)
+from mindtorch.jit._marks import (
+    annotate,
+    export,
+    ignore,
+    isinstance,
+    unused,
+)
+from mindtorch.jit._marks import (
+    is_scripting as is_scripting,
+)
 from mindtorch.jit._marks import make_attribute as Attribute
 from mindtorch.nn.modules.module import Module
 
 __all__ = [
     "Attribute",
     "Error",
-    "Final",
     "ScriptFunction",
     "ScriptModule",
-    "ScriptWarning",
-    "TracerWarning",
     "annotate",
     "enable_onednn_fusion",
     "export",
@@ -37,8 +46,6 @@ __all__ = [
     "freeze",
     "ignore",
     "interface",
-    "is_scripting",
-    "is_tracing",
     "isinstance",
     "load",
     "onednn_fusion_enabled",
@@ -46,7 +53,6 @@ __all__ = [
     "save",
     "script",
     "script_if_tracing",
-    "script_method",
     "set_fusion_strategy",
     "strict_fusion",
     "trace",

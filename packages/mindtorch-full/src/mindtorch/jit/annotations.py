@@ -1,10 +1,12 @@
 """Annotations that TorchScript reads; in Python they say nothing."""
 
-from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035 (torch's module has them, and libraries take them)
+from typing import Any, Dict, List, Tuple  # noqa: UP035 (torch's module has them, and libraries take them)
+from typing import Optional as Optional
+from typing import Union as Union
 
 from mindtorch._naming import adopt
 
-__all__ = ["BroadcastingListCls", "Dict", "List", "Optional", "Tuple", "Union"]
+__all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "List", "Tuple"]
 
 
 class BroadcastingListCls:

@@ -2,23 +2,27 @@
 
 import mindtorch.library._unregistered  # noqa: F401 (installs what answers for operators without gradients)
 from mindtorch._naming import adopt
-from mindtorch.library._custom import CustomOpDef, custom_op, triton_op, wrap_triton
+from mindtorch.library._custom import CustomOpDef as CustomOpDef
+from mindtorch.library._custom import custom_op, triton_op, wrap_triton
 from mindtorch.library._fakes import get_ctx
 from mindtorch.library._inference import infer_schema
 from mindtorch.library._libraries import Library, define, fallthrough_kernel, get_kernel, impl
-from mindtorch.library._opcheck import opcheck
+from mindtorch.library._opcheck import opcheck as opcheck
 from mindtorch.library._registrations import (
     impl_abstract,
     register_autocast,
-    register_autograd,
     register_fake,
-    register_kernel,
     register_torch_dispatch,
     register_vmap,
 )
+from mindtorch.library._registrations import (
+    register_autograd as register_autograd,
+)
+from mindtorch.library._registrations import (
+    register_kernel as register_kernel,
+)
 
 __all__ = [
-    "CustomOpDef",
     "Library",
     "custom_op",
     "define",
@@ -28,11 +32,8 @@ __all__ = [
     "impl",
     "impl_abstract",
     "infer_schema",
-    "opcheck",
     "register_autocast",
-    "register_autograd",
     "register_fake",
-    "register_kernel",
     "register_torch_dispatch",
     "register_vmap",
     "triton_op",

@@ -19,6 +19,16 @@ from typing import Any
 from mindtorch._naming import adopt
 from mindtorch.multiprocessing._parcel import Parcel
 
+__all__ = [
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "spawn",
+    "start_processes",
+]
+
 _GRACE_SECONDS = 30
 
 

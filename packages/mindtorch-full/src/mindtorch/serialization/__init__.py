@@ -18,7 +18,8 @@ from mindtorch.serialization._allowed import (
 )
 from mindtorch.serialization._archive_reader import ArchiveReader
 from mindtorch.serialization._legacy_loading import SourceChangeWarning
-from mindtorch.serialization._loading import UNSAFE_MESSAGE, is_archive, load
+from mindtorch.serialization._loading import UNSAFE_MESSAGE as UNSAFE_MESSAGE
+from mindtorch.serialization._loading import is_archive, load
 from mindtorch.serialization._locations import (
     default_restore_location,
     location_tag,
@@ -27,7 +28,18 @@ from mindtorch.serialization._locations import (
     validate_hpu_device,
 )
 from mindtorch.serialization._restricted import python3_name
-from mindtorch.serialization._saving import DEFAULT_PROTOCOL, MAGIC_NUMBER, PROTOCOL_VERSION, save
+from mindtorch.serialization._saving import (
+    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
+)
+from mindtorch.serialization._saving import (
+    MAGIC_NUMBER as MAGIC_NUMBER,
+)
+from mindtorch.serialization._saving import (
+    PROTOCOL_VERSION as PROTOCOL_VERSION,
+)
+from mindtorch.serialization._saving import (
+    save,
+)
 from mindtorch.serialization._settings import (
     LoadEndianness,
     get_crc32_options,
@@ -38,24 +50,16 @@ from mindtorch.serialization._settings import (
     set_default_mmap_options,
     skip_data,
 )
-from mindtorch.serialization._settings import thread_state as _serialization_tls
+from mindtorch.serialization._settings import thread_state as _serialization_tls  # noqa: F401 (a name of torch)
 from mindtorch.serialization._versions import check_module_version_greater_or_equal
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.layout import get_layout as _get_layout
+from mindtorch_storage.layout import get_layout as _get_layout  # noqa: F401 (a name of torch)
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
 __all__ = [
-    "DEFAULT_PROTOCOL",
-    "MAGIC_NUMBER",
-    "MAP_LOCATION",
-    "PROTOCOL_VERSION",
-    "STORAGE",
-    "UNSAFE_MESSAGE",
     "LoadEndianness",
     "SourceChangeWarning",
     "StorageType",
-    "_get_layout",
-    "_serialization_tls",
     "add_safe_globals",
     "check_module_version_greater_or_equal",
     "clear_safe_globals",

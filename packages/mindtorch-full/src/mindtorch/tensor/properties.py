@@ -23,7 +23,6 @@ from mindtorch_storage.strides import (
     contiguous_strides,
     is_channels_last_3d_contiguous,
     is_channels_last_contiguous,
-    is_non_overlapping_and_dense,
     memory_span,
 )
 from mindtorch_storage.tensor_base import TensorBase
@@ -73,11 +72,9 @@ class PropertiesMixin(TensorBase):
     is_xpu = _flag(False, "Always False.")
     is_xla = _flag(False, "Always False.")
     is_ipu = _flag(False, "Always False.")
-    is_hpu = _flag(False, "Always False.")
     is_mtia = _flag(False, "Always False.")
     is_maia = _flag(False, "Always False.")
     is_vulkan = _flag(False, "Always False.")
-    is_ort = _flag(False, "Always False.")
 
     @property
     def is_cpu(self) -> bool:
@@ -118,15 +115,6 @@ class PropertiesMixin(TensorBase):
     def name(self) -> Any:
         """The variable's name, None unless set."""
         return None if self._meta is None else self._meta.name
-
-    @property
-    def names(self) -> tuple[None, ...]:
-        """Dimension names: named tensors are not offered, so None for each."""
-        return (None,) * self._sig.spec.ndim
-
-    def has_names(self) -> bool:
-        """Always False."""
-        return False
 
     def size(self, dim: Any = None) -> Any:
         """Return the shape, or one extent."""
@@ -207,10 +195,6 @@ class PropertiesMixin(TensorBase):
         if memory_format is channels_last_3d:
             return is_channels_last_3d_contiguous(spec.shape, spec.stride)
         return spec.is_contiguous
-
-    def is_non_overlapping_and_dense(self) -> bool:
-        """Return whether the elements fill one block of memory, in any order."""
-        return is_non_overlapping_and_dense(self._sig.spec.shape, self._sig.spec.stride)
 
     def dim_order(self) -> tuple[int, ...]:
         """Return the dimensions from the outermost to the innermost stride."""
@@ -297,10 +281,6 @@ class PropertiesMixin(TensorBase):
         storage = value._materialized_storage()
         self._array, self._storage, self._offset = value._array, storage, value._offset
         self._sig = value._sig.requiring(self._sig.requires_grad)
-
-    def set_data(self, value: Any) -> None:
-        """Set `.data`."""
-        self.data = value
 
     def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
         size, stride = tuple(size), tuple(stride)

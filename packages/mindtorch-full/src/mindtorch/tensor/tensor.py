@@ -247,7 +247,7 @@ class _ReadOnly(property):
         raise AttributeError(f"attribute '{self.attribute}' of 'torch._C.TensorBase' objects is not writable")
 
 
-_WRITABLE = {"_spec", "is_hpu", "is_npu", "is_ort", "names"}
+_WRITABLE = {"_spec", "is_npu"}
 """Properties that are no attributes of torch's native class."""
 
 
@@ -270,7 +270,9 @@ def bind_operators() -> None:
         if find_packet(name) is not None:
             setattr(Tensor, dunder, operator_of(name, dunder))
     for name, packet in list(packets.items()):
-        if packet.offers("method") and "::" not in name and name not in Tensor.__dict__:
+        if not packet.offers("method"):
+            continue
+        if "::" not in name and name not in Tensor.__dict__:
             setattr(Tensor, name, method_of(name))
         if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
             setattr(Tensor, f"{name}_", method_of(f"{name}_"))

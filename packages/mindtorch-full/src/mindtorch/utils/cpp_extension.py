@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
 
-__all__ = ["CUDA_HOME", "ROCM_HOME", "get_default_build_root", "include_paths", "library_paths", "load", "load_inline"]
+__all__ = ["CppExtension", "get_default_build_root", "include_paths", "library_paths", "load", "load_inline"]
 
 CUDA_HOME: str | None = None
 ROCM_HOME: str | None = None

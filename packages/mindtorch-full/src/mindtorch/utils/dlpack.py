@@ -9,7 +9,7 @@ from mindtorch.functions.interop import from_dlpack
 from mindtorch.tensor.interop import DLDeviceType
 from mindtorch_storage.tensor_base import TensorBase
 
-__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack"]
 
 
 def to_dlpack(tensor: Any) -> Any:

@@ -2,7 +2,15 @@
 
 from mindtorch._naming import adopt
 
-from ._base import ComposeTransform, IndependentTransform, Transform, _InverseTransform, identity_transform
+from ._base import (
+    ComposeTransform,
+    IndependentTransform,
+    Transform,
+    identity_transform,
+)
+from ._base import (
+    _InverseTransform as _InverseTransform,
+)
 from ._pointwise import (
     AbsTransform,
     AffineTransform,
@@ -45,7 +53,6 @@ __all__ = [
     "StickBreakingTransform",
     "TanhTransform",
     "Transform",
-    "_InverseTransform",
     "identity_transform",
 ]
 

@@ -8,12 +8,10 @@ from mindtorch._naming import adopt
 
 __all__ = [
     "free_symbols",
-    "free_unbacked_symbols",
     "guard_or_false",
     "guard_or_true",
     "guard_size_oblivious",
     "has_free_symbols",
-    "hint_int",
     "is_concrete_bool",
     "is_concrete_int",
     "statically_known_true",

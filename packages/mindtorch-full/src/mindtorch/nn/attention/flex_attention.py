@@ -9,28 +9,33 @@ import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn.attention._block_mask import (
-    _DEFAULT_SPARSE_BLOCK_SIZE,
+    _DEFAULT_SPARSE_BLOCK_SIZE as _DEFAULT_SPARSE_BLOCK_SIZE,
+)
+from mindtorch.nn.attention._block_mask import (
     BlockMask,
-    _dense_to_ordered,
-    _ordered_to_dense,
-    _sliced_mask_mod_error,
-    _transpose_ordered,
     create_block_mask,
     create_mask,
     index_grid,
     noop_mask,
 )
+from mindtorch.nn.attention._block_mask import (
+    _dense_to_ordered as _dense_to_ordered,
+)
+from mindtorch.nn.attention._block_mask import (
+    _ordered_to_dense as _ordered_to_dense,
+)
+from mindtorch.nn.attention._block_mask import (
+    _sliced_mask_mod_error as _sliced_mask_mod_error,
+)
+from mindtorch.nn.attention._block_mask import (
+    _transpose_ordered as _transpose_ordered,
+)
 
 __all__ = [
-    "_DEFAULT_SPARSE_BLOCK_SIZE",
     "AuxOutput",
     "AuxRequest",
     "BlockMask",
     "FlexKernelOptions",
-    "_dense_to_ordered",
-    "_ordered_to_dense",
-    "_sliced_mask_mod_error",
-    "_transpose_ordered",
     "and_masks",
     "create_block_mask",
     "create_mask",

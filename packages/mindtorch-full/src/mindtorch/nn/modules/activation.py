@@ -22,7 +22,9 @@ from mindtorch.nn.modules._elementwise import (
     Softplus,
     Softshrink,
     Threshold,
-    _InplaceActivation,
+)
+from mindtorch.nn.modules._elementwise import (
+    _InplaceActivation as _InplaceActivation,
 )
 from mindtorch.nn.modules._multihead import MultiheadAttention
 from mindtorch.nn.modules.module import Module
@@ -57,7 +59,6 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
-    "_InplaceActivation",
 ]
 
 

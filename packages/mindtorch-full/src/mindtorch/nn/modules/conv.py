@@ -11,10 +11,18 @@ from mindtorch.nn.modules._conv import (
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
-    _ConvNd,
-    _ConvTransposeNd,
-    _ForwardConvNd,
-    _TupledConvTransposeNd,
+)
+from mindtorch.nn.modules._conv import (
+    _ConvNd as _ConvNd,
+)
+from mindtorch.nn.modules._conv import (
+    _ConvTransposeNd as _ConvTransposeNd,
+)
+from mindtorch.nn.modules._conv import (
+    _ForwardConvNd as _ForwardConvNd,
+)
+from mindtorch.nn.modules._conv import (
+    _TupledConvTransposeNd as _TupledConvTransposeNd,
 )
 from mindtorch.nn.modules.lazy import LazyModuleMixin
 from mindtorch.nn.parameter import UninitializedParameter
@@ -32,10 +40,6 @@ __all__ = [
     "LazyConvTranspose1d",
     "LazyConvTranspose2d",
     "LazyConvTranspose3d",
-    "_ConvNd",
-    "_ConvTransposeNd",
-    "_ForwardConvNd",
-    "_TupledConvTransposeNd",
 ]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
-from mindtorch.nn import _reduction as _Reduction
+from mindtorch.nn import _reduction as _Reduction  # noqa: F401 (a name of torch)
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules._embedding_losses import (
     CosineEmbeddingLoss,
@@ -44,9 +44,6 @@ __all__ = [
     "SoftMarginLoss",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
-    "_Loss",
-    "_Reduction",
-    "_WeightedLoss",
 ]
 
 

@@ -9,16 +9,28 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn.modules._convert import _ConvertMixin
 from mindtorch.nn.modules._global_hooks import (
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_buffer_registration_hooks,
-    _global_forward_hooks,
-    _global_forward_hooks_always_called,
-    _global_forward_hooks_with_kwargs,
-    _global_forward_pre_hooks,
+    _global_backward_hooks as _global_backward_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_backward_pre_hooks as _global_backward_pre_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_buffer_registration_hooks as _global_buffer_registration_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_forward_hooks as _global_forward_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_forward_hooks_always_called as _global_forward_hooks_always_called,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_forward_hooks_with_kwargs as _global_forward_hooks_with_kwargs,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _global_forward_pre_hooks as _global_forward_pre_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
     _global_module_registration_hooks,
-    _global_parameter_registration_hooks,
-    _has_any_global_hook,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -28,28 +40,28 @@ from mindtorch.nn.modules._global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from mindtorch.nn.modules._hooks import _CallMixin, _WrappedHook
-from mindtorch.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX, _IncompatibleKeys, _StateMixin
+from mindtorch.nn.modules._global_hooks import (
+    _global_parameter_registration_hooks as _global_parameter_registration_hooks,
+)
+from mindtorch.nn.modules._global_hooks import (
+    _has_any_global_hook as _has_any_global_hook,
+)
+from mindtorch.nn.modules._hooks import _CallMixin
+from mindtorch.nn.modules._hooks import _WrappedHook as _WrappedHook
+from mindtorch.nn.modules._state import (
+    _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX,
+)
+from mindtorch.nn.modules._state import (
+    _IncompatibleKeys as _IncompatibleKeys,
+)
+from mindtorch.nn.modules._state import (
+    _StateMixin,
+)
 from mindtorch.nn.modules._tree import _TreeMixin, typename
 from mindtorch.nn.parameter import Buffer, Parameter
 
 __all__ = [
-    "_EXTRA_STATE_KEY_SUFFIX",
-    "Buffer",
     "Module",
-    "Parameter",
-    "_IncompatibleKeys",
-    "_WrappedHook",
-    "_global_backward_hooks",
-    "_global_backward_pre_hooks",
-    "_global_buffer_registration_hooks",
-    "_global_forward_hooks",
-    "_global_forward_hooks_always_called",
-    "_global_forward_hooks_with_kwargs",
-    "_global_forward_pre_hooks",
-    "_global_module_registration_hooks",
-    "_global_parameter_registration_hooks",
-    "_has_any_global_hook",
     "register_module_backward_hook",
     "register_module_buffer_registration_hook",
     "register_module_forward_hook",

@@ -14,8 +14,12 @@ from mindtorch.nn.modules._adaptive_pooling import (
     AdaptiveMaxPool3d,
     FractionalMaxPool2d,
     FractionalMaxPool3d,
-    _AdaptiveAvgPoolNd,
-    _AdaptiveMaxPoolNd,
+)
+from mindtorch.nn.modules._adaptive_pooling import (
+    _AdaptiveAvgPoolNd as _AdaptiveAvgPoolNd,
+)
+from mindtorch.nn.modules._adaptive_pooling import (
+    _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd,
 )
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.modules.utils import _pair, _single, _triple
@@ -41,8 +45,6 @@ __all__ = [
     "MaxUnpool1d",
     "MaxUnpool2d",
     "MaxUnpool3d",
-    "_AdaptiveAvgPoolNd",
-    "_AdaptiveMaxPoolNd",
 ]
 
 

@@ -13,7 +13,9 @@ from mindtorch.nn import init
 from mindtorch.nn.modules._transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
-    _get_activation_fn,
+)
+from mindtorch.nn.modules._transformer_layers import (
+    _get_activation_fn as _get_activation_fn,
 )
 from mindtorch.nn.modules.container import ModuleList
 from mindtorch.nn.modules.module import Module
@@ -25,7 +27,6 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
-    "_get_activation_fn",
 ]
 
 

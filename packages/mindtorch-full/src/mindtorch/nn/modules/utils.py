@@ -4,25 +4,28 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.nn._tuples import (
-    _list_with_default,
-    _ntuple,
-    _pair,
-    _quadruple,
-    _reverse_repeat_tuple,
-    _single,
-    _triple,
+    _list_with_default as _list_with_default,
+)
+from mindtorch.nn._tuples import (
+    _ntuple as _ntuple,
+)
+from mindtorch.nn._tuples import (
+    _pair as _pair,
+)
+from mindtorch.nn._tuples import (
+    _quadruple as _quadruple,
+)
+from mindtorch.nn._tuples import (
+    _reverse_repeat_tuple as _reverse_repeat_tuple,
+)
+from mindtorch.nn._tuples import (
+    _single as _single,
+)
+from mindtorch.nn._tuples import (
+    _triple as _triple,
 )
 
-__all__ = [
-    "_list_with_default",
-    "_ntuple",
-    "_pair",
-    "_quadruple",
-    "_reverse_repeat_tuple",
-    "_single",
-    "_triple",
-    "consume_prefix_in_state_dict_if_present",
-]
+__all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from mindtorch._naming import adopt
 from mindtorch.tensor.tensor import Tensor
 
-__all__ = ["gather", "is_namedtuple", "scatter", "scatter_kwargs"]
+__all__ = ["gather", "scatter", "scatter_kwargs"]
 
 _REASON = "copies over several accelerators are not offered"
 

@@ -10,7 +10,7 @@ from mindtorch_dispatch.execute.chain import Chain
 
 _SCALE = Chain("grad", ("mul_number", "grad", "grad"))
 
-__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_"]
 
 # ``foreach`` chooses between two ways to the same numbers in torch; there is one way here.
 

@@ -2,7 +2,8 @@
 
 from mindtorch._naming import adopt
 
-from ._base import LRScheduler, _LRScheduler
+from ._base import LRScheduler
+from ._base import _LRScheduler as _LRScheduler
 from .chained_scheduler import ChainedScheduler
 from .constant_lr import ConstantLR
 from .cosine_annealing_lr import CosineAnnealingLR
@@ -35,7 +36,6 @@ __all__ = [
     "ReduceLROnPlateau",
     "SequentialLR",
     "StepLR",
-    "_LRScheduler",
 ]
 
 adopt(globals())

@@ -5,7 +5,8 @@ from mindtorch._naming import adopt
 from ._call import checkpoint, checkpoint_sequential, noop_context_fn
 from ._frame import CheckpointError, GraphExecGroup
 from ._reentrant import CheckpointFunction, check_backward_validity, detach_variable
-from ._replay import DefaultDeviceType, _infer_device_type, get_device_states, set_device_states
+from ._replay import DefaultDeviceType, get_device_states, set_device_states
+from ._replay import _infer_device_type as _infer_device_type
 from ._selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -22,7 +23,6 @@ __all__ = [
     "DefaultDeviceType",
     "GraphExecGroup",
     "SelectiveCheckpointContext",
-    "_infer_device_type",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",

@@ -9,7 +9,8 @@ from mindtorch._naming import adopt
 
 from .._decorator import functional_datapipe
 from ..datapipe import IterDataPipe, length_of
-from ._splitting import DemultiplexerIterDataPipe, ForkerIterDataPipe, _ChildDataPipe
+from ._splitting import DemultiplexerIterDataPipe, ForkerIterDataPipe
+from ._splitting import _ChildDataPipe as _ChildDataPipe
 
 __all__ = [
     "ConcaterIterDataPipe",
@@ -17,7 +18,6 @@ __all__ = [
     "ForkerIterDataPipe",
     "MultiplexerIterDataPipe",
     "ZipperIterDataPipe",
-    "_ChildDataPipe",
 ]
 
 
