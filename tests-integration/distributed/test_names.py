@@ -7,7 +7,7 @@ import pytest
 import mindtorch as mt
 
 USES = [
-    ("fsdp", "fully_shard"),
+    ("fsdp._runtime_utils", "_lazy_init"),
     ("fsdp", "FullyShardedDataParallel"),
     ("checkpoint", "save"),
     ("checkpoint.state_dict", "get_model_state_dict"),

@@ -72,6 +72,16 @@ class DTensor(Tensor):
             memo[id(self)] = torch.nn.Parameter(made, self.requires_grad) if _is_parameter(self) else made
         return memo[id(self)]
 
+    def __tensor_flatten__(self) -> tuple[list[str], tuple[Layout, bool]]:
+        return ["_local_tensor"], (self._dtensor_spec, self.requires_grad)
+
+    @staticmethod
+    def __tensor_unflatten__(
+        inner_tensors: dict[str, Tensor], flatten_spec: tuple[Layout, bool], outer_size: object, outer_stride: object
+    ) -> DTensor:
+        spec, requires_grad = flatten_spec
+        return DTensor(inner_tensors["_local_tensor"], spec, requires_grad=requires_grad)
+
     @staticmethod
     def from_local(
         local_tensor: Any,

@@ -64,7 +64,7 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an op."""
     name = _op_name(func)
     if name.startswith("_foreach_"):
-        return _foreach(name, args, kwargs)
+        return _foreach(cls, func, name, args, kwargs)
     leaves, spread, spec = _leaves(cls, func, args, kwargs)
     mesh = spread[0]._dtensor_spec.mesh
     args, kwargs = _pytree.tree_unflatten(leaves, spec)
@@ -141,12 +141,7 @@ def _meta(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     )
     known = _metas.get(key)
     if known is None:
-        metas = [
-            torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype, device="meta")
-            if isinstance(leaf, cls)
-            else leaf
-            for leaf in leaves
-        ]
+        metas = [_without_data(leaf) for leaf in leaves]
         meta_args, meta_kwargs = _pytree.tree_unflatten(metas, spec)
         if len(_metas) >= _KNOWN_META:
             _metas.clear()
@@ -154,9 +149,39 @@ def _meta(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     return known
 
 
-def _foreach(name: str, args: Any, kwargs: Any) -> Any:
-    """Run an op over lists one by one."""
+def _without_data(leaf: object) -> object:
+    if isinstance(leaf, torch.Tensor):
+        return torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype, device="meta")
+    return torch.device("meta") if isinstance(leaf, torch.device) else leaf
+
+
+def _foreach(cls: Any, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Run an op over lists: on all parts at once where lists are placed alike, else one by one."""
+    lists = [arg for arg in args if isinstance(arg, (list, tuple)) and arg and isinstance(arg[0], torch.Tensor)]
+    alike = all(
+        all(isinstance(tensor, cls) for tensor in row)
+        and len({(tensor._dtensor_spec.mesh, tensor._dtensor_spec.placements) for tensor in row}) == 1
+        and not any(isinstance(placement, Partial) for placement in row[0]._dtensor_spec.placements)
+        and all(tensor.shape == row[0].shape for tensor in row)
+        for row in zip(*lists, strict=False)
+    )
+    if alike and not name.startswith(("_foreach_norm", "_foreach_max")) and not _has_tensors(args, lists, kwargs):
+        local = [[t._local_tensor for t in arg] if any(arg is one for one in lists) else arg for arg in args]
+        results = func(*local, **kwargs)
+        if results is None or name.endswith("_"):
+            return results
+        specs = [tensor._dtensor_spec for tensor in lists[0]]
+        return [
+            cls._wrap(part, spec.mesh, spec.placements, spec.shape, spec.stride)
+            for part, spec in zip(results, specs, strict=True)
+        ]
     single = getattr(torch.Tensor if name.endswith("_") else torch, name.removeprefix("_foreach_"))
     count = len(args[0])
     rows = [[arg[i] if isinstance(arg, (list, tuple)) else arg for arg in args] for i in range(count)]
     return [single(*row, **kwargs) for row in rows]
+
+
+def _has_tensors(args: Any, lists: list[Any], kwargs: Any) -> bool:
+    """Return whether there are tensors beside the lists."""
+    others = [arg for arg in args if not any(arg is one for one in lists)]
+    return any(isinstance(leaf, torch.Tensor) for leaf in _pytree.tree_leaves((others, kwargs)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch import distributed as dist
-from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
 _REDUCTIONS = {"sum": "SUM", "avg": "SUM", "max": "MAX", "min": "MIN", "product": "PRODUCT"}
 
@@ -73,17 +73,31 @@ def _gather(local: Any, dim: int, size: int, mesh: Any, mesh_dim: int) -> Any:
         filler = torch.zeros((lengths[0] - part.shape[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
         part = torch.cat([part, filler])
     whole = torch.empty((parts * lengths[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
-    dist.all_gather_into_tensor(whole, part, group=mesh.get_group(mesh_dim))
+    dist.all_gather_single(whole, part, group=mesh.get_group(mesh_dim))
     return whole.narrow(0, 0, size).movedim(0, dim).contiguous()
 
 
 def _reduce(local: Any, placement: Any, mesh: Any, mesh_dim: int) -> Any:
+    if isinstance(placement, _NormPartial):
+        return _reduce_norm(local, placement.norm_type, mesh.get_group(mesh_dim))
     name = _REDUCTIONS.get(placement.reduce_op)
     if name is None:
         raise NotImplementedError(f"Partial({placement.reduce_op!r}): this reduction is not offered")
     result = local.clone().contiguous()
     dist.all_reduce(result, op=getattr(dist.ReduceOp, name), group=mesh.get_group(mesh_dim))
     return result / mesh.size(mesh_dim) if placement.reduce_op == "avg" else result
+
+
+def _reduce_norm(local: Any, power: float, group: Any) -> Any:
+    """Return the norm of a whole from the norms of its parts."""
+    if power in (float("inf"), float("-inf"), 0, 1):
+        result = local.clone()
+        op = {float("inf"): dist.ReduceOp.MAX, float("-inf"): dist.ReduceOp.MIN}.get(power, dist.ReduceOp.SUM)
+        dist.all_reduce(result, op=op, group=group)
+        return result
+    result = local**power
+    dist.all_reduce(result, group=group)
+    return result ** (1.0 / power)
 
 
 def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
@@ -98,7 +112,7 @@ def _scatter_sum(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
     part = local.movedim(dim, 0).contiguous()
     lead = part.shape[0] // mesh.size(mesh_dim)
     result = torch.empty((lead, *part.shape[1:]), dtype=part.dtype, device=part.device)
-    dist.reduce_scatter_tensor(result, part, group=mesh.get_group(mesh_dim))
+    dist.reduce_scatter_single(result, part, group=mesh.get_group(mesh_dim))
     return result.movedim(0, dim).contiguous()
 
 

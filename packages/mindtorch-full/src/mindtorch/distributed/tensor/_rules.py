@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
 Answer = tuple[list[Any], Any]
 R = Replicate()
@@ -133,6 +133,19 @@ def _reduce(call: Call) -> Answer:
         before = 0 if keepdim else sum(dim < own.dim for dim in reduced)
         return [own], Shard(own.dim - before)
     return [own], own
+
+
+@rule("linalg_vector_norm", "norm")
+def _norm(call: Call) -> Answer:
+    own, dims = call.placements[0], call.argument(2, "dim")
+    power = call.argument(1, "ord" if call.name == "linalg_vector_norm" else "p", 2)
+    power = 2.0 if power is None else float(power)
+    whole = dims is None and not call.argument(3, "keepdim", False)
+    fixed = call.name == "norm" and len(call.args) > 2
+    empty = call.ways > call.shapes[0][own.dim] if isinstance(own, Shard) else False
+    if not isinstance(own, Shard) or not whole or fixed or (empty and power in (float("inf"), float("-inf"))):
+        return [R], R
+    return [own], _NormPartial(power)
 
 
 @rule("mm", "addmm", "bmm", "baddbmm")

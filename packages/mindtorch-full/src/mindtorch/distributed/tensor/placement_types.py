@@ -77,6 +77,20 @@ class Partial(Placement):
         return f"P({self.reduce_op})"
 
 
+class _NormPartial(Partial):
+    """Each process holds the norm of its part; ``norm_type`` says of which power."""
+
+    def __init__(self, norm_type: float = 2) -> None:
+        super().__init__("norm")
+        self.norm_type = norm_type
+
+    def __repr__(self) -> str:
+        return f"_NormPartial(reduce_op={self.reduce_op}, norm_type={self.norm_type})"
+
+    def __str__(self) -> str:
+        return f"_NormP({self.reduce_op}, {self.norm_type})"
+
+
 class _StridedShard(Shard):
     """Shards in another order than the mesh's; none is made."""
 

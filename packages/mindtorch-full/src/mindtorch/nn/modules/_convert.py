@@ -169,8 +169,11 @@ def _apply_to_parameter(module: Any, name: str, param: Parameter, fn: Callable[[
 
 
 def _replace_parameter(module: Any, name: str, param: Parameter, applied: Tensor) -> Parameter:
-    """Give the parameter the new data, in place where that is possible; return the parameter now registered."""
-    if future.get_swap_module_params_on_conversion():
+    """Give the parameter the new data, in place where that is possible; return the parameter now registered.
+
+    A tensor that consists of others has no data of its own to be given: it changes places.
+    """
+    if future.get_swap_module_params_on_conversion() or hasattr(applied, "__tensor_flatten__"):
         new = Parameter(applied, requires_grad=param.requires_grad)
         if param.grad is not None:
             param.grad = None

@@ -1,0 +1,213 @@
+"""One parameter: its part in this process, and the whole while a module is run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mindtorch as torch
+from mindtorch import distributed as dist
+from mindtorch import nn
+from mindtorch.distributed.device_mesh import DeviceMesh
+from mindtorch.distributed.tensor import DTensor, Placement, Replicate, Shard
+from mindtorch.distributed.tensor._layout import Layout
+from mindtorch.tensor.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class MeshInfo:
+    """Along which dimensions of a mesh parameters are parts, and along which they are copies."""
+
+    mesh: DeviceMesh
+
+    @property
+    def shard_dim(self) -> int:
+        """The dimension of the parts: the last."""
+        return self.mesh.ndim - 1
+
+    @property
+    def shard_group(self) -> dist.ProcessGroup:
+        """The processes that hold the parts of one copy."""
+        return self.mesh.get_group(self.shard_dim)
+
+    @property
+    def shard_size(self) -> int:
+        """The number of parts."""
+        return self.mesh.size(self.shard_dim)
+
+    @property
+    def shard_rank(self) -> int:
+        """Which part is this process's."""
+        return self.mesh.get_local_rank(self.shard_dim)
+
+    @property
+    def replicate_group(self) -> dist.ProcessGroup | None:
+        """The processes that hold copies of the same part; None when there is one copy."""
+        return self.mesh.get_group(0) if self.mesh.ndim == 2 else None
+
+    def placements(self, shard: Shard) -> tuple[Placement, ...]:
+        """Return the placements of a parameter."""
+        return (shard,) if self.mesh.ndim == 1 else (Replicate(), shard)
+
+
+class FSDPParam:
+    """A parameter of one or several modules."""
+
+    def __init__(
+        self,
+        param: nn.Parameter,
+        owners: Sequence[tuple[nn.Module, str]],
+        info: MeshInfo,
+        placement: Shard | None,
+        param_dtype: torch.dtype | None,
+        device: torch.device,
+        offload: bool,
+    ) -> None:
+        if isinstance(param, DTensor):
+            raise NotImplementedError("fully_shard of parameters that are DTensors is not offered")
+        if not param.is_contiguous():
+            raise NotImplementedError(
+                f"FSDP does not support non-contiguous parameters yet: {param.shape=} {param.stride()=}"
+            )
+        self.owners, self.info, self.device, self.offload = list(owners), info, device, offload
+        self.orig_dtype = param.dtype
+        self._wanted_dtype = param_dtype
+        self.shape, self.stride = tuple(param.shape), tuple(param.stride())
+        self._place(param, placement)
+        self.fqn: str | None = None
+        self.unsharded_param: nn.Parameter | None = None
+        self.accumulated_grad: Tensor | None = None
+        self.is_sharded = True
+        self.gathered: Tensor | None = None
+        self._split_first(param)
+
+    @property
+    def param_dtype(self) -> torch.dtype:
+        """The dtype of the whole parameter."""
+        wanted = self._wanted_dtype
+        return wanted if wanted is not None and self.orig_dtype.is_floating_point else self.orig_dtype
+
+    def _place(self, param: nn.Parameter, placement: Shard | None) -> None:
+        dim = 0 if placement is None else placement.dim
+        dim = dim + param.ndim if dim < 0 else dim
+        if dim >= param.ndim:
+            raise AssertionError(f"Shard dim {dim} is invalid for {param.ndim}D tensor: {param.shape}")
+        ways = self.info.shard_size
+        if dim and param.shape[dim] % ways:
+            raise NotImplementedError(
+                f"FSDP does not support uneven sharding on dim {dim}: {param.size()} (world size: {ways})"
+            )
+        self.dim, self.rows = dim, -(-self.shape[dim] // ways)
+        length, self.start = Shard.local_shard_size_and_offset(self.shape[dim], ways, self.info.shard_rank)
+        self.local_shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
+        self.part_numel = self.rows * math.prod(self.shape[:dim]) * math.prod(self.shape[dim + 1 :])
+        self.layout = Layout(self.info.mesh, self.info.placements(Shard(dim)), self.shape, self.stride, self.orig_dtype)
+
+    def _split_first(self, param: nn.Parameter) -> None:
+        length = self.local_shape[self.dim]
+        part = param.detach().narrow(self.dim, min(self.start, self.shape[self.dim]), length)
+        sharded = DTensor(self._padded(part), self.layout, requires_grad=False)
+        self.sharded_param = nn.Parameter(sharded, requires_grad=param.requires_grad)
+        for name, value in vars(param).items():
+            setattr(self.sharded_param, name, value)
+        self._put(self.sharded_param)
+
+    def _padded(self, part: Tensor) -> Tensor:
+        """Copy a part to the front of an array with room for the largest part; return it there."""
+        target = torch.device("cpu") if self.offload and part.device.type != "meta" else part.device
+        self._flat = torch.zeros(self.part_numel, dtype=part.dtype, device=target)
+        there = self._flat.narrow(0, 0, part.numel()).view(part.shape)
+        there.copy_(part)
+        return there
+
+    def _put(self, param: nn.Parameter) -> None:
+        for module, name in self.owners:
+            module._parameters[name] = param
+
+    def reset_sharded_param(self) -> None:
+        """Take up a parameter that was put in the place of ours: moved, cast, loaded or filled."""
+        module, name = self.owners[0]
+        found = module._parameters[name]
+        if found is self.unsharded_param:
+            return
+        if not isinstance(found, DTensor):
+            raise ValueError(f"Expects {name} to be a DTensor but got {type(found)}")
+        local = found._local_tensor
+        if found is self.sharded_param and local.untyped_storage()._cdata == self._flat.untyped_storage()._cdata:
+            return
+        self.orig_dtype = local.dtype
+        self.layout = Layout(self.info.mesh, self.layout.placements, self.shape, self.stride, local.dtype)
+        found._local_tensor = self._padded(local)
+        self.sharded_param, self.unsharded_param, self.gathered = found, None, None
+        self._put(found)
+
+    def gather_input(self) -> Tensor:
+        """Return this process's part in the dtype and at the place of the whole."""
+        return self._flat.to(device=self.device, dtype=self.param_dtype)
+
+    @property
+    def whole_numel(self) -> int:
+        """The number of elements of all parts, filled up to equal sizes."""
+        return self.part_numel * self.info.shard_size
+
+    def use(self, gathered: Tensor, same_memory: Tensor) -> None:
+        """Take arrays over the same memory: one that parts are gathered into, one that the whole parameter shows.
+
+        Their version counters differ: gathering again is no change for what autograd saved.
+        """
+        self.gathered = gathered
+        whole = same_memory.narrow(0, 0, math.prod(self.shape)).view(self.shape)
+        self.unsharded_param = nn.Parameter(whole, requires_grad=self.sharded_param.requires_grad)
+        for name, value in vars(self.sharded_param).items():
+            setattr(self.unsharded_param, name, value)
+
+    def to_unsharded(self) -> None:
+        """Give the modules the whole parameter; its parts are gathered."""
+        if self.gathered is None or self.unsharded_param is None:
+            raise AssertionError("the parts are not gathered")
+        if self.dim:
+            self._order(self.gathered)
+        if self.unsharded_param.requires_grad != self.sharded_param.requires_grad:
+            self.unsharded_param.requires_grad_(self.sharded_param.requires_grad)
+        self._put(self.unsharded_param)
+        self.is_sharded = False
+
+    def _order(self, gathered: Tensor) -> None:
+        """Put the parts of an inner dimension side by side."""
+        parts = [part.view(self.local_shape) for part in gathered.chunk(self.info.shard_size)]
+        gathered.copy_(torch.cat(parts, dim=self.dim).reshape(-1))
+
+    def to_sharded(self) -> None:
+        """Give the modules this process's part."""
+        self._put(self.sharded_param)
+        self.is_sharded = True
+
+    def take_grad(self) -> Tensor | None:
+        """Return the whole parameter's gradient, with what was added up before, and forget it."""
+        whole, known = self.unsharded_param, self.accumulated_grad
+        grad = None if whole is None else whole.grad
+        self.accumulated_grad = None
+        if whole is not None:
+            whole.grad = None
+        if known is None or grad is None:
+            return known if grad is None else grad
+        return known.add_(grad)
+
+    def reduce_input(self, grad: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return a whole gradient as the parts of all processes, one behind the other."""
+        grad = grad.detach().to(dtype)
+        if self.dim:
+            grad = torch.cat([part.reshape(-1) for part in grad.chunk(self.info.shard_size, dim=self.dim)])
+        flat = grad.contiguous().view(-1)
+        missing = self.whole_numel - flat.numel()
+        return torch.cat([flat, flat.new_zeros(missing)]) if missing else flat
+
+    def accept_grad(self, reduced: Tensor) -> None:
+        """Add a reduced part to the gradient of this process's part."""
+        local = reduced.narrow(0, 0, math.prod(self.local_shape)).view(self.local_shape).to(self.orig_dtype)
+        local = local.to("cpu") if self.offload else local
+        if self.sharded_param.grad is None:
+            self.sharded_param.grad = DTensor(local, self.layout, requires_grad=False)
+        else:
+            self.sharded_param.grad._local_tensor.add_(local)
