@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import mindtorch as torch
 from mindtorch import distributed as dist
@@ -139,8 +140,8 @@ class FSDPParam:
         self.orig_dtype = local.dtype
         self.layout = Layout(self.info.mesh, self.layout.placements, self.shape, self.stride, local.dtype)
         found._local_tensor = self._padded(local)
-        self.sharded_param, self.unsharded_param, self.gathered = found, None, None
-        self._put(found)
+        self.sharded_param, self.unsharded_param, self.gathered = cast(nn.Parameter, found), None, None
+        self._put(self.sharded_param)
 
     def gather_input(self) -> Tensor:
         """Return this process's part in the dtype and at the place of the whole."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, cast
 
@@ -100,8 +101,11 @@ def _no_deepcopy(*args: object, **kwargs: object) -> NoReturn:
 
 def _sharded_class(cls: type) -> type:
     if cls not in _classes:
-        body = {"__deepcopy__": _no_deepcopy, "__module__": "torch.distributed.fsdp._fully_shard._fsdp_init"}
-        _classes[cls] = type(f"FSDP{cls.__name__}", (FSDPModule, cls), body)
+        body: dict[str, object] = {
+            "__deepcopy__": _no_deepcopy,
+            "__module__": "torch.distributed.fsdp._fully_shard._fsdp_init",
+        }
+        _classes[cls] = types.new_class(f"FSDP{cls.__name__}", (FSDPModule, cls), exec_body=lambda n: n.update(body))
     return _classes[cls]
 
 
