@@ -4,44 +4,15 @@
 
 #include <initializer_list>
 
-#include "kernels/operand.h"
+#include "kernels/conv_share.h"
 #include "kernels/integer.h"
-#include "parallel.h"
+#include "kernels/operand.h"
+#include "kernels/winograd.h"
 #include "memory/scratch.h"
 
 namespace mindtorch {
 
 namespace {
-
-constexpr double WORTH_A_THREAD = 4e5;  // multiplications
-
-double work_of(const Convolution& c) {
-    return static_cast<double>(c.batch * c.groups * c.features * c.channels) *
-           static_cast<double>(c.out_depth * c.out_height * c.out_width) *
-           static_cast<double>(c.deep_kernel * c.kernel[0] * c.kernel[1]);
-}
-
-size_t workers_for(size_t count, double work) {
-    const size_t threads = static_cast<size_t>(thread_count());
-    return work < WORTH_A_THREAD ? 1 : count < threads ? count : threads;
-}
-
-// Run body(from, to, memory) for consecutive parts of 0..count; each thread has `each` floats of what begins at
-// `memory`.
-template <typename Body>
-void share_parts(size_t count, double work, float* memory, size_t each, const Body& body) {
-    const size_t workers = workers_for(count, work);
-    parallel(count, work < WORTH_A_THREAD ? count : 0,
-             [&](size_t from, size_t to) { body(from, to, memory + (from * workers + count - 1) / count * each); });
-}
-
-// The same, body(index, memory) for each of them.
-template <typename Body>
-void share(size_t count, double work, float* memory, size_t each, const Body& body) {
-    share_parts(count, work, memory, each, [&](size_t from, size_t to, float* own) {
-        for (size_t at = from; at < to; at++) body(at, own);
-    });
-}
 
 // Up to three whole numbers, the first of three to `deep`; of two, the first is `before` where there is one.
 bool numbers(PyObject* values, int dims, ptrdiff_t before, ptrdiff_t least, ptrdiff_t& deep, ptrdiff_t* to) {
@@ -150,6 +121,12 @@ bool correlate(const Convolution& c, float* out, const float* in, const float* w
     return true;
 }
 
+// The same by minimal filtering where that is worth it.
+bool result_of(const Convolution& c, float* out, const float* in, const float* weight, const float* bias) {
+    const ptrdiff_t channels = static_cast<ptrdiff_t>(c.channels);
+    return winograd(c, out, in, {weight, 9 * channels, 9, false}, bias) || correlate(c, out, in, weight, bias);
+}
+
 // The convolution of a result's gradient that gives the input's, where the stride is 1.
 Convolution turned(const Convolution& c) {
     Convolution t = c;
@@ -169,6 +146,7 @@ Convolution turned(const Convolution& c) {
 bool input_gradient(const Convolution& c, float* to, const float* grad, const float* weight, const float* bias) {
     const ConvLoops& loops = conv_loops();
     if (c.stride[0] == 1 && c.stride[1] == 1 && c.deep_stride == 1) {
+        if (winograd(turned(c), to, grad, {weight, 9, 9 * static_cast<ptrdiff_t>(c.channels), true}, bias)) return true;
         const size_t size =
             c.groups * c.features * c.channels * static_cast<size_t>(c.deep_kernel * c.kernel[0] * c.kernel[1]);
         auto* weights = static_cast<float*>(PyMem_Malloc(size * sizeof(float)));
@@ -187,6 +165,7 @@ bool input_gradient(const Convolution& c, float* to, const float* grad, const fl
 }
 
 bool weight_gradient(const Convolution& c, float* to, const float* grad, const float* in) {
+    if (winograd_weight_gradient(c, to, grad, in)) return true;
     const ConvLoops& loops = conv_loops();
     if (depthwise(c)) {
         const size_t own = (loops.depthwise_scratch(c) + 15) / 16 * 16;
@@ -223,7 +202,7 @@ int convolution(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (overlaps(given, values[0]) || overlaps(given, values[1])) return 0;
     auto* out = static_cast<float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(given)));
     const float *in = data_of(values[0]), *weight = data_of(values[1]);
-    return (plain ? correlate(c, out, in, weight, bias) : input_gradient(c, out, in, weight, bias)) ? 1 : 0;
+    return (plain ? result_of(c, out, in, weight, bias) : input_gradient(c, out, in, weight, bias)) ? 1 : 0;
 }
 
 // Outputs are the gradients of (input, weight, bias), None where none is asked for; values (grad, input, weight,
@@ -245,7 +224,7 @@ int convolution_backward(PyObject* outs, PyObject* const* values, Py_ssize_t cou
     }
     const float *grad = data_of(values[0]), *in = data_of(values[1]), *weight = data_of(values[2]);
     if (to[0] != nullptr &&
-        !(plain ? input_gradient(c, to[0], grad, weight, nullptr) : correlate(c, to[0], grad, weight, nullptr)))
+        !(plain ? input_gradient(c, to[0], grad, weight, nullptr) : result_of(c, to[0], grad, weight, nullptr)))
         return 0;
     if (to[1] != nullptr && !weight_gradient(c, to[1], plain ? grad : in, plain ? in : grad)) return 0;
     if (to[2] != nullptr)

@@ -48,6 +48,11 @@ CASES = [
     (1, 3, 3, 3, (4, 5, 6), (2, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
     (1, 2, 2, 2, (6, 5, 6), (2, 3, 3), (2, 2, 2), (1, 1, 1), (1, 1, 1)),
     (1, 2, 2, 2, (9, 10), (1, 2), (1, 1), (2, 3), (1, 1)),
+    # By minimal filtering: odd extents, images that share a block, groups, and every padding of 3 by 3.
+    (2, 25, 37, 1, (13, 21), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (7, 48, 24, 1, (7, 6), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (1, 60, 72, 2, (16, 37), (3, 3), (1, 1), (0, 2), (1, 1)),
+    (1, 24, 24, 1, (34, 70), (3, 3), (1, 1), (2, 0), (1, 1)),
 ]
 
 
@@ -141,3 +146,35 @@ def test_infinity_stays_where_windows_see_it(threads: int) -> None:
     native_kernel("convolution_backward")((None, out, None), *values)
     assert np.isinf(out[0, 0, :, 1:]).all()
     assert (out[0, 0, :, 0] == np.inf).sum() == 0
+
+
+def test_infinity_stays_where_minimal_filtering_would_spread_it(threads: int) -> None:
+    """Differences of a tile's values and of its sums are no numbers where the sums themselves are infinite."""
+    x, weight, _, grad = operands((2, 32, 32, 1, (14, 14), (3, 3), (1, 1), (1, 1), (1, 1)))
+    x[1, 3, 6, 7] = np.inf
+    weight = np.abs(weight)
+    how, want, out = ((1, 1), (1, 1), (1, 1), False, (0, 0), 1), np.empty(grad.shape), np.empty_like(grad)
+    numpy_kernels.convolution(want, x.astype("f8"), weight.astype("f8"), None, *how)
+    native_kernel("convolution")(out, x, weight, None, *how)
+    np.testing.assert_allclose(out, want, rtol=1e-5, atol=3e-5)
+    assert np.isinf(out).sum() == 9 * 32
+    grads = np.empty(weight.shape), np.empty_like(weight)
+    for to, kind in zip(grads, ("f8", "f4"), strict=True):
+        values = (*(a.astype(kind) for a in (np.abs(grad), x, weight)), [32], *how, [False, True, False])
+        run = numpy_kernels.convolution_backward if kind == "f8" else native_kernel("convolution_backward")
+        run((None, to, None), *values)
+    np.testing.assert_allclose(grads[1], grads[0], rtol=1e-4, atol=1e-4)
+    assert np.isinf(grads[1]).sum() == 9 * 32
+
+
+def test_whole_numbers_are_exact(threads: int) -> None:
+    rng = np.random.default_rng(0)
+    x, weight = (rng.integers(-8, 9, shape).astype("f4") for shape in ((2, 32, 15, 18), (40, 32, 3, 3)))
+    how, want, out = (
+        ((1, 1), (1, 1), (1, 1), False, (0, 0), 1),
+        np.empty((2, 40, 15, 18)),
+        np.empty((2, 40, 15, 18), "f4"),
+    )
+    numpy_kernels.convolution(want, x.astype("f8"), weight.astype("f8"), None, *how)
+    native_kernel("convolution")(out, x, weight, None, *how)
+    np.testing.assert_array_equal(out, want)
