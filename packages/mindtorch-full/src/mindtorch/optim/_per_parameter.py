@@ -109,6 +109,17 @@ class PerParameterOptimizer(Optimizer):
         return counter if group.get("capturable") or group.get("differentiable") else get_value(counter)
 
 
+class CapturableOptimizer(PerParameterOptimizer):
+    """An algorithm that has the four options about how its step runs, which older checkpoints do not know."""
+
+    _older_groups: ClassVar[dict[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "capturable": False,
+    }
+
+
 def has_passes(due: Due) -> bool:
     """Whether the parameters' device has passes over several tensors, and no mode wants to see the single operators."""
     return due[0][0].device.type in devices.chains and devices.plain(())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views
 
 __all__ = ["Adadelta", "adadelta"]
 
 
-class Adadelta(PerParameterOptimizer):
+class Adadelta(CapturableOptimizer):
     """Steps whose size is the ratio of two running root mean squares: of past steps and of gradients.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -23,13 +23,6 @@ class Adadelta(PerParameterOptimizer):
     >>> parameter.item() < 1
     True
     """
-
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
 
     def __init__(
         self,
@@ -50,16 +43,8 @@ class Adadelta(PerParameterOptimizer):
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative("epsilon value", eps)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
+        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        defaults |= {"capturable": capturable, "foreach": foreach, "differentiable": differentiable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -106,16 +91,8 @@ def adadelta(
     maximize: bool,
 ) -> None:
     """One Adadelta step of each parameter, with the state given as lists."""
-    group = {
-        "capturable": capturable,
-        "foreach": foreach,
-        "differentiable": differentiable,
-        "lr": lr,
-        "rho": rho,
-        "eps": eps,
-        "weight_decay": weight_decay,
-        "maximize": maximize,
-    }
+    group = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable, "lr": lr, "rho": rho}
+    group |= {"eps": eps, "weight_decay": weight_decay, "maximize": maximize}
     step_each(Adadelta, params, grads, {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}, group)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
+    CapturableOptimizer,
     Due,
-    PerParameterOptimizer,
     counted,
     entering,
     entering_numbers,
@@ -25,7 +25,7 @@ from ._values import ascent, check_betas, check_capturable, check_lr, check_not_
 __all__ = ["Adamax", "adamax"]
 
 
-class Adamax(PerParameterOptimizer):
+class Adamax(CapturableOptimizer):
     """Adam with a decayed running maximum of gradient magnitudes in place of the mean square.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -35,13 +35,6 @@ class Adamax(PerParameterOptimizer):
     >>> parameter.item() < 1
     True
     """
-
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
 
     def __init__(
         self,
@@ -61,16 +54,8 @@ class Adamax(PerParameterOptimizer):
         check_not_negative("epsilon value", eps)
         check_betas(betas)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach}
+        defaults |= {"maximize": maximize, "differentiable": differentiable, "capturable": capturable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -150,16 +135,8 @@ def adamax(
     weight_decay: float,
 ) -> None:
     """One Adamax step of each parameter, with the state given as lists."""
-    group = {
-        "foreach": foreach,
-        "maximize": maximize,
-        "differentiable": differentiable,
-        "capturable": capturable,
-        "eps": eps,
-        "lr": lr,
-        "weight_decay": weight_decay,
-        "betas": (beta1, beta2),
-    }
+    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
+    group |= {"eps": eps, "lr": lr, "weight_decay": weight_decay, "betas": (beta1, beta2)}
     step_each(Adamax, params, grads, {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}, group)
 
 

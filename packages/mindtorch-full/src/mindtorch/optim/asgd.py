@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import (
     ascent,
     check_capturable,
@@ -24,7 +24,7 @@ __all__ = ["ASGD", "asgd"]
 _NAMES = ("params, mus, etas, and state_steps", "params, mus, etas, and state_steps")
 
 
-class ASGD(PerParameterOptimizer):
+class ASGD(CapturableOptimizer):
     """Gradient descent with a decaying step and a running average of the parameters in ``ax``.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -35,12 +35,6 @@ class ASGD(PerParameterOptimizer):
     True
     """
 
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
     _counters: ClassVar[tuple[str, ...]] = ("step", "eta", "mu")
 
     def __init__(
@@ -59,17 +53,9 @@ class ASGD(PerParameterOptimizer):
         check_lr(lr)
         check_not_negative("learning rate", lr)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
+        defaults = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
+        defaults |= {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
+        defaults |= {"capturable": capturable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -128,17 +114,8 @@ def asgd(
     weight_decay: float,
 ) -> None:
     """One ASGD step of each parameter, with the state given as lists."""
-    group = {
-        "foreach": foreach,
-        "maximize": maximize,
-        "differentiable": differentiable,
-        "capturable": capturable,
-        "lambd": lambd,
-        "lr": lr,
-        "t0": t0,
-        "alpha": alpha,
-        "weight_decay": weight_decay,
-    }
+    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
+    group |= {"lambd": lambd, "lr": lr, "t0": t0, "alpha": alpha, "weight_decay": weight_decay}
     step_each(ASGD, params, grads, {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}, group, check_steps=False)
 
 

@@ -10,8 +10,8 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
+    CapturableOptimizer,
     Due,
-    PerParameterOptimizer,
     common_count,
     count_all,
     entering,
@@ -39,7 +39,7 @@ __all__ = ["NAdam", "nadam"]
 _NAMES = ("params, mu_products and state_steps", "params, mu_products, and state_steps")
 
 
-class NAdam(PerParameterOptimizer):
+class NAdam(CapturableOptimizer):
     """Adam whose momentum looks one step ahead, with a momentum that warms up over time.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -50,13 +50,7 @@ class NAdam(PerParameterOptimizer):
     True
     """
 
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-    }
+    _older_groups: ClassVar[dict[str, Any]] = CapturableOptimizer._older_groups | {"decoupled_weight_decay": False}
     _counters: ClassVar[tuple[str, ...]] = ("step", "mu_product")
 
     def __init__(
@@ -204,18 +198,9 @@ def nadam(
     eps: float,
 ) -> None:
     """One NAdam step of each parameter, with the state given as lists."""
-    group = {
-        "decoupled_weight_decay": decoupled_weight_decay,
-        "foreach": foreach,
-        "capturable": capturable,
-        "differentiable": differentiable,
-        "maximize": maximize,
-        "lr": lr,
-        "weight_decay": weight_decay,
-        "momentum_decay": momentum_decay,
-        "eps": eps,
-        "betas": (beta1, beta2),
-    }
+    group = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach, "capturable": capturable}
+    group |= {"differentiable": differentiable, "maximize": maximize, "lr": lr, "weight_decay": weight_decay}
+    group |= {"momentum_decay": momentum_decay, "eps": eps, "betas": (beta1, beta2)}
     step_each(
         NAdam,
         params,

@@ -10,8 +10,8 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
+    CapturableOptimizer,
     Due,
-    PerParameterOptimizer,
     counted,
     entering,
     entering_numbers,
@@ -25,7 +25,7 @@ from ._values import ascent, check_betas, check_capturable, check_lr, check_not_
 __all__ = ["RAdam", "radam"]
 
 
-class RAdam(PerParameterOptimizer):
+class RAdam(CapturableOptimizer):
     """Adam that leaves the adaptive scale out until enough steps make its variance tractable.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -36,13 +36,7 @@ class RAdam(PerParameterOptimizer):
     True
     """
 
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "decoupled_weight_decay": False,
-        "capturable": False,
-    }
+    _older_groups: ClassVar[dict[str, Any]] = CapturableOptimizer._older_groups | {"decoupled_weight_decay": False}
 
     def __init__(
         self,
@@ -63,17 +57,9 @@ class RAdam(PerParameterOptimizer):
         check_not_negative("epsilon value", eps)
         check_betas(betas)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        defaults |= {"foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay}
+        defaults |= {"differentiable": differentiable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -190,17 +176,9 @@ def radam(
     eps: float,
 ) -> None:
     """One RAdam step of each parameter, with the state given as lists."""
-    group = {
-        "decoupled_weight_decay": decoupled_weight_decay,
-        "foreach": foreach,
-        "differentiable": differentiable,
-        "capturable": capturable,
-        "maximize": maximize,
-        "lr": lr,
-        "weight_decay": weight_decay,
-        "eps": eps,
-        "betas": (beta1, beta2),
-    }
+    group = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach, "differentiable": differentiable}
+    group |= {"capturable": capturable, "maximize": maximize, "lr": lr, "weight_decay": weight_decay, "eps": eps}
+    group |= {"betas": (beta1, beta2)}
     step_each(RAdam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}, group)
 
 

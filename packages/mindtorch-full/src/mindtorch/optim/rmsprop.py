@@ -9,8 +9,8 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
 from ._per_parameter import (
+    CapturableOptimizer,
     Due,
-    PerParameterOptimizer,
     count_all,
     entering,
     entering_numbers,
@@ -24,7 +24,7 @@ from ._values import ascent, check_capturable, check_lr, check_not_negative, rea
 __all__ = ["RMSprop", "rmsprop"]
 
 
-class RMSprop(PerParameterOptimizer):
+class RMSprop(CapturableOptimizer):
     """Steps divided by a running root mean square of the gradient, optionally centred, optionally with momentum.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -35,14 +35,7 @@ class RMSprop(PerParameterOptimizer):
     True
     """
 
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "momentum": 0,
-        "centered": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    _older_groups: ClassVar[dict[str, Any]] = {"momentum": 0, "centered": False} | CapturableOptimizer._older_groups
 
     def __init__(
         self,
@@ -64,18 +57,9 @@ class RMSprop(PerParameterOptimizer):
         check_not_negative("momentum value", momentum)
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("alpha value", alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
+        defaults = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
+        defaults |= {"weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize}
+        defaults |= {"differentiable": differentiable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -175,18 +159,9 @@ def rmsprop(
     centered: bool,
 ) -> None:
     """One RMSprop step of each parameter, with the state given as lists."""
-    group = {
-        "foreach": foreach,
-        "maximize": maximize,
-        "differentiable": differentiable,
-        "capturable": capturable,
-        "lr": lr,
-        "alpha": alpha,
-        "eps": eps,
-        "weight_decay": weight_decay,
-        "momentum": momentum,
-        "centered": centered,
-    }
+    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
+    group |= {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
+    group |= {"centered": centered}
     step_each(
         RMSprop,
         params,

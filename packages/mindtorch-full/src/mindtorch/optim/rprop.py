@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from ._per_parameter import PerParameterOptimizer, step_each, zeros_like_param
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views
 
 __all__ = ["Rprop", "rprop"]
 
 
-class Rprop(PerParameterOptimizer):
+class Rprop(CapturableOptimizer):
     """Follows only the sign of the gradient, with a step per element that grows and shrinks with its agreement.
 
     >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
@@ -23,13 +23,6 @@ class Rprop(PerParameterOptimizer):
     >>> parameter.item() < 1
     True
     """
-
-    _older_groups: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
 
     def __init__(
         self,
@@ -47,15 +40,8 @@ class Rprop(PerParameterOptimizer):
         check_not_negative("learning rate", lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
+        defaults = {"lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize}
+        defaults |= {"differentiable": differentiable, "capturable": capturable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -109,14 +95,8 @@ def rprop(
     etaplus: float,
 ) -> None:
     """One Rprop step of each parameter, with the state given as lists."""
-    group = {
-        "foreach": foreach,
-        "capturable": capturable,
-        "maximize": maximize,
-        "differentiable": differentiable,
-        "etas": (etaminus, etaplus),
-        "step_sizes": (step_size_min, step_size_max),
-    }
+    group = {"foreach": foreach, "capturable": capturable, "maximize": maximize, "differentiable": differentiable}
+    group |= {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max)}
     step_each(Rprop, params, grads, {"prev": prevs, "step_size": step_sizes, "step": state_steps}, group)
 
 
