@@ -48,8 +48,8 @@ class Adafactor(PerParameterOptimizer):
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
         if not 0.0 <= weight_decay:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        defaults = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
-        defaults |= {"foreach": foreach, "maximize": maximize}
+        defaults: dict[str, Any] = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d}
+        defaults |= {"weight_decay": weight_decay, "foreach": foreach, "maximize": maximize}
         super().__init__(params, defaults)
 
     def _check_gradient(self, param: Any, grad: Any, group: dict[str, Any]) -> None:

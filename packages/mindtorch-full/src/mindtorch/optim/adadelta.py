@@ -43,8 +43,9 @@ class Adadelta(CapturableOptimizer):
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative("epsilon value", eps)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        defaults |= {"capturable": capturable, "foreach": foreach, "differentiable": differentiable}
+        defaults: dict[str, Any] = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
+        defaults |= {"maximize": maximize, "capturable": capturable, "foreach": foreach}
+        defaults |= {"differentiable": differentiable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -91,8 +92,8 @@ def adadelta(
     maximize: bool,
 ) -> None:
     """One Adadelta step of each parameter, with the state given as lists."""
-    group = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable, "lr": lr, "rho": rho}
-    group |= {"eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+    group: dict[str, Any] = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable, "lr": lr}
+    group |= {"rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
     step_each(Adadelta, params, grads, {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}, group)
 
 

@@ -69,7 +69,7 @@ class Adagrad(PerParameterOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("initial_accumulator_value value", initial_accumulator_value)
         check_not_negative("epsilon value", eps)
-        defaults = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
+        defaults: dict[str, Any] = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
         defaults |= {"initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize}
         defaults |= {"differentiable": differentiable, "fused": fused}
         super().__init__(params, defaults)
@@ -192,8 +192,8 @@ def adagrad(
     """One Adagrad step of each parameter, with the state given as lists."""
     if not all(is_tensor(step) for step in state_steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
-    group = {"lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize}
-    group |= {"differentiable": differentiable}
+    group: dict[str, Any] = {"lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps}
+    group |= {"maximize": maximize, "differentiable": differentiable}
     for index, param in enumerate(params):
         state = {"step": state_steps[index], "sum": state_sums[index]}
         _update_adagrad(param, ascent(grads[index], group), state, group)

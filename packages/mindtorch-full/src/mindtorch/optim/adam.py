@@ -314,9 +314,9 @@ def adam(
         raise RuntimeError("Expected grad_scale and found_inf to be None")
     if not all(is_tensor(step) for step in state_steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
-    group = {"lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
-    group |= {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
-    group |= {"fused": fused, "decoupled_weight_decay": decoupled_weight_decay}
+    group: dict[str, Any] = {"lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay}
+    group |= {"amsgrad": amsgrad, "maximize": maximize, "foreach": foreach, "capturable": capturable}
+    group |= {"differentiable": differentiable, "fused": fused, "decoupled_weight_decay": decoupled_weight_decay}
     for index, param in enumerate(params):
         state = {"step": state_steps[index], "exp_avg": exp_avgs[index], "exp_avg_sq": exp_avg_sqs[index]}
         if amsgrad:

@@ -54,8 +54,9 @@ class Adamax(CapturableOptimizer):
         check_not_negative("epsilon value", eps)
         check_betas(betas)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach}
-        defaults |= {"maximize": maximize, "differentiable": differentiable, "capturable": capturable}
+        defaults: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        defaults |= {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
+        defaults |= {"capturable": capturable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -135,8 +136,8 @@ def adamax(
     weight_decay: float,
 ) -> None:
     """One Adamax step of each parameter, with the state given as lists."""
-    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-    group |= {"eps": eps, "lr": lr, "weight_decay": weight_decay, "betas": (beta1, beta2)}
+    group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
+    group |= {"capturable": capturable, "eps": eps, "lr": lr, "weight_decay": weight_decay, "betas": (beta1, beta2)}
     step_each(Adamax, params, grads, {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}, group)
 
 

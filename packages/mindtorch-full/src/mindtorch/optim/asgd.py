@@ -53,7 +53,7 @@ class ASGD(CapturableOptimizer):
         check_lr(lr)
         check_not_negative("learning rate", lr)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
+        defaults: dict[str, Any] = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
         defaults |= {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
         defaults |= {"capturable": capturable}
         super().__init__(params, defaults)
@@ -114,8 +114,9 @@ def asgd(
     weight_decay: float,
 ) -> None:
     """One ASGD step of each parameter, with the state given as lists."""
-    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-    group |= {"lambd": lambd, "lr": lr, "t0": t0, "alpha": alpha, "weight_decay": weight_decay}
+    group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
+    group |= {"capturable": capturable, "lambd": lambd, "lr": lr, "t0": t0, "alpha": alpha}
+    group |= {"weight_decay": weight_decay}
     step_each(ASGD, params, grads, {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}, group, check_steps=False)
 
 

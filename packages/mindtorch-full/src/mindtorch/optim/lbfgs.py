@@ -33,9 +33,9 @@ class LBFGS(Optimizer):
         check_not_negative("learning rate", lr)
         if max_eval is None:
             max_eval = max_iter * 5 // 4
-        defaults = {"lr": lr, "max_iter": max_iter, "max_eval": max_eval, "tolerance_grad": tolerance_grad}
-        defaults |= {"tolerance_change": tolerance_change, "history_size": history_size}
-        defaults |= {"line_search_fn": line_search_fn}
+        defaults: dict[str, Any] = {"lr": lr, "max_iter": max_iter, "max_eval": max_eval}
+        defaults |= {"tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change}
+        defaults |= {"history_size": history_size, "line_search_fn": line_search_fn}
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")

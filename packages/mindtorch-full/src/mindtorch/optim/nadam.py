@@ -198,9 +198,9 @@ def nadam(
     eps: float,
 ) -> None:
     """One NAdam step of each parameter, with the state given as lists."""
-    group = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach, "capturable": capturable}
-    group |= {"differentiable": differentiable, "maximize": maximize, "lr": lr, "weight_decay": weight_decay}
-    group |= {"momentum_decay": momentum_decay, "eps": eps, "betas": (beta1, beta2)}
+    group: dict[str, Any] = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach}
+    group |= {"capturable": capturable, "differentiable": differentiable, "maximize": maximize, "lr": lr}
+    group |= {"weight_decay": weight_decay, "momentum_decay": momentum_decay, "eps": eps, "betas": (beta1, beta2)}
     step_each(
         NAdam,
         params,

@@ -57,9 +57,9 @@ class RAdam(CapturableOptimizer):
         check_not_negative("epsilon value", eps)
         check_betas(betas)
         check_not_negative("weight_decay value", weight_decay)
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        defaults |= {"foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay}
-        defaults |= {"differentiable": differentiable}
+        defaults: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        defaults |= {"maximize": maximize, "foreach": foreach, "capturable": capturable}
+        defaults |= {"decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -176,9 +176,9 @@ def radam(
     eps: float,
 ) -> None:
     """One RAdam step of each parameter, with the state given as lists."""
-    group = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach, "differentiable": differentiable}
-    group |= {"capturable": capturable, "maximize": maximize, "lr": lr, "weight_decay": weight_decay, "eps": eps}
-    group |= {"betas": (beta1, beta2)}
+    group: dict[str, Any] = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach}
+    group |= {"differentiable": differentiable, "capturable": capturable, "maximize": maximize, "lr": lr}
+    group |= {"weight_decay": weight_decay, "eps": eps, "betas": (beta1, beta2)}
     step_each(RAdam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}, group)
 
 

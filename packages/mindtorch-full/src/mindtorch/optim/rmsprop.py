@@ -57,7 +57,7 @@ class RMSprop(CapturableOptimizer):
         check_not_negative("momentum value", momentum)
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("alpha value", alpha)
-        defaults = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
+        defaults: dict[str, Any] = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
         defaults |= {"weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize}
         defaults |= {"differentiable": differentiable}
         super().__init__(params, defaults)
@@ -159,9 +159,9 @@ def rmsprop(
     centered: bool,
 ) -> None:
     """One RMSprop step of each parameter, with the state given as lists."""
-    group = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-    group |= {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
-    group |= {"centered": centered}
+    group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
+    group |= {"capturable": capturable, "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay}
+    group |= {"momentum": momentum, "centered": centered}
     step_each(
         RMSprop,
         params,

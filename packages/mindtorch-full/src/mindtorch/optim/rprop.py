@@ -40,8 +40,8 @@ class Rprop(CapturableOptimizer):
         check_not_negative("learning rate", lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {"lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize}
-        defaults |= {"differentiable": differentiable, "capturable": capturable}
+        defaults: dict[str, Any] = {"lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach}
+        defaults |= {"maximize": maximize, "differentiable": differentiable, "capturable": capturable}
         super().__init__(params, defaults)
 
     def _create_state(self, param: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -95,8 +95,9 @@ def rprop(
     etaplus: float,
 ) -> None:
     """One Rprop step of each parameter, with the state given as lists."""
-    group = {"foreach": foreach, "capturable": capturable, "maximize": maximize, "differentiable": differentiable}
-    group |= {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max)}
+    group: dict[str, Any] = {"foreach": foreach, "capturable": capturable, "maximize": maximize}
+    group |= {"differentiable": differentiable, "etas": (etaminus, etaplus)}
+    group |= {"step_sizes": (step_size_min, step_size_max)}
     step_each(Rprop, params, grads, {"prev": prevs, "step_size": step_sizes, "step": state_steps}, group)
 
 

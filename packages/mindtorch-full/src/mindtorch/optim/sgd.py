@@ -59,9 +59,9 @@ class SGD(PerParameterOptimizer):
         for label, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
             if value < 0.0:
                 raise ValueError(f"Invalid {label}: {value}")
-        defaults = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        defaults |= {"nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable}
-        defaults |= {"fused": fused}
+        defaults: dict[str, Any] = {"lr": lr, "momentum": momentum, "dampening": dampening}
+        defaults |= {"weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize, "foreach": foreach}
+        defaults |= {"differentiable": differentiable, "fused": fused}
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, defaults)
@@ -162,7 +162,7 @@ def sgd(
     """One step of each parameter, with the buffers given (and filled in) as a list."""
     if grad_scale is not None or found_inf is not None:
         raise AssertionError("Expected grad_scale and found_inf to be None")
-    group = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
+    group: dict[str, Any] = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
     group |= {"nesterov": nesterov, "maximize": maximize}
     for index, param in enumerate(params):
         buffer = _update_sgd(param, d_p_list[index], momentum_buffer_list[index], group)

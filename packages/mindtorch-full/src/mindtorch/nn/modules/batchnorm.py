@@ -6,10 +6,10 @@ import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
-from mindtorch.nn import init
+from mindtorch.nn.modules._affine import register_affine, reset_affine
 from mindtorch.nn.modules.lazy import LazyModuleMixin
 from mindtorch.nn.modules.module import Module
-from mindtorch.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from mindtorch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 __all__ = [
     "BatchNorm1d",
@@ -51,14 +51,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        if affine:
-            self.weight = Parameter(mindtorch.empty(num_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-        if affine and bias:
-            self.bias = Parameter(mindtorch.empty(num_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        register_affine(self, num_features, affine, affine and bias, device=device, dtype=dtype)
         if track_running_stats:
             self.register_buffer("running_mean", mindtorch.zeros(num_features, device=device, dtype=dtype))
             self.register_buffer("running_var", mindtorch.ones(num_features, device=device, dtype=dtype))
@@ -81,9 +74,7 @@ class _NormBase(Module):
         """Forget the running statistics; set scale to one and shift to zero."""
         self.reset_running_stats()
         if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+            reset_affine(self)
 
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
@@ -124,17 +115,12 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape; in training the running statistics move."""
         self._check_input_dim(input)
-        use_batch, factor = self._batch_statistics()
-        return F.batch_norm(
-            input,
-            self.running_mean if not self.training or self.track_running_stats else None,
-            self.running_var if not self.training or self.track_running_stats else None,
-            self.weight,
-            self.bias,
-            use_batch,
-            factor,
-            self.eps,
-        )
+        return self._normalize(input, *self._batch_statistics())
+
+    def _normalize(self, input: Tensor, use_batch: bool, factor: float) -> Tensor:
+        tracked = not self.training or self.track_running_stats
+        mean, var = (self.running_mean, self.running_var) if tracked else (None, None)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, use_batch, factor, self.eps)
 
     def _batch_statistics(self) -> tuple[bool, float]:
         """Count the batch; return whether its statistics are used and the weight they get in the running ones."""
@@ -302,19 +288,10 @@ class SyncBatchNorm(_BatchNorm):
         """Return a tensor of the input's shape; training in several processes raises RuntimeError here."""
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
-        use_batch, factor = self._batch_statistics()
+        statistics = self._batch_statistics()
         if self.training and _in_process_group():
             raise RuntimeError("SyncBatchNorm cannot synchronize statistics between processes in this build")
-        return F.batch_norm(
-            input,
-            self.running_mean if not self.training or self.track_running_stats else None,
-            self.running_var if not self.training or self.track_running_stats else None,
-            self.weight,
-            self.bias,
-            use_batch,
-            factor,
-            self.eps,
-        )
+        return self._normalize(input, *statistics)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

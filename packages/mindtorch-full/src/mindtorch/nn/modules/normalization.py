@@ -8,6 +8,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
+from mindtorch.nn.modules._affine import register_affine, reset_affine
 from mindtorch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -15,14 +16,9 @@ from mindtorch.nn.parameter import Parameter
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
-class LocalResponseNorm(Module):
-    """Divides by a power of the mean square over ``size`` neighbouring channels.
+class _ResponseNorm(Module):
+    """The options of normalization by neighbouring channels."""
 
-    >>> torch.nn.LocalResponseNorm(2)(torch.ones(1, 2, 3)).shape
-    torch.Size([1, 2, 3])
-    """
-
-    __constants__ = ["size", "alpha", "beta", "k"]
     size: int
     alpha: float
     beta: float
@@ -35,37 +31,34 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class LocalResponseNorm(_ResponseNorm):
+    """Divides by a power of the mean square over ``size`` neighbouring channels.
+
+    >>> torch.nn.LocalResponseNorm(2)(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
+
+    __constants__ = ["size", "alpha", "beta", "k"]
+
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape (N, C, *)."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
-
-class CrossMapLRN2d(Module):
+class CrossMapLRN2d(_ResponseNorm):
     """LocalResponseNorm over the channels of (N, C, H, W), as lua torch computed it."""
 
-    size: int
-    alpha: float
-    beta: float
-    k: float
-
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
         return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
@@ -101,22 +94,14 @@ class LayerNorm(Module):
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        if elementwise_affine:
-            self.weight = Parameter(mindtorch.empty(self.normalized_shape, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-        if elementwise_affine and bias:
-            self.bias = Parameter(mindtorch.empty(self.normalized_shape, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        bias = elementwise_affine and bias
+        register_affine(self, self.normalized_shape, elementwise_affine, bias, device=device, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set scale to one and shift to zero."""
         if self.elementwise_affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+            reset_affine(self)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -163,22 +148,13 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        if affine:
-            self.weight = Parameter(mindtorch.empty(num_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-        if affine and bias:
-            self.bias = Parameter(mindtorch.empty(num_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        register_affine(self, num_channels, affine, affine and bias, device=device, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set scale to one and shift to zero."""
         if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+            reset_affine(self)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

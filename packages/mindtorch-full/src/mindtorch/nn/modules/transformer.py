@@ -13,6 +13,7 @@ from mindtorch.nn import init
 from mindtorch.nn.modules._transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
+    _canonical_masks,
 )
 from mindtorch.nn.modules._transformer_layers import (
     _get_activation_fn as _get_activation_fn,
@@ -176,16 +177,7 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """Return the encoded sequence, of the shape of ``src``."""
-        src_key_padding_mask = F._canonical_mask(
-            mask=src_key_padding_mask,
-            mask_name="src_key_padding_mask",
-            other_type=F._none_or_dtype(mask),
-            other_name="mask",
-            target_type=src.dtype,
-        )
-        mask = F._canonical_mask(
-            mask=mask, mask_name="mask", other_type=None, other_name="", target_type=src.dtype, check_other=False
-        )
+        mask, src_key_padding_mask = _canonical_masks(mask, "mask", src_key_padding_mask, src.dtype)
         output = src
         batch_first = self.layers[0].self_attn.batch_first
         is_causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
