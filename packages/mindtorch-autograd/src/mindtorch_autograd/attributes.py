@@ -6,6 +6,7 @@ a tensor's place is a tensor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
@@ -15,6 +16,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from .node import OpNode
+from .recording import SaveKind
 from .saved import SavedTensor, freed_error, unpack
 
 SHOWN = {
@@ -152,9 +154,9 @@ def _find(node: OpNode, name: str, prefix: str) -> tuple[Any, int | None]:
     place = recorder.places.get(name)
     if place is None:
         return None, None
-    for index, (kind, _, at) in enumerate(recorder.saves):
-        if at == place:
-            return kind, 2 * index
+    for index, save in enumerate(recorder.saves):
+        if save.place == place:
+            return save.kind, 2 * index
     return recorder.environment[place], None
 
 
@@ -181,7 +183,7 @@ def saved(node: OpNode, name: str) -> Any:
     return unpack(node, item, version, True)
 
 
-def _shown(recorder: Any, name: str, value: Any) -> Any:
+def _shown(recorder: Any, name: str, value: Sequence[int] | float | None) -> Any:
     """Return a saved value that is no tensor as torch shows it."""
     argument = next((one for one in recorder.row.schema.arguments if one.name == name), None)
     if argument is None or value is None or isinstance(value, TensorBase):
@@ -197,17 +199,17 @@ def _shown(recorder: Any, name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: object) -> Any:
     return value + 2**64 if isinstance(value, int) and value < 0 else value
 
 
 def raw(node: OpNode, name: str) -> Any:
     """Return the holder of the tensor saved under `name`, as `grad_fn._raw_saved_<name>`."""
     kind, index = _find(node, name, "_raw_saved_")
-    if index is None or kind not in ("tensor", "result", "list"):
+    if index is None or kind not in (SaveKind.TENSOR, SaveKind.RESULT, SaveKind.LIST):
         return SavedTensor(node, ([None, None], 0))
     if node._saved is None:
         return SavedTensor(node, ([None], 0))
-    if kind == "list":
+    if kind is SaveKind.LIST:
         return tuple(SavedTensor(node, (node._saved[index], number)) for number in range(len(node._saved[index])))
     return SavedTensor(node, (node._saved, index))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_dispatch.interface.autograd import NativeParts, PlanRequest, hooks
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.table import OpRow
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.spec import Spec
 
 from . import anomaly
@@ -18,6 +17,7 @@ from .missing import MissingRecorder
 from .mutation import plan_watched
 from .node import AccumulateGrad, OpNode, sequence
 from .recorder import NOWHERE, Recorder, output_specs, requires
+from .recording import PlannedFormula, Save, SaveKind
 from .reduction import fit
 from .saved import SavedResult, unpack
 from .views import gradient_edge
@@ -49,7 +49,7 @@ def has_formula(row: OpRow) -> bool:
     return entry is not None and not entry.non_differentiable
 
 
-def maker(tensor: Any) -> str:
+def maker(tensor: Tensor) -> str:
     """Return the op that computed a recorded tensor; views of what it computed do not count."""
     node = tensor._grad_fn
     while isinstance(node, OpNode) and node._recorder.row.meta is not None and node._recorder.row.meta.view:
@@ -67,6 +67,9 @@ def install() -> None:
         leaf=AccumulateGrad,
         task=GraphTask,
         result=SavedResult,
+        save=Save,
+        formula=PlannedFormula,
+        save_kinds=SaveKind,
         sequence=sequence,
         anomaly=anomaly._settings,
         gradient_edge=gradient_edge,

@@ -19,7 +19,8 @@ from .attributes import SHOWN, geometry
 from .derivative import Derivative, Formula
 from .engine import current_task
 from .inplace import check_inplace, rebase_history
-from .node import OpNode, sequence
+from .node import Node, OpNode, sequence
+from .recording import PLAIN_KINDS, PlannedFormula, Save, SaveKind
 from .saved import Packed, freed_error, pack, unpack
 from .views import gradient_edge
 
@@ -42,7 +43,7 @@ def node_class(name: str) -> type[OpNode]:
     return cls
 
 
-def note(node: Any) -> None:
+def note(node: Node) -> None:
     """Note where the op was called, for anomaly detection."""
     task = current_task()
     anomaly.note_call(node, task.node if task is not None else None)
@@ -52,9 +53,9 @@ class Recorder:
     """Records calls of one plan. It holds geometry and constants of the plan's call, never its tensors.
 
     `edges` has an entry per differentiable tensor input in schema order: the source in `flat`, a (source, index) pair
-    inside a list, or None where no gradient goes. `saves` are (kind, payload, place) of what each call keeps; `plain` says
-    that no hook looks at them and none is a list. `environment` has the constants; a formula's parameters are places in
-    it, the first two the gradients. `native` belongs to the native call path.
+    inside a list, or None where no gradient goes. `saves` are what each call keeps; `plain` says that no hook looks at
+    them and none is a list. `environment` has the constants; a formula's parameters are places in it, the first two the
+    gradients. `native` belongs to the native call path.
     """
 
     attributes = node_attributes
@@ -96,13 +97,14 @@ class Recorder:
         passed = {"grad", "grads", "needs"}
         self.arguments = {name for formula in entry.formulas for name in formula.parameters} - passed
         self.saves = tuple(layout.saves)
-        kinds = {kind for kind, _, _ in self.saves}
-        self.saves_tensors = bool(kinds & {"tensor", "list", "result"})
-        self.needs_self_copy = wanted.written and ("tensor", wanted.sources[0]) in [save[:2] for save in self.saves]
+        kinds = {save.kind for save in self.saves}
+        self.saves_tensors = bool(kinds & {SaveKind.TENSOR, SaveKind.LIST, SaveKind.RESULT})
+        kept = [save.source for save in self.saves if save.kind is SaveKind.TENSOR]
+        self.needs_self_copy = wanted.written and wanted.sources[0] in kept
         plain = not wanted.written and wanted.mode.saved_hooks is not True
         plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
-        self.plain = plain and kinds <= {"tensor", "scalar", "offset", "result"}
-        self.plain_saves = tuple(payload for _, payload, _ in self.saves) if plain and kinds <= {"tensor"} else None
+        self.plain = plain and kinds <= PLAIN_KINDS
+        self.plain_saves = tuple(save.source for save in self.saves) if plain and kinds <= {SaveKind.TENSOR} else None
 
     check = staticmethod(check_inplace)
 
@@ -169,24 +171,25 @@ class Recorder:
     def _save(self, node: OpNode, flat: tuple[Any, ...], result: Any, self_copy: Any) -> list[Any]:
         """Return what the node keeps, each item followed by its version (None for what has none)."""
         saved: list[Any] = []
-        for kind, payload, _ in self.saves:
-            if kind == "tensor":
-                item = flat[payload]
-                if payload == 0 and self_copy is not None:
+        for save in self.saves:
+            kind, source = save.kind, save.source
+            if kind is SaveKind.TENSOR:
+                item = flat[source]
+                if source == 0 and self_copy is not None:
                     item = self_copy
                 version = item._counter[0]
                 if self.written and item is not self_copy and item._counter is flat[0]._counter:
                     version -= 1  # it was saved, in torch, before the write
                 saved += (pack(item, None), version)
-            elif kind == "result":
-                output = result[payload] if result.__class__ in (tuple, list) else result
-                saved += (pack(output, payload if output._sig.requires_grad else None, node), output._counter[0])
-            elif kind == "list":
-                given = flat[payload]
+            elif kind is SaveKind.RESULT:
+                output = result[source] if result.__class__ in (tuple, list) else result
+                saved += (pack(output, source if output._sig.requires_grad else None, node), output._counter[0])
+            elif kind is SaveKind.LIST:
+                given = flat[source]
                 versions = [None if one is None else one._counter[0] for one in given]
                 saved += ([None if one is None else pack(one, None) for one in given], versions)
             else:
-                saved += (flat[payload] if kind == "scalar" else flat[payload]._offset, None)
+                saved += (flat[source] if kind is SaveKind.SCALAR else flat[source]._offset, None)
         return saved
 
     def backward(self, node: OpNode, grads: list[Any]) -> list[Any]:
@@ -207,21 +210,21 @@ class Recorder:
             self._unpack(node, saved, environment)
         else:
             index = 0
-            for _, _, place in self.saves:
+            for save in self.saves:
                 item = saved[index]
                 if item.__class__ is Packed or item._counter[0] != saved[index + 1]:
                     item = unpack(node, item, saved[index + 1])
-                environment[place] = item
+                environment[save.place] = item
                 index += 2
         environment[0], environment[1] = grads, grad
-        for fn, select, targets, as_list, wants_first, _ in self.formulas:
-            if grad is None and wants_first:
+        for formula in self.formulas:
+            if grad is None and formula.wants_first:
                 continue
-            given = fn(*select(environment))
-            if not as_list:
-                answers[targets[0]] = given
+            given = formula.fn(*formula.select(environment))
+            if not formula.listed:
+                answers[formula.targets[0]] = given
                 continue
-            for target, answer in zip(targets, given, strict=True):
+            for target, answer in zip(formula.targets, given, strict=True):
                 if edges[target] is not None:
                     answers[target] = answer
         return answers
@@ -229,7 +232,8 @@ class Recorder:
     def _unpack(self, node: OpNode, saved: list[Any], environment: list[Any]) -> None:
         """Put what the node saved at its places."""
         index = 0
-        for _, _, place in self.saves:
+        for save in self.saves:
+            place = save.place
             item, version = saved[index], saved[index + 1]
             index += 2
             if version is None:
@@ -246,8 +250,8 @@ class Recorder:
         if not self.needs_self_copy or node._saved is None:
             return []
         return [
-            item for item, (kind, payload, _) in zip(node._saved[::2], self.saves, strict=True)
-            if kind == "tensor" and payload == 0 and item.__class__ is not Packed
+            item for item, save in zip(node._saved[::2], self.saves, strict=True)
+            if save.kind is SaveKind.TENSOR and save.source == 0 and item.__class__ is not Packed
         ]  # fmt: skip
 
 
@@ -261,8 +265,8 @@ class _Layout:
         self.positions: dict[str, list[int]] = {}
         self.environment: list[Any] = [None, None]
         self.places: dict[str, int] = {}
-        self.saves: list[tuple[str, Any, int]] = []
-        self.formulas: list[tuple[Callable[..., Any], Callable[..., Any], list[int], bool, bool, list[int]]] = []
+        self.saves: list[Save] = []
+        self.formulas: list[PlannedFormula] = []
         differentiable = {name for formula in entry.formulas for name in formula.arguments}
         for name, index in self.arguments.items():
             if name in differentiable:
@@ -275,9 +279,9 @@ class _Layout:
                 self.places[name] = len(self.environment)
                 self.environment.append(self._shown(name))
         names = {place: name for name, place in self.places.items()}
-        self.saves.sort(key=lambda save: names.get(save[2], ""))  # torch's order of packing and unpacking
+        self.saves.sort(key=lambda save: names.get(save.place, ""))  # torch's order of packing and unpacking
 
-    def _lay_out(self, name: str, value: Any, source: Any) -> None:
+    def _lay_out(self, name: str, value: Any, source: int | None) -> None:
         """Give the argument its edges; a number at a tensor's place and a missing tensor have an edge to nowhere."""
         places = self.positions[name] = []
         if isinstance(value, (list, tuple)):
@@ -309,8 +313,8 @@ class _Layout:
             places.append(self.places[name])
         targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
         first = self.wanted.values[self.arguments[formula.arguments[0]]]
-        as_list = formula.joint or isinstance(first, (list, tuple))
-        self.formulas.append((formula.fn, _selection(places), targets, as_list, 1 in places, places))
+        listed = formula.joint or isinstance(first, (list, tuple))
+        self.formulas.append(PlannedFormula(formula.fn, _selection(places), targets, listed, 1 in places, places))
 
     def _save(self, parameter: str, formula: Formula | None) -> Any:
         """Return the parameter's constant; note a save for what differs from call to call."""
@@ -318,7 +322,7 @@ class _Layout:
         if parameter == "needs" and formula is not None:
             return tuple(requires(self.wanted.values[self.arguments[name]]) for name in formula.arguments)
         if parameter.startswith("result") and parameter not in self.arguments:
-            self.saves.append(("result", int(parameter[6:] or 0), place))
+            self.saves.append(Save(SaveKind.RESULT, int(parameter[6:] or 0), place))
             return None
         index = self.arguments.get(parameter)
         if index is not None:
@@ -326,13 +330,13 @@ class _Layout:
             kind = _kind(value, source)
             if kind is None:
                 return value
-            self.saves.append((kind, source, place))
+            self.saves.append(Save(kind, source, place))
             return None
         name, _, what = parameter.rpartition("_")
         index = self.arguments[name]
         value = self.wanted.values[index]
         if what == "offset":
-            self.saves.append(("offset", self.wanted.sources[index], place))
+            self.saves.append(Save(SaveKind.OFFSET, self.wanted.sources[index], place))
             return None
         if isinstance(value, (list, tuple)):
             return [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
@@ -346,14 +350,14 @@ def _selection(places: list[int]) -> Callable[..., Any]:
     return itemgetter(slice(places[0], places[0] + 1) if places else slice(0, 0))
 
 
-def _kind(value: Any, source: int | None) -> str | None:
+def _kind(value: object, source: int | None) -> SaveKind | None:
     """Return how a value that differs from call to call is saved, None for a constant of the plan."""
     if isinstance(value, TensorBase):
-        return "tensor"
+        return SaveKind.TENSOR
     if isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
-        return "list"
+        return SaveKind.LIST
     if source is not None and isinstance(value, (int, float, complex)) and not isinstance(value, bool):
-        return "scalar"
+        return SaveKind.SCALAR
     return None
 
 

@@ -31,13 +31,13 @@ bool read_places(PyObject* from, std::vector<Py_ssize_t>& to) {
     return !PyErr_Occurred();
 }
 
-// (function, selection, targets, listed, wants the first gradient, places)
 bool read_formula(PyObject* from, Formula& to) {
-    if (!PyTuple_CheckExact(from) || PyTuple_GET_SIZE(from) != 6) return false;
-    to.function = PyTuple_GET_ITEM(from, 0);
-    to.listed = PyTuple_GET_ITEM(from, 3) == Py_True;
-    to.wants_first = PyTuple_GET_ITEM(from, 4) == Py_True;
-    return read_places(PyTuple_GET_ITEM(from, 2), to.targets) && read_places(PyTuple_GET_ITEM(from, 5), to.places) &&
+    if (!Py_IS_TYPE(from, configuration.formula_type)) return false;
+    const auto& at = configuration.formula;
+    to.function = slot(from, at.fn);
+    to.listed = slot(from, at.listed) == Py_True;
+    to.wants_first = slot(from, at.wants_first) == Py_True;
+    return read_places(slot(from, at.targets), to.targets) && read_places(slot(from, at.places), to.places) &&
            to.places.size() <= MOST_OPERANDS && (to.listed || !to.targets.empty());
 }
 
@@ -48,8 +48,11 @@ bool read_formulas(PyObject* recorder, Formulas& to) {
         !PyList_CheckExact(slot(recorder, at.environment)))
         return false;
     to.plain = slot(recorder, at.plain) == Py_True;
-    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(saves); index++)
-        to.places.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(PyTuple_GET_ITEM(saves, index), 2)));
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(saves); index++) {
+        PyObject* save = PyTuple_GET_ITEM(saves, index);
+        if (!Py_IS_TYPE(save, configuration.save_type)) return false;
+        to.places.push_back(PyLong_AsSsize_t(slot(save, configuration.save.place)));
+    }
     for (Py_ssize_t index = 0; index < PyList_GET_SIZE(formulas); index++) {
         to.all.emplace_back();
         if (!read_formula(PyList_GET_ITEM(formulas, index), to.all.back())) return false;

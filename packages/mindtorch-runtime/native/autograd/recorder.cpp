@@ -184,22 +184,22 @@ bool read_edges(PyObject* places, std::vector<EdgePlace>& edges) {
     return true;
 }
 
-// (kind, place in the call, place among a formula's values); only kinds that no hook and no check looks at are taken.
+// Only kinds that no hook and no check looks at are taken.
 bool read_saves(PyObject* saves, std::vector<Save>& to) {
     if (saves == nullptr || !PyTuple_CheckExact(saves)) return false;
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(saves); index++) {
         PyObject* one = PyTuple_GET_ITEM(saves, index);
-        if (!PyTuple_CheckExact(one) || PyTuple_GET_SIZE(one) != 3 || !PyLong_CheckExact(PyTuple_GET_ITEM(one, 1)))
-            return false;
-        PyObject* kind = PyTuple_GET_ITEM(one, 0);
-        Save made = {Save::TENSOR, PyLong_AsSsize_t(PyTuple_GET_ITEM(one, 1))};
-        if (PyUnicode_CompareWithASCIIString(kind, "scalar") == 0) {
+        const auto& at = configuration.save;
+        if (!Py_IS_TYPE(one, configuration.save_type) || !PyLong_CheckExact(slot(one, at.source))) return false;
+        PyObject* kind = slot(one, at.kind);
+        Save made = {Save::TENSOR, PyLong_AsSsize_t(slot(one, at.source))};
+        if (kind == configuration.save_scalar) {
             made.kind = Save::SCALAR;
-        } else if (PyUnicode_CompareWithASCIIString(kind, "offset") == 0) {
+        } else if (kind == configuration.save_offset) {
             made.kind = Save::OFFSET;
-        } else if (PyUnicode_CompareWithASCIIString(kind, "result") == 0) {
+        } else if (kind == configuration.save_result) {
             made.kind = Save::RESULT;
-        } else if (PyUnicode_CompareWithASCIIString(kind, "tensor") != 0) {
+        } else if (kind != configuration.save_tensor) {
             return false;
         }
         to.push_back(made);

@@ -65,6 +65,8 @@ class AutogradClasses:
     leaf: type
     task: type
     result: type
+    save: type
+    formula: type
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,11 @@ class AutogradObjects:
     """`fit(grad, spec, node, index)`"""
     unpack: Callable[..., Any]
     """`unpack(node, item, version)`"""
+    save_tensor: Any
+    """The kinds of saves that are made here."""
+    save_scalar: Any
+    save_offset: Any
+    save_result: Any
 
 
 SLOTS: dict[str, str] = {
@@ -155,6 +162,8 @@ SLOTS: dict[str, str] = {
     "leaf": "_hooks variable",
     "task": "node needed captures keep_graph",
     "result": "alias number owner",
+    "save": "kind source place",
+    "formula": "fn targets listed wants_first places",
 }
 """The slots of every class that native code reads or fills; in C++ without the underscore that some begin with."""
 

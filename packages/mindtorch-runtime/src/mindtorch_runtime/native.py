@@ -91,8 +91,10 @@ def _shared() -> tuple[layout.Classes, layout.Objects]:
 def _of_autograd(parts: NativeParts) -> tuple[layout.AutogradClasses, layout.AutogradObjects]:
     """Return the same of autograd."""
     classes = {name: getattr(parts, name) for name in layout.names(layout.AutogradClasses)}
-    objects = {name: getattr(parts, name) for name in layout.names(layout.AutogradObjects) if name != "after"}
-    return layout.AutogradClasses(**classes), layout.AutogradObjects(after=parts.recorder.after, **objects)  # type: ignore[attr-defined]
+    kinds = {f"save_{kind}": parts.save_kinds[kind.upper()] for kind in ("tensor", "scalar", "offset", "result")}
+    objects = {"after": parts.recorder.after, **kinds}  # type: ignore[attr-defined]
+    objects |= {name: getattr(parts, name) for name in layout.names(layout.AutogradObjects) if name not in objects}
+    return layout.AutogradClasses(**classes), layout.AutogradObjects(**objects)
 
 
 def install(module: Any) -> None:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mindtorch_storage.tensor_base import TensorBase
+
 from ..state import Mode
 from ..table import OpRow
+from ..typing import Tensor
 from .handover import Handover
 
 
@@ -42,13 +45,13 @@ class Recorder(Protocol):
 
     differentiable: Sequence[int] | None
 
-    def check(self, target: Any) -> None:
+    def check(self, target: TensorBase) -> None:
         """Refuse an in-place write to `target` that would break the graph."""
 
     def before(self, flat: tuple[Any, ...]) -> Any:
         """As `check`, ahead of the kernel; what it returns goes to `after`."""
 
-    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
+    def after(self, flat: tuple[Any, ...], result: Tensor, before: object = None) -> None:
         """Make the node of this call and connect `result` to it."""
 
 
@@ -61,6 +64,9 @@ class NativeParts:
     leaf: type
     task: type
     result: type
+    save: type
+    formula: type
+    save_kinds: Any
     sequence: Iterator[int]
     anomaly: Any
     gradient_edge: Callable[..., Any]

@@ -1,0 +1,54 @@
+"""What a recorder says of the calls that it records: what they keep, and the formulas that take it. Native code reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class SaveKind(Enum):
+    """What is kept of a call for the formulas."""
+
+    TENSOR = "tensor"
+    """An argument that is a tensor."""
+    LIST = "list"
+    """An argument that is a list with tensors."""
+    SCALAR = "scalar"
+    """A number."""
+    OFFSET = "offset"
+    """The storage offset of a tensor."""
+    RESULT = "result"
+    """One of the results."""
+
+
+PLAIN_KINDS = frozenset(SaveKind) - {SaveKind.LIST}
+"""The kinds that are one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """One thing that each call keeps: `source` is its place in the call, or which of the results it is, `place` where the
+    formulas look for it."""
+
+    kind: SaveKind
+    source: Any
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFormula:
+    """A formula with what it is given and where its answers go.
+
+    `select` takes what stands at `places` out of the environment. `targets` are the edges that the gradients are for: with
+    `listed` as many as `fn` returns, else the one that it returns. `wants_first` says that it does nothing without the
+    first output's gradient.
+    """
+
+    fn: Callable[..., Any]
+    select: Callable[..., Any]
+    targets: list[int]
+    listed: bool
+    wants_first: bool
+    places: list[int]
