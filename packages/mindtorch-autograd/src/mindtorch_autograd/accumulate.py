@@ -16,6 +16,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.interception import intercepted
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Array, Tensor
 from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.references import is_unshared
@@ -55,7 +56,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
             aten.add_(old, grad)
 
 
-def _with_sparse(old: Any, grad: Any) -> Any:
+def _with_sparse(old: Any, grad: TensorBase) -> Any:
     """Return the sum of gradients of which one is sparse: it is sparse when all are."""
     if old is None:
         return aten.detach(grad)
@@ -97,17 +98,17 @@ def _unseen(view: Any, array: Any) -> bool:
     )
 
 
-def add(have: Any, grad: Any) -> Any:
+def add(have: Tensor, grad: Tensor) -> Any:
     """Return the sum of two gradients."""
     return aten.add(have, grad)
 
 
-def add_in_place(have: Any, grad: Any) -> Any:
+def add_in_place(have: Tensor, grad: Tensor) -> Any:
     """Return `have` with `grad` added to it."""
     return aten.add_(have, grad)
 
 
-def _taken(grad: Any) -> Any:
+def _taken(grad: Tensor) -> Any:
     if intercepted(state.mode, (grad,)):
         return aten.detach(grad)  # as handlers see it in torch
     return grad if grad._view is None else _without_view(grad)
@@ -132,7 +133,7 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
     )
 
 
-def _alone(array: Any) -> bool:
+def _alone(array: Array) -> bool:
     """True when the array owns its memory, or is the only one over a flat buffer, as arrays in other orders are."""
     base = array.base
     return base is None or (getattr(base, "base", array) is None and is_unshared(array, "base", 2))

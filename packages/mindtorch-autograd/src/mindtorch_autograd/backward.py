@@ -9,8 +9,10 @@ from typing import Any, cast
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.size import Size
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import run_backward
@@ -39,7 +41,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _implicit_grad(output: Any) -> Any:
+def _implicit_grad(output: Tensor) -> Any:
     spec = output._spec() if isinstance(output, GradientEdge) else output._sig.spec
     if spec.numel != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -77,7 +79,7 @@ def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> l
     return made
 
 
-def _check_shape(grad: TensorBase, spec: Any, index: int, batched: bool) -> None:
+def _check_shape(grad: TensorBase, spec: Spec, index: int, batched: bool) -> None:
     have = Size(grad.shape[1:]) if batched else grad.shape
     if tuple(have) == tuple(spec.shape):
         return
@@ -107,12 +109,12 @@ def _roots(outputs: Sequence[Any], grads: Sequence[Any]) -> list[tuple[Node, int
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: object,
+    grad_tensors: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
+    grad_variables: Tensor | None = None,
+    inputs: Sequence[Tensor] | Tensor | None = None,
 ) -> None:
     """Add the gradients of `tensors` to the `.grad` of the leaves they depend on (of `inputs` only, when given).
 
@@ -168,7 +170,7 @@ def _run(roots: list[Any], **options: Any) -> list[Any]:
 def run_roots(
     outputs: Sequence[Any],
     grads: Sequence[Any],
-    inputs: Any,
+    inputs: Sequence[Tensor],
     *,
     keep_graph: bool,
     create_graph: bool,
@@ -183,7 +185,7 @@ def run_roots(
     return _used(tuple(inputs), found, allow_unused, False, create_graph) if capture else None
 
 
-def _input_edge(item: Any) -> tuple[Node, int]:
+def _input_edge(item: Tensor) -> tuple[Node, int]:
     if isinstance(item, GradientEdge):
         return item.node, item.output_nr
     if not isinstance(item, TensorBase):
@@ -195,9 +197,9 @@ def _input_edge(item: Any) -> tuple[Node, int]:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: object,
+    inputs: Sequence[Tensor] | Tensor | None,
+    grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -263,7 +265,13 @@ def _used(
 
 
 def _batched(
-    outputs: Any, inputs: Any, given: Any, keep: bool, create_graph: bool, allow_unused: bool, materialize: bool
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    given: Sequence[None] | Sequence[Tensor],
+    keep: bool,
+    create_graph: bool,
+    allow_unused: bool,
+    materialize: bool,
 ) -> tuple[Any, ...]:
     """One backward under `vmap` over the leading dimension of the gradients."""
     given = make_grads(outputs, given, batched=True)

@@ -20,6 +20,7 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.table import OpRow, find_row
+from mindtorch_dispatch.typing import Tensor
 
 ZERO = "zero"
 """A formula: the gradient is zeros, whatever the op was called with."""
@@ -120,7 +121,7 @@ def derivative(
         derivatives[name].tangent = tangent
 
 
-def _zero(grad: Any) -> Any:
+def _zero(grad: Tensor) -> Any:
     return aten.zeros_like(grad)
 
 

@@ -16,6 +16,7 @@ from typing import Any, cast
 from mindtorch_dispatch.execute.profiling import BACKWARD, FUNCTION
 from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.state import PIPELINE_MASK, Mode, state
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.references import is_unshared
 
@@ -202,7 +203,7 @@ class GraphTask:
         return waiting
 
     @staticmethod
-    def _arrive(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Any) -> None:
+    def _arrive(buffers: dict[Node, list[Any]], node: Node, number: int, grad: Tensor | None) -> None:
         slots = buffers.get(node)
         if slots is None:
             slots = buffers[node] = [None] * max(len(node._outputs), number + 1)

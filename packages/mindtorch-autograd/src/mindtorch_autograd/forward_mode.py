@@ -20,6 +20,7 @@ from mindtorch_dispatch.call import aten, call_overload
 from mindtorch_dispatch.execute.executor import Plan, run_composite, run_inplace_view
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from .backward import grad as reverse_grad
@@ -92,7 +93,7 @@ def exit_level(number: int) -> None:
         state.mode = state.mode.replace(forward_ad=False)
 
 
-def tangent_of(tensor: Any) -> Any:
+def tangent_of(tensor: TensorBase) -> Any:
     """Return the tensor's tangent at the open level, None when it has none."""
     if not levels or not isinstance(tensor, TensorBase) or tensor._meta is None or tensor._meta.tangents is None:
         return None
@@ -241,7 +242,7 @@ def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]
     ]
 
 
-def _own(tangent: Any, taken: set[int]) -> Any:
+def _own(tangent: Tensor, taken: set[int]) -> Any:
     """Return the tangent, copied where it has the memory of another: writes to its tensor will write to it."""
     if id(tangent._counter) in taken:
         tangent = aten.clone(tangent)
@@ -323,7 +324,7 @@ def _write(row: OpRow, values: list[Any]) -> Any:
         with mode_set(forward_ad=False):
             before = aten.clone(before)
 
-    def on_copy(first: Any, *rest: Any) -> Any:
+    def on_copy(first: Tensor, *rest: object) -> Any:
         return _call(row, [aten.clone(first), *rest])
 
     result, tangents = pushforward(on_copy, values)
@@ -339,7 +340,7 @@ def _write(row: OpRow, values: list[Any]) -> Any:
     return target
 
 
-def function_tangents(cls: Any, node: Any, args: Sequence[Any], result: Any) -> Any:
+def function_tangents(cls: Any, node: Any, args: Sequence[Any], result: Tensor) -> Any:
     """Give the outputs of a custom function the tangents that its `jvp` returns."""
     outputs = result if isinstance(result, tuple) else (result,)
     kept, forward = node._saved, getattr(node, "saved_for_forward", None)

@@ -53,7 +53,7 @@ def pushing_forward(inputs: Sequence[Any]) -> Iterator[None]:
         _forward.roots = before
 
 
-def check_forward_formula(cls: Any, node: Any) -> None:
+def check_forward_formula(cls: Any, node: Node) -> None:
     """Raise torch's error for a function without `jvp` that is applied to what is to be pushed forward."""
     if not _forward.roots or cls.jvp is not Function.jvp:
         return
@@ -219,7 +219,7 @@ class Function(metaclass=FunctionMeta):
     __module__ = "torch.autograd.function"
     generate_vmap_rule = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future version "
@@ -228,7 +228,7 @@ class Function(metaclass=FunctionMeta):
             stacklevel=2,
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Raise torch's error for calling an instance, the way functions were used long ago."""
         raise RuntimeError(_LEGACY_TEXT)
 
@@ -268,7 +268,7 @@ class Function(metaclass=FunctionMeta):
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Run `forward`, record a node when an input requires grad, and return the outputs."""
         if cls.setup_context is not Function.setup_context:
             args, kwargs = with_defaults(cls.forward, args, kwargs), {}
@@ -283,7 +283,7 @@ class Function(metaclass=FunctionMeta):
             state.recording.end(event)
 
     @classmethod
-    def _apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def _apply(cls, *args: object, **kwargs: object) -> Any:
         if state.transforms and cls.setup_context is Function.setup_context:
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
@@ -323,7 +323,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate `backward` so that its results cannot be differentiated again."""
 
     @functools.wraps(fn)
-    def wrapper(ctx: Any, *args: Any) -> Any:
+    def wrapper(ctx: object, *args: object) -> Any:
         before = state.mode
         state.mode = before.replace(grad=False)
         try:
@@ -373,6 +373,6 @@ class NestedIOFunction(Function):
     __module__ = "torch.autograd.function"
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Raise: torch has deprecated this base, and nothing here implements its nesting."""
         raise NotImplementedError("NestedIOFunction is not supported; flatten inputs and outputs and use Function")

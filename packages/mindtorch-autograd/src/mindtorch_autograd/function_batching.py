@@ -9,6 +9,7 @@ from mindtorch_dispatch.batching import Batch, lifted, open_level, unwrapped, wi
 from mindtorch_dispatch.batching.levels import batch_at, below
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import forward_mode
@@ -36,7 +37,7 @@ def innermost(values: Sequence[Any]) -> int:
     )
 
 
-def _leaves(value: Any) -> list[Any]:
+def _leaves(value: object) -> list[Any]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -44,7 +45,7 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def _mapped(value: Tensor, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         return {key: _mapped(item, change) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -53,7 +54,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-def apply_batched(cls: Any, base: Any, check: Callable[[Any, Any], None], args: tuple[Any, ...], level: int) -> Any:
+def apply_batched(cls: Any, base: object, check: Callable[[Any, Any], None], args: tuple[Any, ...], level: int) -> Any:
     """Run custom function `cls` on batched arguments of `level`, recorded at that level where one requires grad there;
     `check(cls, node)` refuses what cannot be recorded."""
     args = tuple(lifted(arg, level) if isinstance(arg, TensorBase) else arg for arg in args)
@@ -107,7 +108,7 @@ def _open(value: Any, level: int) -> tuple[Any, int | None]:
     return unwrapped(value, level) if isinstance(value, TensorBase) else (value, None)
 
 
-def checked_rule(answer: Any) -> tuple[Any, Any]:
+def checked_rule(answer: object) -> tuple[Any, Any]:
     """Return what a `vmap` rule answered, as (outputs, their batch dimensions); torch's errors when it is no such pair."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
         raise RuntimeError(
@@ -117,7 +118,7 @@ def checked_rule(answer: Any) -> tuple[Any, Any]:
     return answer
 
 
-def _structure(value: Any) -> str:
+def _structure(value: object) -> str:
     """Return the text of a structure as torch's pytree prints it."""
     if isinstance(value, (list, tuple)):
         kind = "tuple" if isinstance(value, tuple) else "list"
@@ -125,10 +126,10 @@ def _structure(value: Any) -> str:
     return "*"
 
 
-def wrap_outputs(output: Any, dims: Any, level: int) -> Any:
+def wrap_outputs(output: Tensor, dims: Sequence[int] | int, level: int) -> Any:
     """Return outputs as tensors of `level`; torch's error when the dimensions do not have their structure."""
 
-    def wrap(output: Any, dims: Any) -> Any:
+    def wrap(output: Tensor, dims: int) -> Any:
         if isinstance(output, (tuple, list)):
             return type(output)(wrap(one, dim) for one, dim in zip(output, dims, strict=True))
         return wrapped(output, dims, level) if isinstance(output, TensorBase) and dims is not None else output
@@ -136,7 +137,7 @@ def wrap_outputs(output: Any, dims: Any, level: int) -> Any:
     return wrap(output, dims_of(output, dims))
 
 
-def dims_of(output: Any, dims: Any) -> Any:
+def dims_of(output: Sequence[Tensor] | Tensor, dims: Sequence[int | None] | int | None) -> Any:
     """Return the batch dimensions of outputs with their structure; torch's error where that cannot be."""
     if isinstance(output, (tuple, list)):
         if dims is None or isinstance(dims, int):
@@ -162,16 +163,16 @@ class _Context:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Sequence[int]) -> None:
         setattr(self._inner, name, value)
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: object) -> None:
         """Keep tensors without the batch's wrapping."""
         pairs = [_open(one, self._level) for one in tensors]
         self._inner._saved_dims = [dim for _, dim in pairs]
         self._inner.save_for_backward(*[value for value, _ in pairs])
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: object) -> None:
         """Keep tensors for `jvp` without the batch's wrapping."""
         pairs = [_open(one, self._level) for one in tensors]
         self._inner._forward_dims = [dim for _, dim in pairs]
@@ -184,7 +185,7 @@ class _Context:
         return tuple(_closed(one, dim, self._level) for one, dim in zip(self._inner.saved_tensors, dims, strict=True))
 
 
-def _closed(value: Any, dim: int | None, level: int) -> Any:
+def _closed(value: Tensor, dim: int | None, level: int) -> Any:
     return wrapped(value, dim, level) if isinstance(value, TensorBase) and dim is not None else value
 
 
@@ -197,7 +198,7 @@ def _closed_all(values: Sequence[Any], dims: Sequence[Any], level: int) -> list[
     ]
 
 
-def _fitted(grad: Any, level: int, dim: int | None, size: int) -> Any:
+def _fitted(grad: Tensor, level: int, dim: int | None, size: int) -> Any:
     """Return an input's gradient as the whole input has it: summed over the batch where the examples shared the input."""
     if not isinstance(grad, TensorBase):
         return grad
@@ -229,7 +230,7 @@ def generated(cls: Any, base: Any, batch: Batch, dims: tuple[Any, ...], values: 
                 return _mapped(output, lambda one: _open(one, inner.level)[0])
 
         @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
             """Run the function's own with a ctx that unwraps what it saves."""
             with open_level(size, randomness) as inner:
                 closed = wrap_outputs(output, found["dims"], inner.level)

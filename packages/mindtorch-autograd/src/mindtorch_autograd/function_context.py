@@ -17,11 +17,11 @@ class FunctionCtx:
     dirty_tensors: tuple[Any, ...] | None
     non_differentiable: tuple[Any, ...] | None
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: object) -> None:
         """Keep tensors for `backward`; read them there as `ctx.saved_tensors`."""
         self.to_save = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: object) -> None:
         """Keep tensors for `jvp`."""
         for tensor in tensors:
             assert isinstance(tensor, TensorBase) or tensor is None, (
@@ -29,7 +29,7 @@ class FunctionCtx:
             )
         self.saved_for_forward = tensors
 
-    def mark_shared_storage(self, *pairs: Any) -> None:
+    def mark_shared_storage(self, *pairs: object) -> None:
         """Does nothing but warn: shared memory is always noticed."""
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that calls to "
@@ -38,11 +38,11 @@ class FunctionCtx:
             stacklevel=2,
         )
 
-    def mark_dirty(self, *args: Any) -> None:
+    def mark_dirty(self, *args: object) -> None:
         """Say which inputs `forward` wrote in place."""
         self.dirty_tensors = args
 
-    def mark_non_differentiable(self, *args: Any) -> None:
+    def mark_non_differentiable(self, *args: object) -> None:
         """Say which outputs carry no gradient."""
         self.non_differentiable = args
 

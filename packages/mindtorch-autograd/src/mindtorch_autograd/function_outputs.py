@@ -9,6 +9,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import mode_set
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 
 from .inplace import rebase_history
@@ -51,7 +52,7 @@ class _Wrapping:
         self.plain = {id(one) for one in self._checked("mark_non_differentiable", node.non_differentiable)}
 
     @staticmethod
-    def _checked(name: str, tensors: Any) -> Sequence[TensorBase]:
+    def _checked(name: str, tensors: Sequence[Tensor]) -> Sequence[TensorBase]:
         if any(not isinstance(one, TensorBase) for one in tensors or ()):
             raise RuntimeError(_WRONG_MARK[name])
         return tensors or ()

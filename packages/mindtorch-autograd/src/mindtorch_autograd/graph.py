@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase
 
 from .engine import current_task
@@ -28,7 +29,7 @@ class GradientEdge(NamedTuple):
         return self.node._outputs[self.output_nr]
 
 
-def get_gradient_edge(tensor: Any) -> GradientEdge:
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Return the edge that gradients of `tensor` take; RuntimeError when it requires none."""
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
@@ -85,7 +86,7 @@ class _Gathering:
     def hook(self, index: int) -> Callable[[Any], None]:
         """Return the hook of tensor `index`."""
 
-        def arrived(grad: Any) -> None:
+        def arrived(grad: Tensor) -> None:
             task = current_task()
             number = -1 if task is None else task.number
             with self.lock:
@@ -117,7 +118,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
     lock = threading.Lock()
     done: set[int] = set()
 
-    def first(grad: Any) -> None:
+    def first(grad: Tensor) -> None:
         task = current_task()
         number = -1 if task is None else task.number
         with lock:

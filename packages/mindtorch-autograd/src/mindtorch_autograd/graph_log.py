@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.dtype import dtype as Dtype
 
 from .node import Node
@@ -26,7 +27,7 @@ def _short(dtype: Dtype) -> str:
     return name
 
 
-def _shown(grad: Any) -> str:
+def _shown(grad: Tensor | None) -> str:
     return "None" if grad is None else f"{_short(grad.dtype)}[{', '.join(map(str, grad.shape))}]"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
@@ -48,11 +48,11 @@ class RemovableHandle:
     def __enter__(self) -> RemovableHandle:
         return self
 
-    def __exit__(self, exc_type: Any, exc: Any, trace: Any) -> None:
+    def __exit__(self, exc_type: object, exc: object, trace: object) -> None:
         self.remove()
 
 
-def add_hook(hooks: OrderedDict[int, Any], fn: Any) -> RemovableHandle:
+def add_hook(hooks: OrderedDict[int, Any], fn: Callable[..., Any]) -> RemovableHandle:
     """Put `fn` into `hooks` and return its handle."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = fn
@@ -77,7 +77,7 @@ class NodeHooks:
         self.metadata: dict[Any, Any] = {}
 
 
-def hook_name(hook: Any) -> str:
+def hook_name(hook: Callable[..., Any]) -> str:
     """Return the name that torch's texts use for a hook."""
     return getattr(hook, "__name__", "<unknown>")
 
@@ -122,7 +122,7 @@ def run_post_hooks(hooks: dict[int, Any], answers: Sequence[Any], grads: Sequenc
     return answers
 
 
-def _checked_all(before: Sequence[Any], after: Any, hook: Any) -> list[Any]:
+def _checked_all(before: Sequence[Any], after: object, hook: Callable[..., Any]) -> list[Any]:
     if not isinstance(after, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
     if len(after) != len(before):
@@ -136,7 +136,7 @@ def _checked_all(before: Sequence[Any], after: Any, hook: Any) -> list[Any]:
     return list(after)
 
 
-def check_changed(before: Any, after: Any, hook: Any) -> None:
+def check_changed(before: TensorBase | None, after: TensorBase, hook: Callable[..., Any]) -> None:
     """Raise torch's errors for a gradient that a hook must not put in the place of `before`."""
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.interface.autograd import PlanRequest
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase
 
 from .inplace import check_inplace, rebase_history
@@ -37,7 +38,7 @@ class MissingRecorder:
         check_inplace(flat[0])
         return [gradient_edge(flat[source]) for source in self.sources]
 
-    def after(self, flat: tuple[Any, ...], result: Any, before: Any = None) -> None:
+    def after(self, flat: tuple[Any, ...], result: Tensor | None, before: Any = None) -> None:
         """Connect the result to a node that raises."""
         edges = [gradient_edge(flat[source]) for source in self.sources] if before is None else before
         node = NotImplementedNode(edges, self.outputs)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Tensor
 
 _CLASS_TEXT = (
     "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
@@ -43,7 +44,7 @@ class ModeContext:
     def __enter__(self) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define __enter__")
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define __exit__")
 
     def clone(self) -> Any:
@@ -58,18 +59,18 @@ class ModeContext:
             return cast(F, _decorated_generator(self, fn))
 
         @functools.wraps(fn)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> Any:
             with self.clone():
                 return fn(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
 
 
-def _decorated_generator(context: ModeContext, fn: Any) -> Any:
+def _decorated_generator(context: ModeContext, fn: Callable[..., Any]) -> Any:
     """Run each step of a generator under the mode, and none of what happens between the steps."""
 
     @functools.wraps(fn)
-    def generator(*args: Any, **kwargs: Any) -> Any:
+    def generator(*args: object, **kwargs: object) -> Any:
         inner = fn(*args, **kwargs)
         try:
             with context.clone():
@@ -96,12 +97,12 @@ def _decorated_generator(context: ModeContext, fn: Any) -> Any:
 class NoParamContext(ModeContext):
     """A mode switch without settings: usable bare as decorator, `@no_grad`, as well as called."""
 
-    def __new__(cls, orig_func: Any = None) -> Any:
+    def __new__(cls, orig_func: object = None) -> Any:
         if orig_func is None:
             return object.__new__(cls)
         return cls()(orig_func)
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         state.mode = state.mode.with_grad(self.prev)  # type: ignore[attr-defined]
 
 
@@ -140,7 +141,7 @@ class set_multithreading_enabled(ModeContext):
     def __enter__(self) -> None:
         """The switch was made by the constructor."""
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         multithreading.enabled = self.prev
 
     def clone(self) -> set_multithreading_enabled:
@@ -167,7 +168,7 @@ class enforce_grad_layout_policy(ModeContext):
     def __enter__(self) -> None:
         layout_policy.enforced = self.mode
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         layout_policy.enforced = self.prev
 
     def clone(self) -> enforce_grad_layout_policy:
@@ -197,14 +198,14 @@ class preserved_version_counter(ModeContext):
 
     __module__ = "torch.autograd.grad_mode"
 
-    def __init__(self, tensors: Any) -> None:
+    def __init__(self, tensors: Tensor) -> None:
         self.tensors = tuple(tensors) if isinstance(tensors, (tuple, list)) else (tensors,)
         self.versions = tuple(tensor._version for tensor in self.tensors)
 
     def __enter__(self) -> None:
         """Nothing changes until the end."""
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         for tensor, version in zip(self.tensors, self.versions, strict=True):
             tensor._counter[0] = version
 
@@ -239,7 +240,7 @@ class set_grad_enabled(ModeContext):
     def __enter__(self) -> None:
         state.mode = state.mode.with_grad(self.mode)
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         state.mode = state.mode.with_grad(self.prev)
 
     def clone(self) -> set_grad_enabled:
@@ -258,7 +259,7 @@ class inference_mode(ModeContext):
 
     __module__ = "torch.autograd.grad_mode"
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: bool = True) -> Any:
         if isinstance(mode, bool):
             return object.__new__(cls)
         return cls()(mode)
@@ -271,7 +272,7 @@ class inference_mode(ModeContext):
         self._before = (mode.inference, mode.grad)
         state.mode = mode.with_inference(self.mode, not self.mode)
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         state.mode = state.mode.with_inference(*self._before)
 
     def clone(self) -> inference_mode:

@@ -140,7 +140,7 @@ class Node:
     def release(self) -> None:
         """Drop saved values after the node ran in a backward that does not retain the graph."""
 
-    def __call__(self, *grads: Any) -> Any:
+    def __call__(self, *grads: object) -> Any:
         """Run the node by hand on gradients of its outputs."""
         answers = tuple(self.apply(list(grads)))
         return answers[0] if len(answers) == 1 else answers

@@ -9,8 +9,10 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
+from .node import Node
 
-def sum_to_shape(grad: Any, shape: tuple[int, ...]) -> Any:
+
+def sum_to_shape(grad: TensorBase, shape: tuple[int, ...]) -> Any:
     """Return `grad` summed over the dimensions that broadcasting to its shape added or stretched."""
     have = grad.shape
     lead = len(have) - len(shape)
@@ -29,7 +31,7 @@ def expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return lead >= 0 and all(extent in (1, wanted) for extent, wanted in zip(shape, target[lead:], strict=True))
 
 
-def fit(grad: TensorBase, spec: Spec, node: Any, index: int) -> Any:
+def fit(grad: TensorBase, spec: Spec, node: Node, index: int) -> Any:
     """Return `grad`, which `node` gave for its input `index`, with the shape and dtype that `spec` describes.
 
     Raises torch's RuntimeError for shapes that do not broadcast and for another device.

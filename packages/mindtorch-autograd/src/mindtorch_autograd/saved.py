@@ -89,7 +89,7 @@ def _detached(tensor: TensorBase) -> TensorBase:
     return made
 
 
-def pack(tensor: TensorBase, number: int | None, node: Node | None = None) -> Any:
+def pack(tensor: TensorBase, number: int | None, node: Any = None) -> Any:
     """Return what `node` keeps of `tensor`; `number` is the output number when the node made it."""
     if tensor._sig.inference:
         raise RuntimeError(INFERENCE_TEXT)
@@ -103,7 +103,7 @@ def pack(tensor: TensorBase, number: int | None, node: Node | None = None) -> An
     return _packed(given, number, pack_hook, unpack_hook)
 
 
-def _packed(given: TensorBase, number: int | None, pack_hook: Any, unpack_hook: Any) -> Packed:
+def _packed(given: TensorBase, number: int | None, pack_hook: Any, unpack_hook: object) -> Packed:
     edge = gradient_edge(given) if number is None and given._sig.requires_grad else None
     counter, version = given._counter, given._counter[0]
     before = state.mode

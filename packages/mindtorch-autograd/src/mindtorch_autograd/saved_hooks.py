@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.typing import Tensor
 
 from .saved import hook_stack
 
@@ -33,7 +34,7 @@ class save_on_cpu(saved_tensors_hooks):
     """In the block, tensors saved for backward are kept in host memory and brought back when they are needed."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> tuple[Any, Any]:
+        def pack(tensor: Tensor) -> tuple[Any, Any]:
             if not pin_memory:
                 return tensor.device, tensor.cpu()
             packed = tensor.cpu().pin_memory() if tensor.device.type != "cpu" else tensor

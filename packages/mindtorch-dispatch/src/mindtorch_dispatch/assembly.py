@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+
 from .call import aten, call_matching, call_overload, make_form
 from .extend.dispatcher import TableKernel
 from .extend.overloads import overload_of
 from .interface.wiring import wired
+from .typing import Tensor
 
 
-def _copy_(target: Any, value: Any) -> Any:
+def _copy_(target: Tensor, value: Tensor) -> Any:
     return aten.copy_(target, value)
 
 
-def _copy_to(tensor: Any, device: Any) -> Any:
+def _copy_to(tensor: Tensor, device: Device | None) -> Any:
     return aten._to_copy(tensor, device=device)
 
 

@@ -23,7 +23,7 @@ from mindtorch_storage.storage.memory import no_memory_of
 from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
-from .arguments.bound import tensor_leaves
+from .arguments.bound import Bound, tensor_leaves
 from .arguments.description import PacketSignature, describe
 from .arguments.python_defaults import with_python_defaults
 from .execute.arrays import array_types, current, resolve
@@ -119,7 +119,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
         except (AttributeError, MemoryError) as error:
             return run_again(plan, args, error)
 
-    def keyed(*args: Any, **kwargs: Any) -> Any:
+    def keyed(*args: Any, **kwargs: object) -> Any:
         part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)  # type: ignore[misc]
         if part is None:
             return call(*args, **kwargs)
@@ -243,7 +243,9 @@ def _call_operator(
     return run_bound(bound, packet.plans, key)
 
 
-def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None) -> Any:
+def run_bound(
+    bound: Bound, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None = None
+) -> Any:
     """Plan a bound call, remember the plan under `key` when it may be, and run it, under `outer` if that is given."""
     mode = state.mode
     if key is not None or mode.function_override == NONE_OVERRIDE or not overrides.overloaded_arguments(bound.flat):
@@ -257,7 +259,7 @@ def run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | N
         state.mode, state.program_override = mode, program
 
 
-def _run_bound(bound: Any, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None) -> Any:
+def _run_bound(bound: Bound, plans: dict[Any, Any] | None, key: tuple[Any, ...] | None, outer: Mode | None) -> Any:
     plan = plan_call(bound)
     if state.mode.forward_ad:
         plan = hooks.forward(bound, plan)
@@ -349,7 +351,7 @@ def _bind_function(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _call_keyed(
-    called: Any,
+    called: object,
     packet: Packet,
     bind: Callable[..., Any],
     args: tuple[Any, ...],

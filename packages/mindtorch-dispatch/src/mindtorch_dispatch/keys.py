@@ -74,7 +74,7 @@ class DispatchKeySet:
                 mask |= 1 << DispatchKey(key)
         object.__setattr__(self, "mask", mask)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("DispatchKeySet is immutable")
 
     @classmethod

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch_storage.spec import Spec
+
 from .keys import DispatchKey, DispatchKeySet
 
 _FIELDS = (
@@ -65,7 +67,7 @@ class Mode:
         self.records = self.grad and not self.inference
         self._replaced: dict[tuple[Any, ...], Mode] = {}
 
-    def replace(self, **changes: Any) -> Mode:
+    def replace(self, **changes: object) -> Mode:
         """Return the interned mode that differs in `changes`."""
         key = tuple(changes.items())
         return self._replaced.get(key) or self._replace(key, changes)
@@ -144,7 +146,7 @@ many transforms of `torch.func` the program is inside of.
 """
 
 
-def fresh_signature(spec: Any, requires_grad: bool = False) -> Any:
+def fresh_signature(spec: Spec, requires_grad: bool = False) -> Any:
     """Return the signature of a new tensor of geometry `spec`: in inference mode that of an inference tensor."""
     if state.mode.inference:
         return spec.inference_tracked if requires_grad else spec.inference
@@ -152,7 +154,7 @@ def fresh_signature(spec: Any, requires_grad: bool = False) -> Any:
 
 
 @contextmanager
-def mode_set(**changes: Any) -> Iterator[None]:
+def mode_set(**changes: object) -> Iterator[None]:
     """Run the block under the current mode with `changes`, and put the old one back."""
     before = state.mode
     state.mode = before.replace(**changes)

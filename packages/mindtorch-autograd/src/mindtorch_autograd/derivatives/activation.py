@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Scalar, Tensor
 
 from ..derivative import derivative, joint
 from .numbers import conj
 from .pointwise import masked
 
 
-def tanh_backward_output(grad: Any, grad_output: Any, output: Any) -> Any:
+def tanh_backward_output(grad: Tensor, grad_output: Tensor, output: Tensor) -> Any:
     """Second derivative of tanh."""
     return conj(grad) * grad_output * conj(-2 * output)
 
 
-def gelu_second(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any:
+def gelu_second(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: str) -> Any:
     """Second derivative of gelu."""
     if approximate == "tanh":
         beta, kappa = math.sqrt(2 / math.pi), 0.044715
@@ -32,21 +34,27 @@ def gelu_second(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any
     return grad * grad_output * density * (2 - self * self)
 
 
-def silu_second(grad: Any, grad_output: Any, self: Any) -> Any:
+def silu_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Any:
     """Second derivative of silu."""
     gate = aten.sigmoid(self)
     first = gate * (1 - gate)
     return grad * grad_output * first * (2 + self * (1 - 2 * gate))
 
 
-def softplus_second(grad: Any, grad_output: Any, self: Any, beta: Any, threshold: Any) -> Any:
+def softplus_second(grad: Tensor, grad_output: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Any:
     """Second derivative of softplus."""
     gate = aten.sigmoid(self * beta)
     return masked(grad * grad_output * beta * gate * (1 - gate), aten.le(self * beta, threshold))
 
 
 def elu_second(
-    grad: Any, grad_output: Any, self_or_result: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool
+    grad: Tensor,
+    grad_output: Tensor,
+    self_or_result: Tensor,
+    alpha: Scalar,
+    scale: Scalar,
+    input_scale: Scalar,
+    is_result: bool,
 ) -> Any:
     """Second derivative of elu."""
     negative = aten.le(self_or_result, 0)
@@ -153,7 +161,7 @@ derivative(
 
 
 @joint("self", "weight")
-def prelu_grads(grad: Any, self: Any, weight: Any) -> Any:
+def prelu_grads(grad: Tensor, self: Tensor, weight: Tensor) -> Any:
     """Gradients of both inputs; the weight's is summed to its shape by the engine."""
     return aten._prelu_kernel_backward(grad, self, weight)
 
@@ -162,14 +170,14 @@ derivative("_prelu_kernel", prelu_grads, node="PreluKernelBackward0")
 derivative("glu", self=lambda grad, self, dim: aten.glu_backward(grad, self, dim))
 
 
-def mish_second(grad: Any, grad_output: Any, self: Any) -> Any:
+def mish_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Any:
     """Second derivative of mish."""
     gate = aten.sigmoid(self)
     bent = aten.tanh(aten.softplus(self))
     return grad * grad_output * (1 - bent * bent) * gate * (2 + self * (1 - gate) - 2 * self * bent * gate)
 
 
-def glu_second(grad: Any, grad_output: Any, self: Any, dim: int) -> Any:
+def glu_second(grad: Tensor, grad_output: Tensor, self: Tensor, dim: int) -> Any:
     """What `glu_backward` passes on to the input of `glu`."""
     first, second = aten.chunk(self, 2, dim)
     to_first, to_second = aten.chunk(grad, 2, dim)
@@ -180,7 +188,7 @@ def glu_second(grad: Any, grad_output: Any, self: Any, dim: int) -> Any:
     return aten.cat([for_first, for_second], dim)
 
 
-def glu_again(grad: Any, self: Any, dim: int) -> Any:
+def glu_again(grad: Tensor, self: Tensor, dim: int) -> Any:
     """What `glu_backward` passes on to its incoming gradient."""
     first, second = aten.chunk(self, 2, dim)
     to_first, to_second = aten.chunk(grad, 2, dim)
@@ -189,7 +197,7 @@ def glu_again(grad: Any, self: Any, dim: int) -> Any:
 
 
 @joint("grad_output", "self", "weight")
-def prelu_second(grads: Any, grad_output: Any, self: Any, weight: Any) -> Any:
+def prelu_second(grads: Sequence[Tensor], grad_output: Tensor, self: Tensor, weight: Tensor) -> Any:
     """Gradients of `_prelu_kernel_backward`."""
     positive = aten.gt(self, 0)
     to_self, to_weight = (0.0 if each is None else each for each in grads)

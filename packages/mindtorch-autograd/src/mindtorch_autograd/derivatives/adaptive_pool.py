@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 from .pool import no_gradient, taken
@@ -17,19 +20,21 @@ def _declare(dims: int) -> None:
         f"fractional_max_pool{dims}d",
     )
 
-    def of_average(grad: Any, self: Any) -> Any:
+    def of_average(grad: Tensor, self: Tensor) -> Any:
         return getattr(aten, f"{average}_backward")(grad, self)
 
-    def of_average_twice(grad: Any, grad_output_spec: Any) -> Any:
+    def of_average_twice(grad: Tensor, grad_output_spec: Spec) -> Any:
         return getattr(aten, average)(grad, list(grad_output_spec.shape[-dims:]))
 
-    def of_largest(grad: Any, self: Any, result1: Any) -> Any:
+    def of_largest(grad: Tensor, self: Tensor, result1: Tensor) -> Any:
         return getattr(aten, f"{largest}_backward")(grad, self, result1)
 
-    def of_fractional(grad: Any, self: Any, kernel_size: Any, output_size: Any, result1: Any) -> Any:
+    def of_fractional(
+        grad: Tensor, self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], result1: Tensor
+    ) -> Any:
         return getattr(aten, f"{fractional}_backward")(grad, self, kernel_size, output_size, result1)
 
-    def at_indices(grad: Any, indices: Any) -> Any:
+    def at_indices(grad: Tensor, indices: Tensor) -> Any:
         return taken(grad, indices, dims)
 
     derivative(average, self=of_average)
@@ -38,7 +43,7 @@ def _declare(dims: int) -> None:
     derivative(fractional, self=of_fractional, outputs=(0,))
     derivative(f"{largest}_backward {fractional}_backward", grad_output=at_indices, self=no_gradient)
 
-    def unpooled(tangent: Any, self: Any, *others: Any) -> Any:
+    def unpooled(tangent: object, self: Tensor, *others: object) -> Any:
         return getattr(aten, f"max_unpool{dims}d")(tangent, *others)
 
     # where several values go to one place, the gradient goes to each of them, but the tangent is the last one's

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 
 
 @joint("query", "key", "value")
 def flash(
-    grad: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    result0: Any,
-    result1: Any,
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    result0: Tensor,
+    result1: Tensor,
     dropout_p: float,
     is_causal: bool,
-    attn_mask: Any,
+    attn_mask: Tensor | None,
     scale: float | None,
 ) -> Any:
     """The three gradients from one kernel."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative
 from .matrices import adjoint, halved_diagonal, product
 
 
-def factor(grad: Any, upper: bool, result: Any) -> Any:
+def factor(grad: Tensor, upper: bool, result: Tensor) -> Any:
     """The gradient of the matrix from that of its factor, made Hermitian."""
     lower = adjoint(result) if upper else result
     given = adjoint(grad) if upper else grad
@@ -20,13 +21,13 @@ def factor(grad: Any, upper: bool, result: Any) -> Any:
     return (answer + adjoint(answer)) / 2
 
 
-def inverse(grad: Any, self: Any, upper: bool, result: Any) -> Any:
+def inverse(grad: Tensor, self: Tensor, upper: bool, result: Tensor) -> Any:
     """Gradient of `cholesky_inverse`."""
     common = product(result, grad + adjoint(grad), result)
     return -product(self, common) if upper else -product(common, self)
 
 
-def solve_factor(grad: Any, input2: Any, upper: bool, result: Any) -> Any:
+def solve_factor(grad: Tensor, input2: Tensor, upper: bool, result: Tensor) -> Any:
     """Gradient of the factor of `cholesky_solve`."""
     common = product(aten.cholesky_solve(grad, input2, upper), adjoint(result))
     common = common + adjoint(common)

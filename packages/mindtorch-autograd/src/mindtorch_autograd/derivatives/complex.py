@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 
 
 @joint("abs", "angle")
-def polar_grad(grad: Any, result: Any, needs: Any) -> tuple[Any, Any]:
+def polar_grad(grad: Tensor, result: Tensor, needs: Sequence[bool]) -> tuple[Any, Any]:
     """The parts of the gradient along and across the result."""
     radial = aten.real(grad * aten.conj(aten.sgn(result)))
     tangential = aten.real(grad * aten.conj(result * 1j))

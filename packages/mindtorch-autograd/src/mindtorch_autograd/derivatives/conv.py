@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..derivative import derivative, joint
 from .numbers import conj
@@ -12,16 +16,16 @@ from .numbers import conj
 
 @joint("input", "weight", "bias")
 def convolution(
-    grad: Any,
-    needs: Any,
-    input: Any,
-    weight: Any,
-    bias_spec: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    grad: Tensor,
+    needs: Sequence[bool],
+    input: Tensor,
+    weight: Tensor,
+    bias_spec: Spec | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
 ) -> Any:
     """The three gradients from one kernel."""
@@ -53,16 +57,16 @@ def _added(values: list[Any]) -> Any:
 
 @joint("grad_output", "input", "weight")
 def convolution_twice(
-    grads: Any,
-    needs: Any,
-    grad_output: Any,
-    input: Any,
-    weight: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    grads: Sequence[Tensor],
+    needs: Sequence[bool],
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
 ) -> Any:
     """Every gradient of a convolution is linear in the gradient and in one other operand, and is one again."""
@@ -70,10 +74,10 @@ def convolution_twice(
     settings = (stride, padding, dilation, transposed, output_padding, groups)
     outer_conj = conj(grad_output)
 
-    def forward(x: Any, w: Any) -> Any:
+    def forward(x: Tensor, w: object) -> Any:
         return aten.convolution(x, w, None, *settings)
 
-    def backward(x: Any, w: Any, place: int) -> Any:
+    def backward(x: TensorBase, w: object, place: int) -> Any:
         mask = [place == number for number in range(3)]
         return aten.convolution_backward(outer_conj, x, w, None, *settings, mask)[place]
 
@@ -94,7 +98,7 @@ def convolution_twice(
 
 
 @joint("self", "weight", "bias")
-def conv_tbc(grad: Any, self: Any, weight: Any, bias: Any, pad: int) -> Any:
+def conv_tbc(grad: Tensor, self: Tensor, weight: Tensor, bias: Tensor, pad: int) -> Any:
     """`conv_tbc`."""
     return aten.conv_tbc_backward(grad, self, weight, bias, pad)
 

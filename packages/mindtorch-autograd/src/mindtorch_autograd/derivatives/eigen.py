@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 from .matrices import adjoint, column, diagonal, product, row, with_diagonal
@@ -16,7 +19,7 @@ _PHASE = (
 )
 
 
-def _differences(values: Any) -> Any:
+def _differences(values: object) -> Any:
     """Return the differences of all pairs, 1 on the diagonal."""
     pairs = row(values) - column(values)
     return with_diagonal(pairs, aten.ones_like(values))
@@ -31,7 +34,7 @@ def _check_phase(turning: Any, name: str, what: str) -> None:
         raise RuntimeError(f"{name}: " + _PHASE.format(what=what))
 
 
-def eigh(grads: Any, compute_v: bool, result0: Any, result1: Any) -> Any:
+def eigh(grads: Sequence[Tensor], compute_v: bool, result0: Tensor, result1: Tensor) -> Any:
     """`_linalg_eigh`: the vectors turn by what the values lie apart."""
     grad_values, grad_vectors = grads
     if not compute_v:
@@ -53,7 +56,7 @@ def _as(values: Any, like: Any) -> Any:
     return values if values.dtype is like.dtype else aten._to_copy(values, dtype=like.dtype)
 
 
-def eig(grads: Any, self_spec: Any, result0: Any, result1: Any) -> Any:
+def eig(grads: Sequence[Tensor], self_spec: Spec, result0: Tensor, result1: Tensor) -> Any:
     """`linalg_eig`; the gradient of a real matrix is real."""
     grad_values, grad_vectors = grads
     if grad_vectors is None:
@@ -68,17 +71,17 @@ def eig(grads: Any, self_spec: Any, result0: Any, result1: Any) -> Any:
     return answer if self_spec.dtype.is_complex else aten.real(answer)
 
 
-def _outside(grad: Any, values: Any, vectors: Any) -> Any:
+def _outside(grad: Tensor, values: object, vectors: object) -> Any:
     """Return what moves columns out of the space they span, by the size of their values."""
     scaled = grad / row(values)
     return scaled - product(vectors, product(adjoint(vectors), scaled))
 
 
-def _skew(matrix: Any) -> Any:
+def _skew(matrix: Tensor) -> Any:
     return matrix - adjoint(matrix)
 
 
-def _core(grad_u: Any, grad_s: Any, grad_v: Any, left: Any, values: Any, right: Any) -> Any:
+def _core(grad_u: object, grad_s: object, grad_v: object, left: Any, values: Any, right: object) -> Any:
     """Return the gradient in the basis of the singular vectors."""
     squares = _differences(values * values)
     turn_u = None if grad_u is None else _skew(product(adjoint(left), grad_u))
@@ -97,7 +100,7 @@ def _core(grad_u: Any, grad_s: Any, grad_v: Any, left: Any, values: Any, right: 
     return core
 
 
-def svd(grads: Any, result0: Any, result1: Any, result2: Any) -> Any:
+def svd(grads: Sequence[Tensor], result0: Tensor, result1: Tensor, result2: Tensor) -> Any:
     """`_linalg_svd`."""
     grad_u, grad_s, grad_v = grads
     values, inner = result1, result1.shape[-1]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import NON_DIFFERENTIABLE, derivative
 
 
-def dense_twice(grad: Any, indices: Any, padding_idx: int) -> Any:
+def dense_twice(grad: Tensor, indices: Tensor, padding_idx: int) -> Any:
     """Gradient of `embedding_dense_backward`: the rows again, zero at the padding."""
     rows = aten.index_select(grad, 0, aten.reshape(indices, [-1]))
     rows = aten.reshape(rows, [*indices.shape, rows.shape[-1]])
@@ -19,18 +21,18 @@ def dense_twice(grad: Any, indices: Any, padding_idx: int) -> Any:
 
 
 def bag_weight(
-    grad: Any,
-    weight_spec: Any,
-    indices: Any,
-    offsets: Any,
+    grad: Tensor,
+    weight_spec: Spec,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool,
     mode: int,
     sparse: bool,
-    per_sample_weights: Any,
+    per_sample_weights: Tensor | None,
     padding_idx: int,
-    result1: Any,
-    result2: Any,
-    result3: Any,
+    result1: Tensor,
+    result2: Tensor,
+    result3: Tensor,
 ) -> Any:
     """Gradient of the table of a bag."""
     return aten._embedding_bag_backward(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import NON_DIFFERENTIABLE, derivative
 from .reduce import evenly, shared
 
 
-def selected(grad: Any, self_spec: Any, dim: int, keepdim: bool, result1: Any) -> Any:
+def selected(grad: Tensor, self_spec: Spec, dim: int, keepdim: bool, result1: Tensor) -> Any:
     """The gradient at the chosen index along `dim`, zero elsewhere."""
     if not keepdim and self_spec.ndim:
         grad, result1 = aten.unsqueeze(grad, dim), aten.unsqueeze(result1, dim)
     return aten.scatter(aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad)
 
 
-def aminmax(grads: Any, self: Any, dim: int | None, keepdim: bool, result0: Any, result1: Any) -> Any:
+def aminmax(
+    grads: Sequence[Tensor], self: Tensor, dim: int | None, keepdim: bool, result0: Tensor, result1: Tensor
+) -> Any:
     """Shares of both gradients."""
     total = None
     for grad, result in zip(grads, (result0, result1), strict=True):

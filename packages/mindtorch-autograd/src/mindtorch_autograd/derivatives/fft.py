@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 
 
-def r2c_grad(grad: Any, self_spec: Any, dim: Any, normalization: int, onesided: bool) -> Any:
+def r2c_grad(grad: Tensor, self_spec: Spec, dim: Sequence[int], normalization: int, onesided: bool) -> Any:
     """The real part of the inverse transform, missing frequencies zero."""
     if onesided:
         last = dim[-1] % grad.ndim
@@ -21,7 +24,7 @@ def r2c_grad(grad: Any, self_spec: Any, dim: Any, normalization: int, onesided: 
     return aten.real(aten._fft_c2c(grad, dim, normalization, False))
 
 
-def c2r_grad(grad: Any, dim: Any, normalization: int) -> Any:
+def c2r_grad(grad: Tensor, dim: Sequence[int], normalization: int) -> Any:
     """The transform of the gradient; frequencies that stand for two count twice."""
     result = aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mindtorch_autograd.derivative import derivative
 from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative
 
 derivative(
     "im2col",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 
 
-def block_diag(grad: Any, tensors_spec: Any) -> list[Any]:
+def block_diag(grad: Tensor, tensors_spec: Sequence[Spec]) -> list[Any]:
     """Each block's part of the gradient."""
     row = column = 0
     parts = []

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.dtype import int64
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
@@ -16,7 +17,7 @@ Tap = tuple[list[Any], Any]
 """Positions per dimension, and the weight of what is there."""
 
 
-def sample(input: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
+def sample(input: Tensor, grid: Tensor, mode: int, padding: int, align: bool) -> Any:
     """Return what `grid_sampler_2d` and `grid_sampler_3d` return."""
     spatial = list(input.shape)[2:]
     batch, channels = list(input.shape)[:2]
@@ -37,12 +38,12 @@ def sample(input: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
     return aten.reshape(total, [batch, channels, *list(grid.shape)[1:-1]])
 
 
-def _place(coordinate: Any, extent: int, align: bool) -> Any:
+def _place(coordinate: Tensor, extent: int, align: bool) -> Any:
     """Return where coordinates in [-1, 1] lie in the input."""
     return (coordinate + 1) / 2 * (extent - 1) if align else ((coordinate + 1) * extent - 1) / 2
 
 
-def _padded(place: Any, extent: int, padding: int, align: bool) -> Any:
+def _padded(place: Tensor, extent: int, padding: int, align: bool) -> Any:
     """Return places brought into the input as `padding` says; piecewise they move as fast as before, or not at all."""
     if padding == ZEROS:
         return place
@@ -55,7 +56,7 @@ def _padded(place: Any, extent: int, padding: int, align: bool) -> Any:
     return value + factor * (place - start)
 
 
-def _reflected(place: Any, extent: int, align: bool) -> tuple[Any, Any]:
+def _reflected(place: Tensor, extent: int, align: bool) -> tuple[Any, Any]:
     """Return places reflected at the borders, and the sign with which they move."""
     low, high = (0, 2 * (extent - 1)) if align else (-1, 2 * extent - 1)
     if low == high:
@@ -100,13 +101,13 @@ def _cubic(places: Sequence[Any], spatial: Sequence[int], padding: int, align: b
         yield index, weight
 
 
-def _cubic_weights(share: Any) -> list[Any]:
+def _cubic_weights(share: Tensor) -> list[Any]:
     a = -0.75
 
-    def far(x: Any) -> Any:
+    def far(x: Tensor) -> Any:
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
-    def near(x: Any) -> Any:
+    def near(x: Tensor) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
     return [far(share + 1), near(share), near(1 - share), far(2 - share)]

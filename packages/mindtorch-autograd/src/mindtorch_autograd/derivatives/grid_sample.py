@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set, state
+from mindtorch_dispatch.typing import Tensor
 
 from ..backward import grad as reverse_grad
 from ..derivative import derivative, joint
@@ -16,7 +18,13 @@ from .grid_composed import sample
 def _sample(dims: int) -> Any:
     @joint("input", "grid")
     def formula(
-        grad: Any, needs: Any, input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
+        grad: Tensor,
+        needs: Sequence[bool],
+        input: Tensor,
+        grid: Tensor,
+        interpolation_mode: int,
+        padding_mode: int,
+        align_corners: bool,
     ) -> Any:
         backward = getattr(aten, f"grid_sampler_{dims}d_backward")
         return backward(grad, input, grid, interpolation_mode, padding_mode, align_corners, list(needs))
@@ -26,11 +34,11 @@ def _sample(dims: int) -> Any:
 
 @joint("grad_output", "input", "grid")
 def sample_twice(
-    grads: Any,
-    needs: Any,
-    grad_output: Any,
-    input: Any,
-    grid: Any,
+    grads: Sequence[Tensor],
+    needs: Sequence[bool],
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
@@ -61,7 +69,7 @@ def sample_twice(
     return tuple(answers)
 
 
-def _stand_in(tensor: Any, recording: bool) -> Any:
+def _stand_in(tensor: Tensor, recording: bool) -> Any:
     """Return what gradients can be taken of: a view of the tensor where its history matters, else a leaf."""
     if recording and tensor.requires_grad:
         return aten.alias(tensor)

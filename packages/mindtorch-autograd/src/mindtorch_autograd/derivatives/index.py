@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 from .view import zeros_of
 
 
-def index_grad(grad: Any, self_spec: Any, indices: Any) -> Any:
+def index_grad(grad: Tensor, self_spec: Spec, indices: Sequence[Tensor | None]) -> Any:
     """The gradient added into zeros at the positions."""
     return aten.index_put.default(zeros_of(grad, self_spec), indices, grad, True)
 
 
-def index_put_self(grad: Any, indices: Any, accumulate: bool, values_spec: Any) -> Any:
+def index_put_self(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool, values_spec: Spec) -> Any:
     """The gradient, zero where values were written."""
     if accumulate:
         return grad
     return aten.index_put.default(grad, indices, aten.zeros([], dtype=grad.dtype, device=grad.device), False)
 
 
-def index_dim_self(grad: Any, dim: int, index: Any) -> Any:
+def index_dim_self(grad: Tensor, dim: int, index: Tensor) -> Any:
     """The gradient, zero in the written rows."""
     return aten.index_fill(grad, dim, index, 0)
 
 
-def take_rows(grad: Any, dim: int, index: Any, source_spec: Any) -> Any:
+def take_rows(grad: Tensor, dim: int, index: Tensor, source_spec: Spec) -> Any:
     """The written rows' gradient, in the source's shape."""
     rows = aten.index_select(grad, dim, index)
     return rows if source_spec.ndim == grad.dim() else aten.reshape(rows, list(source_spec.shape))
 
 
-def put_self(grad: Any, index: Any, accumulate: bool, source_spec: Any) -> Any:
+def put_self(grad: Tensor, index: Tensor, accumulate: bool, source_spec: Spec) -> Any:
     """The gradient, zero where elements were written."""
     if accumulate:
         return grad

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import wrap_dim
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 from .view import reach
 
 
-def cat_grad(grad: Any, tensors_spec: Any, dim: int) -> Any:
+def cat_grad(grad: Tensor, tensors_spec: Sequence[Spec], dim: int) -> Any:
     """Each tensor's part of the gradient."""
     parts: list[Any] = []
     ndim = grad.dim()
@@ -26,7 +29,7 @@ def cat_grad(grad: Any, tensors_spec: Any, dim: int) -> Any:
     return parts
 
 
-def repeat_grad(grad: Any, self_spec: Any, repeats: Any) -> Any:
+def repeat_grad(grad: Tensor, self_spec: Spec, repeats: Sequence[int]) -> Any:
     """The copies' gradients added up."""
     shape: list[int] = []
     summed: list[int] = []
@@ -73,7 +76,12 @@ derivative(
 
 
 def as_strided_twice(
-    grad: Any, input_sizes: Any, input_strides: Any, size: Any, stride: Any, storage_offset: int
+    grad: Tensor,
+    input_sizes: Sequence[int],
+    input_strides: Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int,
 ) -> Any:
     """The gradient laid out in memory as the input, elements that share a place averaged, seen through the view.
 
@@ -94,7 +102,7 @@ derivative("diag_embed", self=lambda grad, offset, dim1, dim2: aten.diagonal(gra
 derivative("rot90", self=lambda grad, k, dims: aten.rot90(grad, -k, dims))
 
 
-def _empty_like_source(grad: Any, src_spec: Any) -> Any:
+def _empty_like_source(grad: Tensor, src_spec: Spec) -> Any:
     return aten.zeros(list(src_spec.shape), dtype=grad.dtype, device=grad.device)
 
 
@@ -120,7 +128,12 @@ derivative(
 
 
 def as_strided_scatter_self(
-    grad: Any, self_spec: Any, src_spec: Any, size: Any, stride: Any, storage_offset: Any
+    grad: Tensor,
+    self_spec: Spec,
+    src_spec: Spec,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None,
 ) -> Any:
     """The gradient, zero where the source was written."""
     kept = aten.new_empty_strided(grad, list(self_spec.shape), list(self_spec.stride))
@@ -128,7 +141,9 @@ def as_strided_scatter_self(
     return aten.as_strided_scatter(kept, _empty_like_source(grad, src_spec), size, stride, storage_offset)
 
 
-def as_strided_scatter_src(grad: Any, self_spec: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+def as_strided_scatter_src(
+    grad: Tensor, self_spec: Spec, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
+) -> Any:
     """The gradient of the written elements."""
     kept = aten.new_empty_strided(grad, list(self_spec.shape), list(self_spec.stride))
     kept.copy_(grad)

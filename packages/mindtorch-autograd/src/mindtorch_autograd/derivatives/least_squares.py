@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 from .matrices import adjoint, column, product, row
@@ -12,7 +14,7 @@ from .pseudo_inverse import pseudo_inverse
 
 
 @joint("self", "b")
-def lstsq(grads: Any, needs: Any, self: Any, b: Any, result0: Any) -> Any:
+def lstsq(grads: Sequence[Tensor], needs: Sequence[bool], self: Tensor, b: Tensor, result0: Tensor) -> Any:
     """`linalg_lstsq`: of the solution as the pseudo-inverse gives it, and of the residuals."""
     vector = len(self.shape) - len(b.shape) == 1
     right = column(b) if vector else b

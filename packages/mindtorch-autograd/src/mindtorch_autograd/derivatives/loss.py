@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_autograd.derivative import ZERO, derivative
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
+from ..derivative import ZERO, derivative
 from .pointwise import masked
 
 _MEAN = 1
 
 
-def share(value: Any, reduction: int, *operands: Any) -> Any:
+def share(value: Tensor, reduction: int, *operands: object) -> Any:
     """Divide by the number of elements of the broadcast operands where the loss was their mean."""
     if reduction != _MEAN:
         return value
@@ -28,24 +29,26 @@ def _broadcast_numel(operands: tuple[Any, ...]) -> int:
     return numel
 
 
-def smooth_curvature(self: Any, target: Any, beta: float) -> Any:
+def smooth_curvature(self: Tensor, target: Tensor, beta: float) -> Any:
     """Second derivative of `smooth_l1_loss`."""
     inside = aten.lt(aten.abs(self - target), beta)
     return masked(aten.ones_like(self - target) / (beta or 1.0), inside)
 
 
-def huber_curvature(self: Any, target: Any, delta: float) -> Any:
+def huber_curvature(self: Tensor, target: Tensor, delta: float) -> Any:
     """Second derivative of `huber_loss`."""
     return masked(aten.ones_like(self - target), aten.lt(aten.abs(self - target), delta))
 
 
-def entropy_target(grad: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+def entropy_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Any:
     """Gradient of `binary_cross_entropy` with respect to the target."""
     slope = grad * (aten.log(1.0 - self) - aten.log(self))
     return share(slope if weight is None else slope * weight, reduction, target)
 
 
-def entropy_curvature(grad: Any, grad_output: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+def entropy_curvature(
+    grad: Tensor, grad_output: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> Any:
     """Second derivative of `binary_cross_entropy` with respect to the input."""
     product = aten.clamp_min(self * (1 - self), 1e-12)
     curve = (self * self - 2 * self * target + target) / (product * product)
@@ -53,13 +56,15 @@ def entropy_curvature(grad: Any, grad_output: Any, self: Any, target: Any, weigh
     return share(curve if weight is None else curve * weight, reduction, target)
 
 
-def entropy_again(grad: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+def entropy_again(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Any:
     """What `binary_cross_entropy_backward` passes on to its incoming gradient."""
     slope = grad * (self - target) / aten.clamp_min((1 - self) * self, 1e-12)
     return share(slope if weight is None else slope * weight, reduction, target)
 
 
-def logits_input(grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+def logits_input(
+    grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int
+) -> Any:
     """Gradient of `binary_cross_entropy_with_logits` with respect to the logits."""
     if pos_weight is None:
         slope = (aten.sigmoid(self) - target) * grad
@@ -70,7 +75,9 @@ def logits_input(grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any
     return share(slope, reduction, self, target, weight, pos_weight)
 
 
-def logits_target(grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+def logits_target(
+    grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int
+) -> Any:
     """Gradient of `binary_cross_entropy_with_logits` with respect to the target."""
     if pos_weight is None:
         slope = -self * grad

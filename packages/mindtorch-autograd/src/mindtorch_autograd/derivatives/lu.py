@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.matrices import is_vector_rhs
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.finfo import finfo
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative, joint
 from .matrices import adjoint, column, diagonal, product
 from .numbers import conj
 
 
-def _sum(first: Any, second: Any) -> Any:
+def _sum(first: Tensor | None, second: Tensor | None) -> Any:
     return second if first is None else first if second is None else first + second
 
 
-def _lower_solve(factor: Any, right: Any, **how: Any) -> Any:
+def _lower_solve(factor: object, right: object, **how: object) -> Any:
     return aten.linalg_solve_triangular(factor, right, **how)
 
 
-def _square(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any) -> Any:
+def _square(grad_lower: Tensor | None, grad_upper: Tensor | None, lower: Tensor, upper: Tensor) -> Any:
     middle = None if grad_lower is None else aten.tril(product(adjoint(lower), grad_lower), -1)
     middle = _sum(middle, None if grad_upper is None else aten.triu(product(grad_upper, adjoint(upper))))
     middle = _lower_solve(adjoint(upper), middle, upper=False, left=False)
     return _lower_solve(adjoint(lower), middle, upper=True, unitriangular=True)
 
 
-def _wide(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any, rows: int) -> Any:
+def _wide(grad_lower: Tensor | None, grad_upper: Tensor | None, lower: Tensor, upper: Tensor, rows: int) -> Any:
     rest = upper.shape[-1] - rows
     middle = None if grad_lower is None else product(adjoint(lower), grad_lower)
     if grad_upper is not None:
@@ -43,7 +46,7 @@ def _wide(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any, rows: int) -
     return result if grad_upper is not None else aten.constant_pad_nd(result, [0, rest])
 
 
-def _tall(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any, columns: int) -> Any:
+def _tall(grad_lower: Tensor | None, grad_upper: Tensor | None, lower: Tensor, upper: Tensor, columns: int) -> Any:
     rest = lower.shape[-2] - columns
     middle = None if grad_upper is None else product(grad_upper, adjoint(upper))
     if grad_lower is not None:
@@ -62,7 +65,9 @@ def _tall(grad_lower: Any, grad_upper: Any, lower: Any, upper: Any, columns: int
     return result if grad_lower is not None else aten.constant_pad_nd(result, [0, 0, 0, rest])
 
 
-def factors_backward(grad_lower: Any, grad_upper: Any, permutation: Any, lower: Any, upper: Any) -> Any:
+def factors_backward(
+    grad_lower: Tensor | None, grad_upper: Tensor | None, permutation: object, lower: Tensor, upper: Tensor
+) -> Any:
     """The gradient of a matrix from those of its factors; either may be missing."""
     if grad_lower is None and grad_upper is None:
         return None
@@ -76,14 +81,14 @@ def factors_backward(grad_lower: Any, grad_upper: Any, permutation: Any, lower: 
     return product(permutation, answer)
 
 
-def lu_factor(grad: Any, result0: Any, result1: Any) -> Any:
+def lu_factor(grad: Tensor, result0: Tensor, result1: Tensor) -> Any:
     """`linalg_lu_factor_ex`."""
     inner = min(result0.shape[-2:])
     permutation, lower, upper = aten.lu_unpack(result0, result1)
     return factors_backward(aten.narrow(grad, -1, 0, inner), aten.narrow(grad, -2, 0, inner), permutation, lower, upper)
 
 
-def unpack(grads: Any, LU_data_spec: Any) -> Any:
+def unpack(grads: Any, LU_data_spec: Spec) -> Any:
     """`lu_unpack`: the gradients of both factors in one matrix."""
     rows, columns = LU_data_spec.shape[-2:]
     inner = min(rows, columns)
@@ -92,7 +97,7 @@ def unpack(grads: Any, LU_data_spec: Any) -> Any:
     return _sum(lower, upper)
 
 
-def solve_factors(grad: Any, LU: Any, pivots: Any, left: bool, adjoint_: bool, result: Any) -> Any:
+def solve_factors(grad: Tensor, LU: object, pivots: Tensor, left: bool, adjoint_: bool, result: Tensor) -> Any:
     """Gradient of the factors of `linalg_lu_solve`."""
     permutation, lower, upper = aten.lu_unpack(LU, pivots)
     if left != adjoint_:
@@ -108,7 +113,16 @@ def solve_factors(grad: Any, LU: Any, pivots: Any, left: bool, adjoint_: bool, r
 
 
 @joint("A", "B")
-def solve(grad: Any, needs: Any, A: Any, B_spec: Any, left: bool, result0: Any, result1: Any, result2: Any) -> Any:
+def solve(
+    grad: Tensor,
+    needs: Sequence[bool],
+    A: Tensor,
+    B_spec: Spec,
+    left: bool,
+    result0: Tensor,
+    result1: Tensor,
+    result2: Tensor,
+) -> Any:
     """`_linalg_solve_ex`."""
     vector = is_vector_rhs(A, B_spec)
     given = column(grad) if vector else grad
@@ -123,7 +137,7 @@ def solve(grad: Any, needs: Any, A: Any, B_spec: Any, left: bool, result0: Any, 
     return matrix, (aten.squeeze(right, -1) if vector else right) if needs[1] else None
 
 
-def _adjoint_solve(A: Any, factors: Any, pivots: Any, values: Any) -> Any:
+def _adjoint_solve(A: Tensor, factors: Tensor, pivots: Tensor, values: Tensor) -> Any:
     """Return the inverse of the adjoint times a multiple of the identity per matrix."""
     right = aten.diag_embed(aten.expand(column(values), list(pivots.shape)))
     if state.mode.grad:
@@ -131,7 +145,7 @@ def _adjoint_solve(A: Any, factors: Any, pivots: Any, values: Any) -> Any:
     return aten.linalg_lu_solve(factors, pivots, right, adjoint=True)
 
 
-def det(grad: Any, A: Any, result0: Any, result1: Any, result2: Any) -> Any:
+def det(grad: Tensor, A: Tensor, result0: Tensor, result1: Tensor, result2: Tensor) -> Any:
     """`_linalg_det`; a zero on the diagonal of the factors is nudged, because the gradient exists there too."""
     zero = aten.eq(diagonal(result1), 0.0)
     least = finfo(result1.dtype.to_real()).eps
@@ -141,14 +155,14 @@ def det(grad: Any, A: Any, result0: Any, result1: Any, result2: Any) -> Any:
     return _adjoint_solve(A, nudged, result2, grad * conj(size))
 
 
-def sign_of(pivots: Any) -> Any:
+def sign_of(pivots: Tensor) -> Any:
     """Return 1 or -1 per matrix: the sign of its row exchanges."""
     at = aten.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype)
     moved = aten.sum(aten.ne(pivots, at), [-1])
     return 1 - 2 * aten.remainder(moved, 2)
 
 
-def slogdet(grads: Any, A: Any, result0: Any, result2: Any, result3: Any) -> Any:
+def slogdet(grads: Sequence[Tensor | None], A: Tensor, result0: Tensor, result2: Tensor, result3: Tensor) -> Any:
     """`_linalg_slogdet`; the sign of a complex determinant turns with the imaginary part."""
     value = grads[1]
     if grads[0] is not None and A.dtype.is_complex:
@@ -168,7 +182,7 @@ derivative(
 derivative("lu_unpack", LU_data=unpack, outputs=(1, 2))
 
 
-def _solve_factors(grad: Any, LU: Any, pivots: Any, left: bool, adjoint: bool, result: Any) -> Any:
+def _solve_factors(grad: Tensor, LU: Tensor, pivots: Tensor, left: bool, adjoint: bool, result: Tensor) -> Any:
     return solve_factors(grad, LU, pivots, left, adjoint, result)
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from ..derivative import derivative
 from .view import zeros_of
 
 
-def masked_select_grad(grad: Any, self_spec: Any, mask: Any) -> Any:
+def masked_select_grad(grad: Tensor, self_spec: Spec, mask: Tensor) -> Any:
     """The gradient back at the places the mask holds."""
     zeros = zeros_of(grad, self_spec)
     shape = list(broadcast_shapes(self_spec.shape, mask.shape))
     return aten.masked_scatter(aten.expand(zeros, shape), mask, grad)
 
 
-def masked_scatter_source(grad: Any, mask: Any, source_spec: Any) -> Any:
+def masked_scatter_source(grad: Tensor, mask: Tensor, source_spec: Spec) -> Any:
     """The gradient at the places the mask holds, in the source's shape; unused elements get zero."""
     chosen = aten.masked_select(grad, mask)
     missing = source_spec.numel - chosen.numel()

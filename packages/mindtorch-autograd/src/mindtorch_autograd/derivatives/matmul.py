@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative, joint
@@ -15,31 +17,39 @@ def _column_major(spec: Spec) -> bool:
     return spec.stride[0] == 1 and spec.stride[1] == spec.shape[0]
 
 
-def mm_first(grad: Any, first: Spec, second: Any, alpha: Any = 1) -> Any:
+def mm_first(grad: Tensor, first: Spec, second: Tensor, alpha: float = 1) -> Any:
     """Gradient of the left matrix, in the layout that matrix has: the one of `weight.t()` then transposes to dense."""
     if _column_major(first):
         return scaled(aten.t(aten.mm(conj(second), aten.t(grad))), alpha)
     return scaled(aten.mm(grad, aten.t(conj(second))), alpha)
 
 
-def mm_second(grad: Any, first: Any, second: Spec, alpha: Any = 1) -> Any:
+def mm_second(grad: Tensor, first: Tensor, second: Spec, alpha: float = 1) -> Any:
     """Gradient of the right matrix, in the layout that matrix has."""
     if _column_major(second):
         return scaled(aten.t(aten.mm(aten.t(grad), conj(first))), alpha)
     return scaled(aten.mm(aten.t(conj(first)), grad), alpha)
 
 
-def _adjoint(matrix: Any) -> Any:
+def _adjoint(matrix: Tensor) -> Any:
     return aten.transpose(conj(matrix), -2, -1)
 
 
-def _spread(grad: Any, count: int) -> Any:
+def _spread(grad: Tensor, count: int) -> Any:
     return aten.expand(aten.unsqueeze(grad, 0), (count, *grad.shape))
 
 
 @joint("i1", "i2", "i3")
 def trilinear(
-    grad: Any, needs: Any, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
+    grad: Tensor,
+    needs: Sequence[bool],
+    i1: Tensor,
+    i2: Tensor,
+    i3: Tensor,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
 ) -> Any:
     """The gradient takes the operand's place, what was summed is now inserted."""
     return (

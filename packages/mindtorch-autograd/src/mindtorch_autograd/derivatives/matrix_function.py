@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative
 from .matrices import adjoint
 
 
-def exponential(grad: Any, self: Any) -> Any:
+def exponential(grad: Tensor, self: Tensor) -> Any:
     """The derivative of the exponential is a block of the exponential of a matrix of twice the size."""
     turned, size = adjoint(self), self.shape[-1]
     upper = aten.cat([turned, grad], -1)

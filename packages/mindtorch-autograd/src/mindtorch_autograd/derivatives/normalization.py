@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Scalar, Tensor
 
 from ..derivative import derivative, joint
 from .numbers import conj
 
 
-def _standard_backward(grad: Any, input: Any, dims: list[int], weight: Any, eps: float, train_stats: Any = None) -> Any:
+def _standard_backward(
+    grad: Tensor,
+    input: Tensor,
+    dims: list[int],
+    weight: Tensor | None,
+    eps: float,
+    train_stats: Sequence[Tensor] | None = None,
+) -> Any:
     """Return the input's gradient and the standardized input, by ops that can be differentiated again."""
     if train_stats is None:
         centred = input - aten.mean(input, dims, True)
@@ -27,21 +36,21 @@ def _standard_backward(grad: Any, input: Any, dims: list[int], weight: Any, eps:
     return rstd * (weighted - mean - standard * along), standard
 
 
-def _summed(value: Any, dims: list[int], shape: Any) -> Any:
+def _summed(value: object, dims: list[int], shape: Sequence[int]) -> Any:
     return aten.reshape(aten.sum(value, dims) if dims else value, shape)
 
 
 @joint("input", "weight", "bias")
 def layer_norm(
-    grad: Any,
-    needs: Any,
-    input: Any,
-    normalized_shape: Any,
-    weight: Any,
-    bias: Any,
+    grad: Tensor,
+    needs: Sequence[bool],
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
     eps: float,
-    result1: Any,
-    result2: Any,
+    result1: Tensor,
+    result2: Tensor,
 ) -> Any:
     """`native_layer_norm`."""
     if not state.mode.grad:
@@ -58,17 +67,17 @@ def layer_norm(
 
 @joint("input", "weight", "bias")
 def group_norm(
-    grads: Any,
-    needs: Any,
-    input: Any,
-    weight: Any,
+    grads: Sequence[Tensor],
+    needs: Sequence[bool],
+    input: Tensor,
+    weight: Tensor | None,
     N: int,
     C: int,
     HxW: int,
     group: int,
     eps: float,
-    result1: Any,
-    result2: Any,
+    result1: Tensor,
+    result2: Tensor,
 ) -> Any:
     """`native_group_norm`; the statistics have gradients too."""
     grad = grads[0]
@@ -94,16 +103,16 @@ def group_norm(
 
 @joint("input", "weight", "bias")
 def batch_norm(
-    grad: Any,
-    needs: Any,
-    input: Any,
-    weight: Any,
-    running_mean: Any,
-    running_var: Any,
+    grad: Tensor,
+    needs: Sequence[bool],
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     training: bool,
     eps: float,
-    result1: Any,
-    result2: Any,
+    result1: Tensor,
+    result2: Tensor,
 ) -> Any:
     """`native_batch_norm`."""
     if not state.mode.grad:
@@ -120,7 +129,7 @@ def batch_norm(
     return answer, needs[1] and aten.sum(grad * standard, dims), needs[2] and aten.sum(grad, dims)
 
 
-def renorm(grad: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+def renorm(grad: Tensor, self: Tensor, p: Scalar, dim: int, maxnorm: Scalar) -> Any:
     """The gradient where nothing was scaled, the one of the scaled value elsewhere."""
     dims = [axis for axis in range(len(self.shape)) if axis != dim % len(self.shape)]
     norm = aten.linalg_vector_norm(self, p, dims, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase
 
 
@@ -15,7 +16,7 @@ def conj(value: Any) -> Any:
     return value.conjugate() if isinstance(value, complex) else value
 
 
-def scaled(grad: Any, factor: Any) -> Any:
+def scaled(grad: Tensor, factor: float) -> Any:
     """Return `grad * conj(factor)`, and `grad` itself for factor 1."""
     return grad if factor == 1 else grad * conj(factor)
 
@@ -23,7 +24,7 @@ def scaled(grad: Any, factor: Any) -> Any:
 def not_implemented(what: str) -> Callable[[Any], Any]:
     """Return a formula that raises torch's error for a derivative torch does not have either."""
 
-    def formula(grad: Any) -> Any:
+    def formula(grad: Tensor) -> Any:
         raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
     return formula

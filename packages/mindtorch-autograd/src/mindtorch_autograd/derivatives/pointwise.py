@@ -6,18 +6,19 @@ import math
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor, TensorOrScalar
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..derivative import derivative
 from .numbers import conj, scaled
 
 
-def masked(grad: Any, mask: Any) -> Any:
+def masked(grad: Tensor, mask: Tensor | None) -> Any:
     """Return `grad` where `mask` holds, zero elsewhere."""
     return aten.where(mask, grad, 0)
 
 
-def pow_self(grad: Any, self: Any, exponent: Any) -> Any:
+def pow_self(grad: Tensor, self: Tensor, exponent: TensorOrScalar) -> Any:
     """`exponent * self ** (exponent - 1)`; zero for exponent 0."""
     if not isinstance(exponent, TensorBase):
         if exponent == 0:
@@ -27,7 +28,7 @@ def pow_self(grad: Any, self: Any, exponent: Any) -> Any:
     return aten.where(zero, 0.0, grad * conj(exponent * aten.pow(self, aten.sub(exponent, 1))))
 
 
-def pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: Tensor) -> Any:
     """`self ** exponent * log(self)`; zero where the base is zero and the exponent is not negative."""
     if not isinstance(self, TensorBase):
         if self == 0:
@@ -43,7 +44,7 @@ def pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     return aten.where(zero, 0.0, grad * conj(result * aten.log(self)))
 
 
-def clamp_grad(grad: Any, self: Any, min: Any, max: Any) -> Any:
+def clamp_grad(grad: Tensor, self: Tensor, min: TensorOrScalar | None, max: TensorOrScalar | None) -> Any:
     """The gradient where the value was kept."""
     kept = None
     if min is not None:
@@ -54,7 +55,7 @@ def clamp_grad(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return masked(grad, kept)
 
 
-def extreme_grad(grad: Any, first: Any, second: Any, wins: str) -> Any:
+def extreme_grad(grad: Tensor, first: Tensor, second: Tensor, wins: str) -> Any:
     """The gradient where `first` wins, half of it where both are equal."""
     shared = aten.div(grad, 2)
     equal = aten.eq(first, second)
@@ -62,12 +63,12 @@ def extreme_grad(grad: Any, first: Any, second: Any, wins: str) -> Any:
     return aten.where(equal, shared, masked(grad, won))
 
 
-def remainder_other(grad: Any, self: Any, other: Any) -> Any:
+def remainder_other(grad: Tensor, self: Tensor, other: Tensor) -> Any:
     """`-floor(self / other)`."""
     return -grad * aten.div(self, other, rounding_mode="floor")
 
 
-def lerp_weight(grad: Any, self: Any, end: Any) -> Any:
+def lerp_weight(grad: Tensor, self: Tensor, end: Tensor) -> Any:
     """`end - self`."""
     return grad * conj(end - self)
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 
 
-def taken(grad: Any, indices: Any, dims: int) -> Any:
+def taken(grad: Tensor, indices: Tensor, dims: int) -> Any:
     """Return the values of `grad` at positions in planes of `dims` dimensions."""
     lead = list(indices.shape[: len(indices.shape) - dims])
     values = aten.gather(aten.reshape(grad, [*lead, -1]), -1, aten.reshape(indices, [*lead, -1]))
     return aten.reshape(values, list(indices.shape))
 
 
-def no_gradient(grad: Any, self_spec: Any) -> Any:
+def no_gradient(grad: Tensor, self_spec: Spec) -> Any:
     """Return zeros: the input only lends a pooling's gradient its shape."""
     return aten.zeros(list(self_spec.shape), dtype=grad.dtype)
 
 
 def _max_backward(dims: int) -> Any:
     def formula(
-        grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, result1: Any
+        grad: Tensor,
+        self: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: bool,
+        result1: Tensor,
     ) -> Any:
         backward = getattr(aten, f"max_pool{dims}d_with_indices_backward")
         return backward(grad, self, kernel_size, stride, padding, dilation, ceil_mode, result1)
@@ -33,14 +43,14 @@ def _max_backward(dims: int) -> Any:
 
 def _avg_backward(dims: int) -> Any:
     def formula(
-        grad: Any,
-        self: Any,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
+        grad: Tensor,
+        self: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
         ceil_mode: bool,
         count_include_pad: bool,
-        divisor_override: Any,
+        divisor_override: int | None,
     ) -> Any:
         backward = getattr(aten, f"avg_pool{dims}d_backward")
         return backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -50,13 +60,13 @@ def _avg_backward(dims: int) -> Any:
 
 def _avg_twice(dims: int) -> Any:
     def formula(
-        grad: Any,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
+        grad: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
         ceil_mode: bool,
         count_include_pad: bool,
-        divisor_override: Any,
+        divisor_override: int | None,
     ) -> Any:
         forward = getattr(aten, f"avg_pool{dims}d")
         return forward(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_dispatch.typing import Tensor
+
 from ..derivative import derivative
 from .matrices import adjoint, product
 
 
-def pseudo_inverse(grad: Any, result: Any, self: Any) -> Any:
+def pseudo_inverse(grad: Tensor, result: Tensor, self: Tensor) -> Any:
     """`linalg_pinv`, in the order that makes the smaller products."""
     turned, given = adjoint(result), adjoint(grad)
     if self.shape[-2] <= self.shape[-1]:

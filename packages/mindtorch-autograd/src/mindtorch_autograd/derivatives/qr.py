@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 from .matrices import adjoint, column, halved_diagonal, product
 from .numbers import conj, not_implemented
 
 
-def qr(grads: Any, mode: str, result0: Any, result1: Any) -> Any:
+def qr(grads: Sequence[Tensor], mode: str, result0: Tensor, result1: Tensor) -> Any:
     """`linalg_qr`: only where the orthogonal factor was computed and is determined."""
     grad_q, grad_r = grads
     if mode == "r":
@@ -51,11 +53,11 @@ def _steps(reflectors: Any, scales: Any) -> tuple[list[Any], list[Any]]:
     return vectors, states[::-1]
 
 
-def _reflect(vector: Any, scale: Any, state: Any) -> Any:
+def _reflect(vector: object, scale: object, state: object) -> Any:
     return state - column(scale) * product(vector, product(adjoint(vector), state))
 
 
-def householder(grad: Any, reflectors: Any, scales: Any) -> tuple[Any, Any]:
+def householder(grad: Tensor, reflectors: Any, scales: object) -> tuple[Any, Any]:
     """Gradients of reflectors and scales: reflections undone one after the other, first to last."""
     vectors, states = _steps(reflectors, scales)
     grad_vectors, grad_scales = [], []
@@ -80,7 +82,7 @@ def _below(vector: Any, at: int) -> Any:
 
 
 @joint("input", "tau")
-def householder_product(grad: Any, input: Any, tau: Any) -> Any:
+def householder_product(grad: Tensor, input: Tensor, tau: Tensor) -> Any:
     """`linalg_householder_product`."""
     if not (input._sig.spec.numel and tau._sig.spec.numel):
         return None, None
@@ -88,7 +90,9 @@ def householder_product(grad: Any, input: Any, tau: Any) -> Any:
 
 
 @joint("self", "input2", "input3")
-def ormqr(grad: Any, needs: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool) -> Any:
+def ormqr(
+    grad: Tensor, needs: Sequence[bool], self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool
+) -> Any:
     """`ormqr`: a product with the whole orthogonal matrix."""
     other = aten.ormqr(self, input2, grad, left, not transpose) if needs[2] else None
     if not (needs[0] or needs[1]) or not (self._sig.spec.numel and input2._sig.spec.numel):

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from mindtorch_autograd.derivative import NON_DIFFERENTIABLE, derivative
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+
+from ..derivative import NON_DIFFERENTIABLE, derivative
 
 
-def _zeros(grad: Any) -> Any:
+def _zeros(grad: Tensor) -> Any:
     return aten.zeros_like(grad)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import wrap_dim, wrap_dims
+from mindtorch_dispatch.typing import Scalar, Tensor
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..derivative import derivative, joint
 from .numbers import conj
@@ -21,7 +24,7 @@ def restored(value: Any, self_spec: Any, dim: Any, keepdim: bool) -> Any:
     return value
 
 
-def spread(grad: Any, self_spec: Any, dim: Any, keepdim: bool) -> Any:
+def spread(grad: Tensor | None, self_spec: Any, dim: Any, keepdim: bool) -> Any:
     """Return `grad` expanded over the reduced dims."""
     return aten.expand(restored(grad, self_spec, dim, keepdim), list(self_spec.shape))
 
@@ -31,7 +34,7 @@ def reduced_count(self_spec: Any, dim: Any) -> int:
     return math.prod(self_spec.shape[one] for one in wrap_dims(dim, self_spec.ndim))
 
 
-def evenly(grad: Any, self: Any, result: Any) -> Any:
+def evenly(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """The gradient shared by the elements equal to the result of a full reduction."""
     if result._wraps:  # a batch cannot be asked
         mask = aten.where(aten.isnan(result), aten.isnan(self), aten.eq(self, result))
@@ -42,14 +45,16 @@ def evenly(grad: Any, self: Any, result: Any) -> Any:
     return aten.mul(mask, aten.div(grad, aten.sum(mask)))
 
 
-def shared(grad: Any, self: Any, result: Any, self_spec: Any, dim: Any, keepdim: bool) -> Any:
+def shared(
+    grad: Tensor, self: Tensor, result: Tensor, self_spec: Tensor, dim: Sequence[int] | int, keepdim: bool
+) -> Any:
     """The gradient shared by the elements equal to the result of a reduction over dims."""
     mask = aten.eq(self, restored(result, self_spec, dim, keepdim))
     dims = wrap_dims(dim, self_spec.ndim)
     return aten.div(aten.mul(restored(grad, self_spec, dim, keepdim), mask), aten.sum(mask, list(dims), True))
 
 
-def _exclusive_product(self: Any, dim: int) -> Any:
+def _exclusive_product(self: Tensor, dim: int) -> Any:
     """Product of all other elements along `dim`, right where elements are zero."""
     if self.size(dim) == 1:
         return aten.ones_like(self)
@@ -62,7 +67,7 @@ def _exclusive_product(self: Any, dim: int) -> Any:
     return aten.mul(before, after)
 
 
-def prod_all(grad: Any, self: Any, result: Any) -> Any:
+def prod_all(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """Product of the others; by division where no element is zero."""
     if self.numel() == 0:
         return aten.zeros_like(self)
@@ -77,7 +82,7 @@ def prod_all(grad: Any, self: Any, result: Any) -> Any:
     return aten.reshape(grad * conj(flat), list(self.shape))
 
 
-def prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
+def prod_dim(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Any:
     """Product of the others along `dim`."""
     if self.numel() == 0:
         return aten.zeros_like(self)
@@ -117,19 +122,21 @@ def norm_grad(grad: Any, self: Any, result: Any, order: float, dims: Any, keepdi
     return self * aten.pow(aten.abs(self), order - 2) * scale
 
 
-def dist_grad(grad: Any, self: Any, other: Any, p: Any, result: Any) -> Any:
+def dist_grad(grad: TensorBase, self: TensorBase, other: TensorBase, p: Any, result: TensorBase) -> Any:
     """Gradient of the norm of the difference."""
     return norm_grad(grad, aten.sub(self, other), result, float(p), None, False)
 
 
 @joint("self", "other")
-def dist(grad: Any, self: Any, other: Any, p: Any, result: Any, needs: Any) -> tuple[Any, Any]:
+def dist(
+    grad: Tensor, self: Tensor, other: Tensor, p: Scalar, result: Tensor, needs: Sequence[bool]
+) -> tuple[Any, Any]:
     """Opposite gradients of the two points."""
     found = dist_grad(grad, self, other, p, result)
     return found, None if found is None else -found
 
 
-def nansum(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:
+def nansum(grad: Tensor, self: Tensor, dim: Sequence[int] | None, keepdim: bool) -> Any:
     """The gradient where the element is not nan."""
     return aten.mul(spread(grad, self, dim, keepdim), aten.logical_not(aten.isnan(self)))
 

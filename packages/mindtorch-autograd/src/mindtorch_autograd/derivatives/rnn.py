@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.decomp.rnn import composed_layer
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.typing import Tensor
 
 from ..backward import grad as gradients
 from ..derivative import derivative, joint
 
 
-def _differentiable(tensors: tuple[Any, ...], grads: Any, needs: Any, options: Any) -> list[Any]:
+def _differentiable(
+    tensors: tuple[Any, ...], grads: Sequence[Tensor], needs: Sequence[bool], options: Any
+) -> list[Any]:
     """Return the gradients by way of the composed layer, so that they can be differentiated again."""
     own = [aten.alias(tensor) if needed else tensor for tensor, needed in zip(tensors, needs, strict=True)]
     outputs = composed_layer(*own, *options)
@@ -27,21 +31,21 @@ def _differentiable(tensors: tuple[Any, ...], grads: Any, needs: Any, options: A
 
 @joint("input", "weight0", "weight1", "weight2", "weight3", "hx_", "cx_")
 def layer(
-    grads: Any,
-    needs: Any,
-    input: Any,
-    weight0: Any,
-    weight1: Any,
-    weight2: Any,
-    weight3: Any,
-    hx_: Any,
-    cx_: Any,
-    result0: Any,
-    result1: Any,
-    result2: Any,
-    result3: Any,
+    grads: Sequence[Tensor],
+    needs: Sequence[bool],
+    input: Tensor,
+    weight0: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    weight3: Tensor,
+    hx_: Tensor,
+    cx_: Tensor,
+    result0: Tensor,
+    result1: Tensor,
+    result2: Tensor,
+    result3: Tensor | None,
     reverse: bool,
-    batch_sizes: Any,
+    batch_sizes: Sequence[int],
     mode: int,
 ) -> Any:
     """All gradients from one kernel; of other ops where they may be differentiated again.

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 from .view import zeros_of
 
 
-def scatter_self(grad: Any, dim: int, index: Any) -> Any:
+def scatter_self(grad: Tensor, dim: int, index: Tensor) -> Any:
     """The gradient, zero where values were written."""
     return aten.scatter(grad, dim, index, 0)
 
@@ -19,7 +20,9 @@ def scatter_self(grad: Any, dim: int, index: Any) -> Any:
 class Placement:
     """How an op reads from and writes to the places it reduces into: `scatter_reduce` by element, `index_reduce` by row."""
 
-    def __init__(self, read: Callable[..., Any], add: Callable[..., Any], clear: Callable[..., Any], op: Any) -> None:
+    def __init__(
+        self, read: Callable[..., Any], add: Callable[..., Any], clear: Callable[..., Any], op: Callable[..., Any]
+    ) -> None:
         self.read = read
         self.add = add
         self.clear = clear
@@ -40,7 +43,9 @@ ROWS = Placement(
 )
 
 
-def _extremum(at: Placement, grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any) -> tuple[Any, Any]:
+def _extremum(
+    at: Placement, grad: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, result: Tensor
+) -> tuple[Any, Any]:
     """The gradient shared evenly by every element that equals the result."""
     own = (self == result).to(grad.dtype)
     given = (src == at.read(result, dim, index)).to(grad.dtype)
@@ -48,7 +53,7 @@ def _extremum(at: Placement, grad: Any, self: Any, dim: int, index: Any, src: An
     return own * share, given * at.read(share, dim, index)
 
 
-def _mean(at: Placement, grad: Any, dim: int, index: Any, src: Any, include_self: bool) -> tuple[Any, Any]:
+def _mean(at: Placement, grad: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> tuple[Any, Any]:
     count = aten.ones_like(grad) if include_self else aten.zeros_like(grad)
     count = at.add(count, dim, index, aten.ones_like(src))
     count = aten.masked_fill(count, count == 0, 1)
@@ -57,7 +62,7 @@ def _mean(at: Placement, grad: Any, dim: int, index: Any, src: Any, include_self
 
 
 def _product(
-    at: Placement, grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any, include_self: bool
+    at: Placement, grad: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, result: Tensor, include_self: bool
 ) -> tuple[Any, Any]:
     """The result divided by each factor; where one factor alone is zero, the product of the others."""
     filled = aten.masked_fill(self, self == 0, 1)
@@ -73,7 +78,14 @@ def _product(
 
 def _reduction(at: Placement, source: str) -> Any:
     def grads(
-        grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
+        grad: Tensor,
+        self: Tensor,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        include_self: bool,
+        result: Tensor,
     ) -> tuple[Any, Any]:
         if reduce == "sum":
             own, given = grad, at.read(grad, dim, index)
@@ -86,12 +98,26 @@ def _reduction(at: Placement, source: str) -> Any:
         return own if include_self else at.clear(own, dim, index), given
 
     def with_src(
-        grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
+        grad: Tensor,
+        self: Tensor,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        include_self: bool,
+        result: Tensor,
     ) -> tuple[Any, Any]:
         return grads(grad, self, dim, index, src, reduce, include_self, result)
 
     def with_source(
-        grad: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
+        grad: Tensor,
+        self: Tensor,
+        dim: int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        include_self: bool,
+        result: Tensor,
     ) -> tuple[Any, Any]:
         return grads(grad, self, dim, index, source, reduce, include_self, result)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mindtorch_autograd.derivative import derivative
 from mindtorch_dispatch.call import aten
+
+from ..derivative import derivative
 
 derivative("pixel_shuffle", self=lambda grad, upscale_factor: aten.pixel_unshuffle(grad, upscale_factor))
 derivative("pixel_unshuffle", self=lambda grad, downscale_factor: aten.pixel_shuffle(grad, downscale_factor))

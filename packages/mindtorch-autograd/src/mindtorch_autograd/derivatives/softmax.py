@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.dtype import bool as boolean
 from mindtorch_storage.finfo import finfo
 
@@ -14,18 +16,18 @@ from .numbers import conj
 from .reduce import restored
 
 
-def softmax_twice(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:
+def softmax_twice(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Any:
     """Gradient of `_softmax_backward_data` with respect to the softmax."""
     weighted = aten.sum(output * grad_output, [dim], True)
     return grad_output * grad - weighted * grad - grad_output * aten.sum(output * grad, [dim], True)
 
 
-def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
+def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Any:
     """Running sums from the other end, positive and negative gradients apart because they are summed as logarithms."""
     if not self.shape:
         return grad
 
-    def from_end(value: Any) -> Any:
+    def from_end(value: object) -> Any:
         return aten.flip(aten.logcumsumexp(aten.flip(value, [dim]), dim), [dim])
 
     if grad._wraps or (grad.requires_grad and bool(aten.any(aten.eq(grad, 0)))):  # a batch cannot be asked
@@ -39,7 +41,7 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     return aten.exp(from_end(positive - result) + self) - aten.exp(from_end(negative - result) + self)
 
 
-def _logcumsumexp_backward_of_zeros(grad: Any, self: Any, result: Any, dim: int) -> Any:
+def _logcumsumexp_backward_of_zeros(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Any:
     """As `logcumsumexp_backward`, but differentiable where the gradient is zero, which logarithms are not.
 
     Every pair of positions is weighted, so it takes the square of the extent in memory.
@@ -51,7 +53,7 @@ def _logcumsumexp_backward_of_zeros(grad: Any, self: Any, result: Any, dim: int)
     return aten.movedim(aten.sum(aten.unsqueeze(given, -2) * conj(weights), [-1]), -1, dim)
 
 
-def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
     """The gradient times the softmax; where the result is infinite, the elements that equal it share."""
     spec = self._sig.spec
     grad, total = restored(grad, spec, dim, keepdim), restored(result, spec, dim, keepdim)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
 
 
-def put_back(grad: Any, self_spec: Any, dim: int, result1: Any) -> Any:
+def put_back(grad: Tensor, self_spec: Spec, dim: int, result1: Tensor) -> Any:
     """The gradient at the positions the values came from."""
     if self_spec.ndim == 0:
         return grad

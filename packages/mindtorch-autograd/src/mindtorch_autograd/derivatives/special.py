@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor, TensorOrScalar
 
 from ..derivative import derivative
 from .numbers import not_implemented
@@ -13,19 +14,19 @@ from .numbers import not_implemented
 _SQRT_PI = math.sqrt(math.pi)
 
 
-def entr_grad(grad: Any, self: Any) -> Any:
+def entr_grad(grad: Tensor, self: Tensor) -> Any:
     """`-log(x) - 1`."""
     return grad * aten.where(aten.gt(self, 0), -aten.log(self) - 1, math.inf)
 
 
-def i1_grad(grad: Any, self: Any, result: Any) -> Any:
+def i1_grad(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """`i0(x) - i1(x) / x`, 0.5 at 0."""
     tiny = aten.le(aten.abs(self), math.ulp(1.0) if self.dtype.name == "float64" else 1.1920929e-07)
     safe = aten.where(tiny, 1.1920929e-07, self)
     return grad * aten.where(tiny, 0.5, aten.i0(safe) - result * aten.reciprocal(safe))
 
 
-def i1e_grad(grad: Any, self: Any, result: Any) -> Any:
+def i1e_grad(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """`i0e(x) - i1e(x) (sgn(x) + 1 / x)`, 0.5 at 0."""
     tiny = aten.le(aten.abs(self), math.ulp(1.0) if self.dtype.name == "float64" else 1.1920929e-07)
     safe = aten.where(tiny, 1.1920929e-07, self)
@@ -33,7 +34,7 @@ def i1e_grad(grad: Any, self: Any, result: Any) -> Any:
     return grad * aten.where(tiny, 0.5, slope)
 
 
-def log_ndtr_grad(grad: Any, self: Any) -> Any:
+def log_ndtr_grad(grad: Tensor, self: Tensor) -> Any:
     """Density over distribution, through erfcx so that it holds far left."""
     far = aten.lt(self, 1.0)
     scale = math.sqrt(2 / math.pi)
@@ -42,32 +43,32 @@ def log_ndtr_grad(grad: Any, self: Any) -> Any:
     return grad * aten.where(far, scaled, plain)
 
 
-def igamma_other(grad: Any, self: Any, other: Any) -> Any:
+def igamma_other(grad: Tensor, self: Tensor, other: Tensor) -> Any:
     """`exp((a - 1) log(x) - x - lgamma(a))`."""
     return grad * aten.exp((self - 1) * aten.log(other) - other - aten.lgamma(self))
 
 
-def mvlgamma_grad(grad: Any, self: Any, p: int) -> Any:
+def mvlgamma_grad(grad: Tensor, self: Tensor, p: int) -> Any:
     """Sum of digammas."""
     shifts = aten.arange(-p / 2 + 0.5, 0.5, 0.5, dtype=self.dtype, device=self.device)
     return grad * aten.sum(aten.digamma(aten.unsqueeze(self, -1) + shifts), -1)
 
 
-def xlog1py_self(grad: Any, self: Any, other: Any) -> Any:
+def xlog1py_self(grad: Tensor, self: Tensor, other: Tensor) -> Any:
     """`log1p(y)`, 0 where x is 0 and y is not above -1."""
     if not hasattr(other, "dtype"):
         return grad * aten.where(aten.eq(self, 0.0), 0.0, math.log1p(other) if other > -1 else math.nan)
     return grad * aten.where(aten.logical_and(aten.eq(self, 0.0), aten.le(other, -1.0)), 0.0, aten.log1p(other))
 
 
-def xlog1py_other_scalar(grad: Any, self: Any, other: Any) -> Any:
+def xlog1py_other_scalar(grad: TensorOrScalar, self: Tensor, other: Any) -> Any:
     """`log1p(y)`."""
     if other > -1:
         return grad * math.log1p(other)
     return grad * aten.where(aten.eq(self, 0.0), 0.0, -math.inf if other == -1 else math.nan)
 
 
-def zeta_other(grad: Any, self: Any, other: Any) -> Any:
+def zeta_other(grad: Tensor, self: TensorOrScalar, other: Tensor) -> Any:
     """`-s zeta(s + 1, q)`."""
     return grad * -self * aten.special_zeta(self + 1.0, other)
 

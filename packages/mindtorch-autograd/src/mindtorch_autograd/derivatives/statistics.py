@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import wrap_dims
+from mindtorch_dispatch.typing import Scalar, Tensor
 
 from ..derivative import derivative
 from .extremum import selected
 from .reduce import evenly, reduced_count, restored, spread
 
 
-def var_grad(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+def var_grad(grad: Tensor | None, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     """`2 / (n - correction) * (x - mean)`."""
     correction = 1 if correction is None else correction
     count = reduced_count(self, dim)
@@ -23,22 +25,26 @@ def var_grad(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> 
     return scale * aten.sub(self, aten.mean(self, list(wrap_dims(dim, self.ndim)), True))
 
 
-def std_grad(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool, result: Any) -> Any:
+def std_grad(
+    grad: Tensor, self: Tensor, dim: Sequence[int] | None, correction: Scalar | None, keepdim: bool, result: Tensor
+) -> Any:
     """The gradient of the variance over twice the deviation; zero where that is zero."""
     slope = aten.masked_fill(aten.div(grad, aten.mul(result, 2)), aten.eq(result, 0), 0)
     return var_grad(slope, self, dim, correction, keepdim)
 
 
-def mean_grad(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:
+def mean_grad(grad: Tensor, self: Tensor, dim: object, keepdim: bool) -> Any:
     """The gradient of the mean."""
     return aten.div(spread(grad, self, dim, keepdim), reduced_count(self, dim))
 
 
-def _sum(first: Any, second: Any) -> Any:
+def _sum(first: Tensor | None, second: Tensor | None) -> Any:
     return second if first is None else first if second is None else aten.add(first, second)
 
 
-def var_mean(grads: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+def var_mean(
+    grads: Sequence[Tensor], self: Tensor, dim: Sequence[int] | None, correction: Scalar | None, keepdim: bool
+) -> Any:
     """Of variance and mean."""
     return _sum(
         None if grads[0] is None else var_grad(grads[0], self, dim, correction, keepdim),
@@ -46,7 +52,14 @@ def var_mean(grads: Any, self: Any, dim: Any, correction: Any, keepdim: bool) ->
     )
 
 
-def std_mean(grads: Any, self: Any, dim: Any, correction: Any, keepdim: bool, result0: Any) -> Any:
+def std_mean(
+    grads: Sequence[Tensor],
+    self: Tensor,
+    dim: Sequence[int] | None,
+    correction: Scalar | None,
+    keepdim: bool,
+    result0: Tensor,
+) -> Any:
     """Of deviation and mean."""
     return _sum(
         None if grads[0] is None else std_grad(grads[0], self, dim, correction, keepdim, result0),

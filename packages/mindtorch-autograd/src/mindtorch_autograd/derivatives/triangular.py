@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
 from .matrices import adjoint, product
 from .numbers import conj
 
 
-def _kept(matrix: Any, upper: bool, unit: bool) -> Any:
+def _kept(matrix: Tensor, upper: bool, unit: bool) -> Any:
     return aten.triu(matrix, int(unit)) if upper else aten.tril(matrix, -int(unit))
 
 
 @joint("self", "B")
 def solve_triangular(
-    grad: Any, needs: Any, self: Any, upper: bool, left: bool, unitriangular: bool, result: Any
+    grad: Tensor, needs: Sequence[bool], self: Tensor, upper: bool, left: bool, unitriangular: bool, result: Tensor
 ) -> Any:
     """Both gradients from one solution of the adjoint system."""
     right = aten.linalg_solve_triangular(adjoint(self), grad, upper=not upper, left=left, unitriangular=unitriangular)
@@ -29,7 +31,13 @@ def solve_triangular(
 
 @joint("self", "A")
 def triangular_solve(
-    grads: Any, needs: Any, A: Any, upper: bool, transpose: bool, unitriangular: bool, result0: Any
+    grads: Sequence[Tensor],
+    needs: Sequence[bool],
+    A: Tensor,
+    upper: bool,
+    transpose: bool,
+    unitriangular: bool,
+    result0: Tensor,
 ) -> Any:
     """The copy of the coefficients hands its gradient on."""
     right = matrix = None

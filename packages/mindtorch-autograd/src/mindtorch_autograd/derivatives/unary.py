@@ -6,13 +6,14 @@ import math
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative
 from .numbers import conj
 from .pointwise import masked
 
 
-def logit_grad(grad: Any, self: Any, eps: float | None) -> Any:
+def logit_grad(grad: Tensor, self: Tensor, eps: float | None) -> Any:
     """`1 / (x (1 - x))` within the clamped range."""
     slope = grad / (self * (1 - self))
     if eps is None:
@@ -20,7 +21,7 @@ def logit_grad(grad: Any, self: Any, eps: float | None) -> Any:
     return masked(slope, aten.logical_and(aten.ge(self, eps), aten.le(self, 1 - eps)))
 
 
-def sgn_grad(grad: Any, self: Any, result: Any) -> Any:
+def sgn_grad(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """Zero for reals; for complex the part of the gradient across the direction, over the magnitude."""
     if not self.dtype.is_complex:
         return aten.zeros_like(grad)
@@ -29,14 +30,14 @@ def sgn_grad(grad: Any, self: Any, result: Any) -> Any:
     return aten.where(aten.eq(magnitude, 0), 0, across)
 
 
-def angle_grad(grad: Any, self: Any) -> Any:
+def angle_grad(grad: Tensor, self: Tensor) -> Any:
     """Zero for reals; `i z / |z|^2` for complex."""
     if not self.dtype.is_complex:
         return aten.zeros_like(self)
     return aten.where(aten.eq(self, 0), 0, grad * self / aten.pow(aten.abs(self), 2) * 1j)
 
 
-def sinc_grad(grad: Any, self: Any) -> Any:
+def sinc_grad(grad: Tensor, self: Tensor) -> Any:
     """`(pi x cos(pi x) - sin(pi x)) / (pi x^2)`."""
     scaled = self * math.pi
     slope = (scaled * aten.cos(scaled) - aten.sin(scaled)) / (scaled * self)

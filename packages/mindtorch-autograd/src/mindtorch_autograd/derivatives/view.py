@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.meta.checks import wrap_dim
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import NON_DIFFERENTIABLE, derivative
 
 
-def _inverse(dims: Any, count: int) -> list[int]:
+def _inverse(dims: Sequence[int], count: int) -> list[int]:
     order = [0] * count
     for position, dim in enumerate(dims):
         order[wrap_dim(dim, count)] = position
     return order
 
 
-def zeros_of(grad: Any, spec: Any) -> Any:
+def zeros_of(grad: Tensor, spec: Spec) -> Any:
     """Return zeros with the geometry of `spec` and the gradient's dtype."""
     return aten.zeros(list(spec.shape), dtype=grad.dtype, device=grad.device)
 
 
-def select_backward(grad: Any, self_spec: Any, dim: int, index: int) -> Any:
+def select_backward(grad: Tensor, self_spec: Spec, dim: int, index: int) -> Any:
     """The gradient at one position of zeros."""
     return aten.select_backward(grad, list(self_spec.shape), dim, index)
 
 
-def slice_backward(grad: Any, self_spec: Any, dim: int, start: Any, end: Any, step: int) -> Any:
+def slice_backward(grad: Tensor, self_spec: Spec, dim: int, start: int | None, end: int | None, step: int) -> Any:
     """The gradient in a range of zeros."""
     extent = self_spec.shape[dim]
     return aten.slice_backward(
@@ -36,14 +39,21 @@ def slice_backward(grad: Any, self_spec: Any, dim: int, start: Any, end: Any, st
 
 
 def as_strided_backward(
-    grad: Any, self_spec: Any, self_offset: int, size: Any, stride: Any, storage_offset: Any
+    grad: Tensor,
+    self_spec: Spec,
+    self_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None,
 ) -> Any:
     """The gradient scattered back, added where the view overlapped."""
     start = 0 if storage_offset is None else storage_offset - self_offset
     return aten.as_strided_backward(grad, list(self_spec.shape), list(self_spec.stride), size, stride, start)
 
 
-def as_strided_tangent(tangent: Any, self: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+def as_strided_tangent(
+    tangent: Tensor, self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int
+) -> Any:
     """The tangent's elements at the places of the view's; what lies outside of `self` in memory has tangent zero."""
     start = 0 if storage_offset is None else storage_offset - self.storage_offset()
     if start >= 0 and start + reach(size, stride) <= reach(self.shape, self.stride()):
@@ -55,12 +65,12 @@ def as_strided_tangent(tangent: Any, self: Any, size: Any, stride: Any, storage_
     return aten.as_strided(memory, size, stride, begin + start)
 
 
-def reach(sizes: Any, strides: Any) -> int:
+def reach(sizes: Sequence[int], strides: Sequence[int]) -> int:
     """Return how many elements of memory a geometry reaches over."""
     return 0 if 0 in sizes else 1 + sum((extent - 1) * step for extent, step in zip(sizes, strides, strict=True))
 
 
-def pieces_backward(grads: Any, self_spec: Any, lengths: Any, dim: int) -> Any:
+def pieces_backward(grads: Sequence[Tensor | None], self_spec: Spec, lengths: Sequence[int], dim: int) -> Any:
     """Pieces' gradients side by side, zeros where a piece has none."""
     given = next(grad for grad in grads if grad is not None)
     shape = list(self_spec.shape)
@@ -73,19 +83,19 @@ def pieces_backward(grads: Any, self_spec: Any, lengths: Any, dim: int) -> Any:
     return aten.cat(parts, dim)
 
 
-def split_backward(grads: Any, self_spec: Any, split_size: int, dim: int) -> Any:
+def split_backward(grads: Sequence[Tensor | None], self_spec: Spec, split_size: int, dim: int) -> Any:
     """See `pieces_backward`."""
     extent = self_spec.shape[dim]
     lengths = [0] if extent == 0 else [min(split_size, extent - at) for at in range(0, extent, split_size)]
     return pieces_backward(grads, self_spec, lengths, dim)
 
 
-def split_sizes_backward(grads: Any, self_spec: Any, split_sizes: Any, dim: int) -> Any:
+def split_sizes_backward(grads: Sequence[Tensor | None], self_spec: Spec, split_sizes: Sequence[int], dim: int) -> Any:
     """See `pieces_backward`."""
     return pieces_backward(grads, self_spec, split_sizes, dim)
 
 
-def unbind_backward(grads: Any, self_spec: Any, dim: int) -> Any:
+def unbind_backward(grads: Sequence[Tensor | None], self_spec: Spec, dim: int) -> Any:
     """Positions' gradients stacked, zeros where one has none."""
     given = next(grad for grad in grads if grad is not None)
     return aten.stack([aten.zeros_like(given) if grad is None else grad for grad in grads], dim)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import NON_DIFFERENTIABLE, derivative, derivatives
 from . import complex as _complex  # noqa: F401 (its rows are copied)
 from . import view as _view  # noqa: F401 (its rows are copied)
 
 
-def _narrow_back(grad: Any, self_spec: Any, dim: int, start: int, length: int) -> Any:
+def _narrow_back(grad: Tensor, self_spec: Spec, dim: int, start: int, length: int) -> Any:
     start = start + self_spec.shape[dim] if start < 0 else start
     return aten.slice_backward(grad, list(self_spec.shape), dim, start, start + length, 1)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mindtorch_dispatch.schema import Schema, Type
-
+from ..schema import Schema, Type
 from .parameter import Parameter
 
 _KINDS = {

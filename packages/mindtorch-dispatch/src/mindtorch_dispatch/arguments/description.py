@@ -9,8 +9,7 @@ from inspect import Signature
 from keyword import iskeyword
 from typing import Any
 
-from mindtorch_dispatch.schema import EnumName
-
+from ..schema import EnumName
 from ..table import DYNAMIC, OpRow, Packet
 from .annotations import annotation_of, return_annotation
 from .binding import parser_of

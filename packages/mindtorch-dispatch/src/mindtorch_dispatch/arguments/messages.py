@@ -141,7 +141,7 @@ def _accepted(printed_type: str) -> tuple[str, ...]:
     return ("int", "long") if printed_type == "int" else (printed_type,)
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     """The type, with the types of its elements for lists and tuples."""
     if not isinstance(value, (tuple, list)):
         return type_name(value)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.schema import Argument, EnumName, Schema
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..schema import Argument, EnumName, Schema
 from .messages import type_name
 from .parameter import enum_value, is_index, is_number, is_tensor_like, read_number
 from .signature import Parsed
@@ -83,7 +83,7 @@ def _keyword_error(schema: Schema, kwargs: Mapping[str, Any]) -> RuntimeError:
     return RuntimeError(f"Argument '{name}' specified both as positional and keyword argument. Schema: {schema}")
 
 
-def _take(parsed: Parsed, argument: Argument, position: int, value: Any, place: int) -> None:
+def _take(parsed: Parsed, argument: Argument, position: int, value: object, place: int) -> None:
     """Append the value of one argument to `parsed`, or say why it does not fit."""
     try:
         made = _cast(argument, value, parsed.schema.base_name in NUMBERS_AS_TENSORS)
@@ -99,7 +99,7 @@ def _take(parsed: Parsed, argument: Argument, position: int, value: Any, place: 
         parsed.cacheable = False
 
 
-def _holds_tensor(value: Any) -> bool:
+def _holds_tensor(value: object) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value)
 
 
@@ -112,7 +112,7 @@ def _type_text(argument: Argument) -> str:
     return f"Optional[{text}]" if kind.optional else text
 
 
-def _cast(argument: Argument, value: Any, numbers: bool) -> Any:
+def _cast(argument: Argument, value: object, numbers: bool) -> Any:
     """The value as the argument's type; the value itself where nothing changes."""
     kind = argument.type
     if value is None and (kind.optional or kind.is_tensor):  # a Tensor that must not be None is refused at the end
@@ -146,7 +146,7 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     return tuple(items)
 
 
-def _no_cast(value: Any) -> _MismatchError:
+def _no_cast(value: object) -> _MismatchError:
     return _MismatchError(f"Cast error details: Unable to cast Python instance of type {type(value)} {_NO_CAST}")
 
 

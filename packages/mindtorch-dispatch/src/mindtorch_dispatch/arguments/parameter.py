@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.schema import Argument, EnumName, Type
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage import layout as layouts
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..schema import Argument, EnumName, Type
+from ..typing import Tensor, TensorOrScalar
 from .messages import type_name
 from .tables import NUMPY_NAMES
 
@@ -112,7 +113,7 @@ class Parameter:
         """True when a function may be called with this list's elements as its positional arguments."""
         return self.kind in ("int[]", "SymInt[]")
 
-    def accepts(self, value: Any, index: int) -> bool:
+    def accepts(self, value: object, index: int) -> bool:
         """Whether `value` may be given. Raises where torch does not try other signatures: lists of non-tensors."""
         check = _CHECKS.get(self.kind)
         if check is not None:
@@ -127,7 +128,7 @@ class Parameter:
             return self.size > 0 and (is_index(value) if self.kind == "SymInt[]" else is_int(value))
         return True
 
-    def _accepts_tensors(self, value: Any, index: int) -> bool:
+    def _accepts_tensors(self, value: object, index: int) -> bool:
         if not isinstance(value, (tuple, list)):
             return False
         for position, item in enumerate(value):
@@ -135,7 +136,7 @@ class Parameter:
                 raise TypeError(f"expected Tensor as element {position} in argument {index}, but got {type_name(item)}")
         return True
 
-    def rejection(self, value: Any, position: int | None) -> TypeError:
+    def rejection(self, value: object, position: int | None) -> TypeError:
         """The error for a value this parameter does not take; `position` counts from 1, None for a keyword."""
         where = f"{self.function}(): argument '{self.name}'" + (f" (position {position})" if position else "")
         if position and self.takes_varargs and isinstance(value, (tuple, list)) and value:
@@ -144,7 +145,7 @@ class Parameter:
             found = f"not {type_name(value)}"
         return TypeError(f"{where} must be {self.printed_kind}, {found}")
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> Any:
         """The value to use for an accepted one: itself where nothing changes, else a `Converted`."""
         convert = _CONVERSIONS.get(self.kind)
         return value if convert is None else convert(self, value)
@@ -165,7 +166,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (float, int, complex, np.number, np.bool_))
 
 
-def is_int(value: Any) -> bool:
+def is_int(value: object) -> bool:
     """An integer that is no bool, or an integral tensor of no dimensions that needs no gradient."""
     if isinstance(value, TensorBase):
         return not value._spec.ndim and value.dtype in _INT_DTYPES
@@ -192,19 +193,19 @@ def is_index(value: Any) -> bool:
     return True
 
 
-def is_real(value: Any) -> bool:
+def is_real(value: object) -> bool:
     """What a float parameter takes: real Python numbers, numpy numbers, 0-d tensors that need no gradient."""
     if isinstance(value, TensorBase):
         return not value._spec.ndim and not value._sig.requires_grad
     return isinstance(value, (float, int, np.number, np.bool_))
 
 
-def is_scalar(value: Any) -> bool:
+def is_scalar(value: object) -> bool:
     """What a Scalar parameter takes."""
     return is_number(value) or is_real(value)
 
 
-def _is_named(value: Any, name: str) -> bool:
+def _is_named(value: object, name: str) -> bool:
     """An instance of torch's class `name`, wherever in the layers above it is defined."""
     return any(
         cls.__name__ == name and cls.__module__.startswith(("torch", "mindtorch")) for cls in type(value).__mro__
@@ -234,7 +235,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _number(parameter: Parameter, value: Any) -> Any:
+def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
     """Python numbers stay as given (a float parameter may see an int), everything else becomes one."""
     if isinstance(value, TensorBase):
         # A Tensor parameter that also takes numbers gets the tensor itself.
@@ -242,7 +243,7 @@ def _number(parameter: Parameter, value: Any) -> Any:
     return Converted(value.item()) if isinstance(value, (np.number, np.bool_)) else value
 
 
-def _integer(parameter: Parameter, value: Any) -> Any:
+def _integer(parameter: Parameter, value: int) -> Any:
     if type(value) is int:
         return value
     return Converted(_as_int(value, parameter.kind == "SymInt"), isinstance(value, TensorBase))
@@ -260,7 +261,7 @@ def _as_int(value: Any, symbolic: bool) -> int:
     return found
 
 
-def _integers(parameter: Parameter, value: Any) -> Any:
+def _integers(parameter: Parameter, value: Sequence[int] | int) -> Any:
     """A tuple of ints; a single int fills a sized list."""
     symbolic = parameter.kind == "SymInt[]"
     if not isinstance(value, (tuple, list)):
@@ -278,7 +279,7 @@ def _integers(parameter: Parameter, value: Any) -> Any:
     )
 
 
-def _floats(parameter: Parameter, value: Any) -> Any:
+def _floats(parameter: Parameter, value: Sequence[float]) -> Any:
     for position, item in enumerate(value, 1):
         if not isinstance(item, (float, int, np.number)):
             raise TypeError(
@@ -288,17 +289,17 @@ def _floats(parameter: Parameter, value: Any) -> Any:
     return Converted(tuple(float(item) for item in value))
 
 
-def _numbers(parameter: Parameter, value: Any) -> Any:
+def _numbers(parameter: Parameter, value: Sequence[float]) -> Any:
     return Converted(tuple(item.item() if isinstance(item, (np.number, np.bool_)) else item for item in value))
 
 
-def _tensors(parameter: Parameter, value: Any) -> Any:
+def _tensors(parameter: Parameter, value: Sequence[Tensor]) -> Any:
     if parameter.size and len(value) != parameter.size:
         raise TypeError(f"expected tuple of {parameter.size} elements but got {len(value)}")
     return value
 
 
-def _device(parameter: Parameter, value: Any) -> Any:
+def _device(parameter: Parameter, value: Device | str) -> Any:
     return value if isinstance(value, Device) else Converted(Device(value))
 
 

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mindtorch_dispatch.schema import Schema
 from mindtorch_storage.cached import cached_property
 
+from ..schema import Schema
+from ..typing import Tensor
 from .messages import invalid_combination_error
 from .order import sort_signatures
 from .signature import Parsed, PythonSignature, deprecated_signature, python_signature
@@ -80,7 +81,7 @@ class ArgumentParser:
         raise self._error(errors, args, kwargs)
 
     def _check_no_arguments(
-        self, signature: PythonSignature, self_value: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, signature: PythonSignature, self_value: Tensor | None, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
         """The interpreter itself refuses arguments to a method that takes none, in its own words."""
         if not self.is_method or signature.parameters:

@@ -27,7 +27,7 @@ def with_python_defaults(packet: Packet, made: Callable[..., Any]) -> Callable[.
 
 def _with_default(made: Callable[..., Any], place: int, name: str) -> Callable[..., Any]:
     @wraps(made)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         if len(args) > place or name in kwargs:
             return made(*args, **kwargs)
         handled, result = overrides.handle(call, args, kwargs)  # overrides see the call as the program made it

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mindtorch_dispatch.schema import Argument, EnumName, Schema, Type
-
+from ..schema import Argument, EnumName, Schema, Type
+from ..typing import Tensor
 from .messages import missing_error, quantity_error
 from .parameter import Converted, Parameter, enum_value, printed_default
 from .tables import DEPRECATED_WITHOUT_OUT, FACTORY_LIKE, NOT_FACTORIES, NUMBERS_AS_TENSORS, PYTHON_NAMES
@@ -133,7 +133,7 @@ class PythonSignature:
                 return TypeError(f"{self.name}() got multiple values for argument '{keyword}'")
         return TypeError("invalid keyword arguments")
 
-    def finish(self, bound: Sequence[Any], kwargs: Mapping[str, Any], given: int, self_value: Any) -> Parsed:
+    def finish(self, bound: Sequence[Any], kwargs: Mapping[str, Any], given: int, self_value: Tensor | None) -> Parsed:
         """Convert the values of a successful `bind` and put them in schema order."""
         offset = 1 if self.method else 0
         keywords = {name: given + offset + position for position, name in enumerate(kwargs)}
@@ -174,7 +174,7 @@ class PythonSignature:
         return value, None
 
 
-def _starts_list(parameter: Parameter, value: Any) -> bool:
+def _starts_list(parameter: Parameter, value: int | None) -> bool:
     return parameter.accepts((value,), 0)
 
 

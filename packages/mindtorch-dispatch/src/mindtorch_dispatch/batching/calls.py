@@ -269,6 +269,7 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Compute a composed op by its parts without recording them, and record it as one node by its own formula."""
     values = filled(plan, flat)
     row = plan.row
+    assert row.composite is not None, "a composed op"
     level = _innermost(values)
     inputs = _lift(values, level)
     bare = [

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..call import aten
 from ..table import OpRow
+from ..typing import Tensor
 from .geometry import invoke
 from .levels import Batch, loop
 
@@ -32,7 +33,7 @@ def _warn(row: OpRow) -> None:
     )
 
 
-def _slice(value: Any, dim: Any, number: int) -> Any:
+def _slice(value: Tensor | int, dim: int | None, number: int) -> Any:
     if isinstance(dim, list):
         return [_slice(item, at, number) for item, at in zip(value, dim, strict=True)]
     return value if dim is None else aten.select(value, dim, number)

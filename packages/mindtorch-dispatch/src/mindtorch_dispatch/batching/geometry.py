@@ -9,6 +9,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten, call_overload
 from ..table import OpRow
+from ..typing import Tensor, TensorOrScalar
 
 
 def invoke(row: OpRow, values: Sequence[Any]) -> Any:
@@ -23,12 +24,12 @@ def invoke(row: OpRow, values: Sequence[Any]) -> Any:
     return call_overload(row, tuple(positional), by_name)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: Sequence[int] | TensorOrScalar | None) -> bool:
     """True for a tensor."""
     return isinstance(value, TensorBase)
 
 
-def rank(value: Any, dim: int | None) -> int:
+def rank(value: Tensor, dim: int | None) -> int:
     """Return the number of dimensions of one example."""
     found: int = value.dim() - (dim is not None)
     return found
@@ -43,7 +44,7 @@ def moved(value: Any, source: int, target: int) -> Any:
     return aten.permute(value, order)
 
 
-def front(value: Any, dim: int) -> Any:
+def front(value: TensorOrScalar, dim: int) -> Any:
     """Return `value` with its batch dimension first."""
     return value if dim == 0 else moved(value, dim, 0)
 
@@ -55,7 +56,7 @@ def batched(value: Any, dim: int | None, size: int) -> Any:
     return aten.expand(aten.unsqueeze(value, 0), [size, *value.shape])
 
 
-def padded(value: Any, wanted: int) -> Any:
+def padded(value: Tensor, wanted: int) -> Any:
     """Return a value whose batch dimension is first with examples of `wanted` dimensions, new ones of extent 1 ahead."""
     missing = wanted + 1 - value.dim()
     if missing <= 0:
@@ -72,20 +73,20 @@ def place(dim: int, ndim: int) -> int:
     return dim % reach + 1
 
 
-def places(dims: Any, ndim: int) -> list[int]:
+def places(dims: Sequence[int], ndim: int) -> list[int]:
     """As `place`, for a list, a number, or None or an empty list for all."""
     if dims is None or (isinstance(dims, (list, tuple)) and not dims):
         return list(range(1, max(ndim, 1) + 1))
     return [place(dim, ndim) for dim in (dims if isinstance(dims, (list, tuple)) else (dims,))]
 
 
-def folded(value: Any) -> Any:
+def folded(value: Tensor) -> Any:
     """Return [B, N, ...] as [B * N, ...]."""
     shape = value.shape
     return aten.reshape(value, [shape[0] * shape[1], *shape[2:]])
 
 
-def unfolded(value: Any, size: int) -> Any:
+def unfolded(value: Tensor, size: int) -> Any:
     """Return [B * N, ...] as [B, N, ...]."""
     shape = value.shape
     return aten.reshape(value, [size, shape[0] // size if size else 0, *shape[1:]])

@@ -16,6 +16,7 @@ from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
 from ..interface.wiring import wired
 from ..override import overrides
 from ..plan import wrapping_types
+from ..typing import Tensor
 from .levels import current
 
 _ITEM = (
@@ -47,29 +48,29 @@ class Batched:
 
     __slots__ = ("dim", "level", "value")
 
-    def __init__(self, value: Any, dim: int | None, level: int) -> None:
+    def __init__(self, value: Tensor, dim: int | None, level: int) -> None:
         self.value = value
         self.dim = dim
         self.level = level
 
 
-def _no_pointer(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def _no_pointer(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
     raise unbatchable("Cannot access data pointer of Tensor that doesn't have storage")
 
 
-def _no_storage(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def _no_storage(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
     raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
 
 
-def _no_item(self: Any, *args: Any) -> NoReturn:
+def _no_item(self: Tensor, *args: object) -> NoReturn:
     raise unbatchable(_ITEM)
 
 
-def _no_truth(self: Any) -> NoReturn:
+def _no_truth(self: Tensor) -> NoReturn:
     raise unbatchable(_CONTROL_FLOW)
 
 
-def _no_data(self: Any) -> NoReturn:
+def _no_data(self: Tensor) -> NoReturn:
     raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
 
@@ -81,11 +82,11 @@ def _text(self: Any, *args: Any, **kwargs: Any) -> str:
     return f"BatchedTensor(lvl={held.level}, bdim={held.dim}, value=\n{inner}\n)"
 
 
-def _made(cls: type, *args: Any, **kwargs: Any) -> Any:
+def _made(cls: type, *args: object, **kwargs: object) -> Any:
     return wired.tensor_class(*args, **kwargs)
 
 
-def _formatted(self: Any, spec: str) -> str:
+def _formatted(self: Tensor, spec: str) -> str:
     if self.dim() == 0:
         self.item()
     return object.__format__(self, spec)
@@ -130,7 +131,7 @@ def batched_class() -> type:
     return made
 
 
-def is_batched(value: Any) -> bool:
+def is_batched(value: TensorBase) -> bool:
     """True for a batched tensor."""
     return isinstance(value, TensorBase) and value._wraps
 
@@ -159,7 +160,7 @@ def lifted(tensor: Any, level: int) -> Any:
     return wrapped(tensor, None, level)
 
 
-def lifted_here(value: Any) -> Any:
+def lifted_here(value: TensorBase) -> Any:
     """Return `value` as a tensor of the innermost open batch; itself outside of `vmap`."""
     batch = current()
     return value if batch is None else lifted(value, batch.level)

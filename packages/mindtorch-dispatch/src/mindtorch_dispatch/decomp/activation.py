@@ -8,33 +8,34 @@ from mindtorch_storage.dtype import float64
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import Scalar, Tensor, TensorOrScalar
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
 
-def selu(self: Any) -> Any:
+def selu(self: Tensor) -> Any:
     """`elu` with the self-normalising constants."""
     return aten.elu(self, SELU_ALPHA, SELU_SCALE)
 
 
-def celu(self: Any, alpha: Any) -> Any:
+def celu(self: Tensor, alpha: Scalar) -> Any:
     """`elu` that is smooth for every alpha."""
     check(alpha != 0, lambda: "ZeroDivisionError: alpha cannot be 0 for CELU")
     return aten.elu(self, alpha, 1.0, 1.0 / alpha)
 
 
-def relu6(self: Any) -> Any:
+def relu6(self: Tensor) -> Any:
     """`hardtanh` between 0 and 6."""
     return aten.hardtanh(self, 0, 6)
 
 
-def log_sigmoid(self: Any) -> Any:
+def log_sigmoid(self: Tensor) -> Any:
     """`log(sigmoid(self))`."""
     return aten.log_sigmoid_forward(self)[0]
 
 
-def prelu(self: Any, weight: Any) -> Any:
+def prelu(self: Tensor, weight: Tensor) -> Any:
     """`leaky_relu` with learned slopes, one or one per channel."""
     check(
         self.dtype is weight.dtype,
@@ -61,23 +62,23 @@ def prelu(self: Any, weight: Any) -> Any:
     return aten._prelu_kernel(self, weight)
 
 
-def relu6_(self: Any) -> Any:
+def relu6_(self: Tensor) -> Any:
     """`relu6` in place."""
     return aten.hardtanh_(self, 0, 6)
 
 
-def selu_(self: Any) -> Any:
+def selu_(self: Tensor) -> Any:
     """`selu` in place."""
     return aten.elu_(self, SELU_ALPHA, SELU_SCALE)
 
 
-def celu_(self: Any, alpha: Any) -> Any:
+def celu_(self: Tensor, alpha: Scalar) -> Any:
     """`celu` in place."""
     check(alpha != 0, lambda: "ZeroDivisionError: alpha cannot be 0 for CELU")
     return aten.elu_(self, alpha, 1.0, 1.0 / alpha)
 
 
-def _slopes(self: Any, lower: Any, upper: Any, generator: Any) -> Any:
+def _slopes(self: Tensor, lower: TensorOrScalar, upper: TensorOrScalar, generator: object) -> Any:
     """Return a slope per element: drawn where the element is not positive, in order, and one elsewhere."""
     negative = aten.reshape(aten.le(self, 0), [-1])
     drawn = aten.empty([int(aten.sum(negative).item())], dtype=float64, device=self.device).uniform_(
@@ -89,7 +90,7 @@ def _slopes(self: Any, lower: Any, upper: Any, generator: Any) -> Any:
     return aten.reshape(slopes, list(self.shape))
 
 
-def _check_rrelu(self: Any, lower: Any, upper: Any) -> None:
+def _check_rrelu(self: Tensor, lower: Any, upper: Any) -> None:
     check(lower <= upper, lambda: "Lower bound should be less than or equal to the upper bound")
     check(
         self.dtype.is_floating_point,
@@ -98,7 +99,7 @@ def _check_rrelu(self: Any, lower: Any, upper: Any) -> None:
     )
 
 
-def rrelu(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`leaky_relu` with drawn slopes in training, with their mean otherwise."""
     _check_rrelu(self, lower, upper)
     if training:
@@ -106,7 +107,7 @@ def rrelu(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> 
     return aten.leaky_relu(self, (lower + upper) / 2)
 
 
-def rrelu_(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+def rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`rrelu` in place."""
     _check_rrelu(self, lower, upper)
     if training:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
@@ -10,17 +10,18 @@ from mindtorch_storage.strides import suggests_channels_last, suggests_channels_
 from ..call import aten
 from ..meta.adaptive_pool import check_average_size
 from ..meta.checks import check, shape_text
+from ..typing import Tensor
 from .pool import check_one, check_rows
 
 
-def average1d(self: Any, output_size: Any) -> Any:
+def average1d(self: Tensor, output_size: Sequence[int]) -> Any:
     """`adaptive_avg_pool1d`."""
     check_rows(self, "adaptive_avg_pool1d")
     check_one(output_size, "adaptive_avg_pool1d", "output_size")
     return aten.squeeze(aten.adaptive_avg_pool2d(aten.unsqueeze(self, -2), [1, output_size[0]]), -2)
 
 
-def largest1d(self: Any, output_size: Any) -> tuple[Any, Any]:
+def largest1d(self: Tensor, output_size: Sequence[int]) -> tuple[Any, Any]:
     """`adaptive_max_pool1d`."""
     check_rows(self, "adaptive_max_pool1d")
     check_one(output_size, "adaptive_max_pool1d", "output_size")
@@ -40,7 +41,7 @@ def average(dims: int) -> Callable[..., Any]:
     """Return `adaptive_avg_pool{dims}d`."""
     last = suggests_channels_last if dims == 2 else suggests_channels_last_3d
 
-    def call(self: Any, output_size: Any) -> Any:
+    def call(self: Tensor, output_size: Sequence[int]) -> Any:
         check_average_size(output_size, dims)
         if any(extent != 1 for extent in output_size) or len(self.shape) < dims + 1 or 0 in self.shape[-dims:]:
             return getattr(aten, f"_adaptive_avg_pool{dims}d")(self, output_size)

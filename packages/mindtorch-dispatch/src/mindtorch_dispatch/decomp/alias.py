@@ -15,15 +15,15 @@ class Alias:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         """Return the other op's result."""
         return self._call(self.name, values, {})
 
-    def in_place(self, *values: Any) -> Any:
+    def in_place(self, *values: object) -> Any:
         """Call the other op's in-place form."""
         return self._call(f"{self.name}_", values, {})
 
-    def into(self, out: Any, *values: Any) -> Any:
+    def into(self, out: object, *values: object) -> Any:
         """Call the other op with `out=`."""
         return self._call(self.name, values, {"out": out})
 

@@ -9,12 +9,14 @@ from typing import Any, NoReturn
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..errors import missing_registration
 from ..extend import devices
 from ..meta.checks import c_type, check
 from ..table.rows import packets
+from ..typing import Tensor
 
 MATH, FLASH = 0, 1
 
@@ -48,7 +50,7 @@ def _check_inputs(query: Any, key: Any, value: Any, mask: Any) -> None:
     )
 
 
-def _mask_fits(query: Any, key: Any, mask: Any) -> bool:
+def _mask_fits(query: TensorBase, key: Any, mask: Tensor | None) -> bool:
     if mask is None:
         return True
     if mask._sig.requires_grad:
@@ -60,7 +62,9 @@ def _mask_fits(query: Any, key: Any, mask: Any) -> bool:
     return len(shape) == 2 or (shape[0] in (1, batch) and shape[1] in (1, heads))
 
 
-def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, enable_gqa: bool) -> bool:
+def takes_flash(
+    query: TensorBase, key: Any, value: Any, mask: Tensor | None, dropout_p: float, enable_gqa: bool
+) -> bool:
     """True when torch takes its fused CPU kernel for these inputs."""
     specs = [tensor._sig.spec for tensor in (query, key, value)]
     kind = specs[0].device.type
@@ -84,10 +88,10 @@ def takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, e
 
 
 def fused_choice(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
     dropout_p: float,
     is_causal: bool,
     scale: float | None,
@@ -97,7 +101,7 @@ def fused_choice(
     return FLASH if takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa) else MATH
 
 
-def _additive(mask: Any, dtype: Dtype) -> Any:
+def _additive(mask: Tensor | None, dtype: Dtype) -> Any:
     """Return a bool mask as numbers to add to the scores."""
     if mask is None or mask.dtype is not bool_dtype:
         return mask
@@ -105,10 +109,10 @@ def _additive(mask: Any, dtype: Dtype) -> Any:
 
 
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
     dropout_p: float,
     is_causal: bool,
     scale: float | None,
@@ -131,7 +135,7 @@ def scaled_dot_product_attention(
     return attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)[0]
 
 
-def _causal_mask(query: Any, key: Any, mask: Any) -> Any:
+def _causal_mask(query: TensorBase, key: Any, mask: Tensor | None) -> Any:
     check(
         mask is None,
         lambda: "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
@@ -140,7 +144,7 @@ def _causal_mask(query: Any, key: Any, mask: Any) -> Any:
     return _additive(aten.tril(ones), query.dtype)
 
 
-def _repeated_heads(query: Any, key: Any, value: Any) -> tuple[Any, Any]:
+def _repeated_heads(query: TensorBase, key: Any, value: Any) -> tuple[Any, Any]:
     heads, key_heads, value_heads = query.shape[-3], key.shape[-3], value.shape[-3]
     check(
         heads % key_heads == 0 and heads % value_heads == 0,
@@ -153,13 +157,13 @@ def _repeated_heads(query: Any, key: Any, value: Any) -> tuple[Any, Any]:
 
 
 def attention_math(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
     dropout_p: float,
     is_causal: bool,
-    dropout_mask: Any,
+    dropout_mask: Tensor | None,
     scale: float | None,
     enable_gqa: bool,
 ) -> tuple[Any, Any]:
@@ -195,7 +199,7 @@ def attention_math(
 def accelerator_only(name: str) -> Callable[..., Any]:
     """Return a function for an op that only accelerators of torch have: it raises as torch does on the CPU."""
 
-    def refuse(query: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(query: Tensor, *args: object, **kwargs: object) -> NoReturn:
         raise missing_registration(packets[name].rows[0], [query], query.device)
 
     return refuse

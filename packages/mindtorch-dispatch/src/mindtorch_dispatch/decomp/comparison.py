@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..call import aten
+from ..typing import Tensor
 
 
-def equal(self: Any, other: Any) -> bool:
+def equal(self: Tensor, other: Tensor) -> bool:
     """Same shape and all elements equal."""
     own, given = self._sig.spec, other._sig.spec
     if own is not given and self.shape != other.shape:

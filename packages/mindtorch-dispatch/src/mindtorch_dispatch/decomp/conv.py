@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import c_type, check, shape_text
+from ..typing import Tensor
 
 
-def _batched(input: Any, dims: int, name: str) -> tuple[Any, bool]:
+def _batched(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
     """Return the input with a batch dimension, and whether it had one."""
     count = len(input.shape)
     check(
@@ -32,7 +35,15 @@ def _check_bias(input: Any, bias: Any) -> None:
 def forward(dims: int) -> Callable[..., Any]:
     """Return `conv1d`, `conv2d` or `conv3d`."""
 
-    def conv(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+    ) -> Any:
         _check_bias(input, bias)
         batch, batched = _batched(input, dims, f"conv{dims}d")
         result = aten.convolution(batch, weight, bias, stride, padding, dilation, False, [0] * dims, groups)
@@ -44,7 +55,15 @@ def forward(dims: int) -> Callable[..., Any]:
 def forward_named(dims: int) -> Callable[..., Any]:
     """Return the form whose padding is "same" or "valid"."""
 
-    def conv(input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        stride: Sequence[int],
+        padding: str,
+        dilation: Sequence[int],
+        groups: int,
+    ) -> Any:
         _check_bias(input, bias)
         batch, batched = _batched(input, dims, f"conv{dims}d")
         result = convolution_mode(batch, weight, bias, stride, padding, dilation, groups)
@@ -57,7 +76,14 @@ def transposed(dims: int) -> Callable[..., Any]:
     """Return `conv_transpose1d`, `conv_transpose2d` or `conv_transpose3d`."""
 
     def conv(
-        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        output_padding: Sequence[int],
+        groups: int,
+        dilation: Sequence[int],
     ) -> Any:
         batch, batched = _batched(input, dims, f"conv_transpose{dims}d")
         result = aten.convolution(batch, weight, bias, stride, padding, dilation, True, output_padding, groups)
@@ -66,7 +92,15 @@ def transposed(dims: int) -> Callable[..., Any]:
     return conv
 
 
-def convolution_mode(input: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
+def convolution_mode(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: str,
+    dilation: Sequence[int],
+    groups: int,
+) -> Any:
     """`_convolution_mode`."""
     if padding == "same":
         return _same(input, weight, bias, stride, dilation, groups)
@@ -74,7 +108,14 @@ def convolution_mode(input: Any, weight: Any, bias: Any, stride: Any, padding: s
     return aten.convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
 
 
-def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups: int) -> Any:
+def _same(
+    input: TensorBase,
+    weight: TensorBase,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> Any:
     """Output as large as the input: what does not divide by two is padded at the end beforehand."""
     count = len(weight.shape)
     check(count > 2, lambda: "weight should have at least three dimensions")
@@ -101,14 +142,14 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
 
 
 def convolution_flagged(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
     *flags: bool,
 ) -> Any:
@@ -116,7 +157,7 @@ def convolution_flagged(
     return aten.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
-def conv_tbc_backward(self: Any, input: Any, weight: Any, bias: Any, pad: int) -> tuple[Any, Any, Any]:
+def conv_tbc_backward(self: Tensor, input: Tensor, weight: Tensor, bias: Tensor, pad: int) -> tuple[Any, Any, Any]:
     """Gradients of `conv_tbc`, as those of a convolution over the permuted dimensions; `self` is the gradient."""
     grads = aten.convolution_backward(
         aten.permute(self, [1, 2, 0]), aten.permute(input, [1, 2, 0]), aten.permute(weight, [2, 1, 0]), None, [1], [pad],

@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_storage import dtype as types
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import contiguous_format, preserve_format
+from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.factory import strides_for
+from ..typing import Tensor, TensorOrScalar
 
 _CPU = intern_device("cpu")
 _NUMBER_TYPES = {bool: types.bool, int: types.int64, float: types.float64, complex: types.complex128}
 
 
-def contiguous(self: Any, memory_format: Any) -> Any:
+def contiguous(self: Tensor, memory_format: MemoryFormat) -> Any:
     """`self` when its strides are the format's already, else a copy."""
     spec = self._sig.spec
     if memory_format is contiguous_format:
@@ -29,7 +33,14 @@ def contiguous(self: Any, memory_format: Any) -> Any:
     return self if spec.stride == wanted else aten.clone(self, memory_format=memory_format)
 
 
-def convert(self: Any, dtype: Any, device: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+def convert(
+    self: Tensor,
+    dtype: Dtype | None,
+    device: Device | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: MemoryFormat | None,
+) -> Any:
     """`self` with another dtype or device; `self` itself when nothing changes and no copy is asked for."""
     spec = self._sig.spec
     kept_format = memory_format is None or memory_format is preserve_format
@@ -49,33 +60,40 @@ def convert(self: Any, dtype: Any, device: Any, non_blocking: bool, copy: bool, 
     )
 
 
-def same_device(wanted: Any, have: Any) -> bool:
+def same_device(wanted: Device, have: Device) -> bool:
     """True when a tensor on `have` is on `wanted` already; a device without index means any of its type."""
     return wanted == have or (wanted.type == have.type and (wanted.index is None or have.index is None))
 
 
-def to_device(self: Any, device: Any, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+def to_device(
+    self: Tensor,
+    device: Device | None,
+    dtype: Dtype | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: MemoryFormat | None,
+) -> Any:
     """`to(device, dtype)`."""
     return convert(self, dtype, device, non_blocking, copy, memory_format)
 
 
-def to_dtype(self: Any, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+def to_dtype(self: Tensor, dtype: Dtype, non_blocking: bool, copy: bool, memory_format: MemoryFormat | None) -> Any:
     """`to(dtype)`."""
     return convert(self, dtype, None, non_blocking, copy, memory_format)
 
 
-def to_other(self: Any, other: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Any:
+def to_other(self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: MemoryFormat | None) -> Any:
     """`to(other)`; a Python number stands for a tensor of it."""
     if not isinstance(other, TensorBase):
         return convert(self, _NUMBER_TYPES[type(other)], _CPU, non_blocking, copy, memory_format)
     return convert(self, other.dtype, other.device, non_blocking, copy, memory_format)
 
 
-def type_as(self: Any, other: Any) -> Any:
+def type_as(self: Tensor, other: Tensor) -> Any:
     """`self` with the other tensor's dtype and device."""
     return convert(self, other.dtype, other.device, False, False, None)
 
 
-def filled(self: Any, value: Any) -> Any:
+def filled(self: Tensor, value: TensorOrScalar) -> Any:
     """A tensor like `self` with one value everywhere."""
     return aten.fill_(aten.empty_like(self), value)

@@ -6,14 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.loss import MEAN, SUM
+from ..call import aten
+from ..meta.checks import check
+from ..meta.loss import MEAN, SUM
+from ..typing import Tensor
 
 
 def ctc_loss(
-    log_probs: Any,
-    targets: Any,
+    log_probs: Tensor,
+    targets: Tensor,
     input_lengths: Sequence[int],
     target_lengths: Sequence[int],
     blank: int,
@@ -47,10 +48,10 @@ def _integers(lengths: Any, name: str) -> list[int]:
 
 
 def ctc_loss_tensor(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
     blank: int,
     reduction: int,
     zero_infinity: bool,

@@ -11,9 +11,10 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import shape_text, wrap_dim
+from ..typing import Tensor, TensorOrScalar
 
 
-def cumprod_backward(grad: Any, self: Any, dim: int, output: Any) -> Any:
+def cumprod_backward(grad: Tensor, self: Tensor, dim: int, output: Tensor) -> Any:
     """Gradient of `cumprod`, right where elements are zero and differentiable again."""
     if self.numel() <= 1:
         return aten.clone(grad)
@@ -27,11 +28,11 @@ def cumprod_backward(grad: Any, self: Any, dim: int, output: Any) -> Any:
     return _cumprod_columns(grad, self, dim)
 
 
-def _reversed_cumsum(self: Any, dim: int) -> Any:
+def _reversed_cumsum(self: Tensor, dim: int) -> Any:
     return aten.flip(aten.cumsum(aten.flip(self, [dim]), dim), [dim])
 
 
-def _cumprod_columns(grad: Any, self: Any, dim: int) -> Any:
+def _cumprod_columns(grad: Tensor, self: Tensor, dim: int) -> Any:
     extent = self.size(dim)
     columns = []
     for index in range(extent):
@@ -46,7 +47,7 @@ def _cumprod_columns(grad: Any, self: Any, dim: int) -> Any:
     return aten.cat(columns, dim)
 
 
-def _check_diff_piece(self: Any, piece: Any, dim: int) -> None:
+def _check_diff_piece(self: Tensor, piece: Tensor | None, dim: int) -> None:
     if piece is None:
         return
     if piece.ndim != self.ndim:
@@ -60,7 +61,7 @@ def _check_diff_piece(self: Any, piece: Any, dim: int) -> None:
             )
 
 
-def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
+def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Any:
     """Differences of neighbours along `dim`, n times."""
     if self.ndim < 1:
         raise RuntimeError("diff expects input to be at least one-dimensional")
@@ -85,11 +86,11 @@ def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     return self
 
 
-def _halves(y: Any, dim: int) -> tuple[Any, Any]:
+def _halves(y: Tensor | None, dim: int) -> tuple[Any, Any]:
     return aten.slice(y, dim, 0, -1), aten.slice(y, dim, 1)
 
 
-def _steps(y: Any, x: Any, dim: int, name: str) -> Any:
+def _steps(y: Tensor, x: Tensor, dim: int, name: str) -> Any:
     """Return the distances between sample points, shaped to multiply slices of `y`."""
     if x.ndim == 1:
         if x.size(0) != y.size(dim):
@@ -103,13 +104,13 @@ def _steps(y: Any, x: Any, dim: int, name: str) -> Any:
     return aten.sub(*reversed(_halves(x, dim)))
 
 
-def _no_bool(name: str, y: Any, x: Any = None) -> None:
+def _no_bool(name: str, y: Tensor, x: Tensor | None = None) -> None:
     if y.dtype is bool_dtype or (x is not None and x.dtype is bool_dtype):
         which = "`y`" if x is None else "`x` or `y`"
         raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
-def trapezoid(y: Any, x: Any, dim: int) -> Any:
+def trapezoid(y: Tensor, x: TensorOrScalar, dim: int) -> Any:
     """Integral by the trapezoidal rule; `x` is sample points or the distance between them."""
     wrapped = wrap_dim(dim, y.ndim)
     if not isinstance(x, TensorBase):
@@ -132,7 +133,7 @@ def trapezoid(y: Any, x: Any, dim: int) -> Any:
     return aten.div.Scalar(total, 2.0)
 
 
-def cumulative_trapezoid(y: Any, x: Any, dim: int) -> Any:
+def cumulative_trapezoid(y: Tensor, x: TensorOrScalar, dim: int) -> Any:
     """Running integral by the trapezoidal rule."""
     wrapped = wrap_dim(dim, y.ndim)
     left, right = _halves(y, wrapped)
@@ -144,7 +145,7 @@ def cumulative_trapezoid(y: Any, x: Any, dim: int) -> Any:
     return aten.div.Scalar(aten.cumsum(aten.mul(steps, aten.add(left, right)), wrapped), 2.0)
 
 
-def gradient_unit(self: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:
+def gradient_unit(self: Tensor, dim: Sequence[int], edge_order: int) -> tuple[Any, ...]:
     """`gradient` with unit spacing."""
     return gradient(self, None, dim, edge_order)
 
@@ -190,11 +191,11 @@ def _check_gradient(self: Any, spacing: Any, dims: list[int], edge_order: int) -
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
 
 
-def _slices(self: Any, axis: int, *bounds: tuple[int, int]) -> list[Any]:
+def _slices(self: Tensor, axis: int, *bounds: tuple[int, int]) -> list[Any]:
     return [aten.narrow(self, axis, start, count) for start, count in bounds]
 
 
-def _gradient_uniform(self: Any, step: Any, axis: int, edge_order: int) -> Any:
+def _gradient_uniform(self: Tensor, step: float, axis: int, edge_order: int) -> Any:
     extent = self.size(axis)
     before, after = _slices(self, axis, (0, extent - 2), (2, extent - 2))
     center = aten.div(aten.sub(after, before), 2 * step)
@@ -208,7 +209,7 @@ def _gradient_uniform(self: Any, step: Any, axis: int, edge_order: int) -> Any:
     return aten.cat([head, center, tail], axis)
 
 
-def _gradient_coordinates(self: Any, points: Any, axis: int, edge_order: int) -> Any:
+def _gradient_coordinates(self: Tensor, points: Any, axis: int, edge_order: int) -> Any:
     extent = self.size(axis)
     if points.ndim != 1 or points.size(0) != extent:
         raise RuntimeError(
@@ -232,7 +233,7 @@ def _gradient_coordinates(self: Any, points: Any, axis: int, edge_order: int) ->
     return aten.cat([head, center, tail], axis)
 
 
-def _gradient_edges(self: Any, gaps: Any, axis: int, edge_order: int) -> tuple[Any, Any]:
+def _gradient_edges(self: Tensor, gaps: object, axis: int, edge_order: int) -> tuple[Any, Any]:
     extent = self.size(axis)
     first, second, last, beside = _slices(self, axis, (0, 1), (1, 1), (extent - 1, 1), (extent - 2, 1))
     start, end = aten.select(gaps, 0, 0), aten.select(gaps, 0, -1)
@@ -245,7 +246,7 @@ def _gradient_edges(self: Any, gaps: Any, axis: int, edge_order: int) -> tuple[A
     return head, aten.neg(tail)
 
 
-def _edge(outer: Any, middle: Any, inner: Any, near: Any, far: Any) -> Any:
+def _edge(outer: object, middle: object, inner: object, near: object, far: object) -> Any:
     """One-sided difference of second order from the outer point inwards."""
     total = aten.add(near, far)
     outer_weight = aten.div(aten.neg(aten.add(aten.mul(near, 2), far)), aten.mul(near, total))

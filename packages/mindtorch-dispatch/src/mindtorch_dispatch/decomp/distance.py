@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.pointwise import promoted
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..call import aten
+from ..meta.checks import check
+from ..meta.pointwise import promoted
+from ..typing import Tensor
 
-def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Any:
     """p-norm of the difference along the last dimension."""
     return aten.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
     """Cosine of the angle along `dim`; norms are at least eps."""
     common = promoted((x1._sig.spec, x2._sig.spec))
     check(
@@ -28,14 +30,14 @@ def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     return aten.sum(_directions(x1, dim, eps) * _directions(x2, dim, eps), [dim])
 
 
-def _directions(x: Any, dim: int, eps: float) -> Any:
+def _directions(x: Tensor, dim: int, eps: float) -> Any:
     norm = aten.linalg_vector_norm(x, 2, [dim], True)
     # The bound moves the value only: the gradient is that of the norm.
     bound = norm.detach()
     return x / (norm + (aten.clamp_min(bound, eps) - bound))
 
 
-def pdist(self: Any, p: float) -> Any:
+def pdist(self: Tensor, p: float) -> Any:
     """p-norm distances of all pairs of rows, in order."""
     shape = tuple(self.shape)
     check(len(shape) == 2, lambda: f"pdist only supports 2D tensors, got: {len(shape)}D")
@@ -45,7 +47,7 @@ def pdist(self: Any, p: float) -> Any:
     return _lengths(aten.index_select(self, 0, first) - aten.index_select(self, 0, second), p)
 
 
-def _lengths(difference: Any, p: float) -> Any:
+def _lengths(difference: Tensor, p: float) -> Any:
     """p-norms over the last dimension; that of 0 counts, and its gradient is zero rather than none."""
     norms = aten.norm(difference, p, [-1])
     if p != 0:
@@ -53,7 +55,7 @@ def _lengths(difference: Any, p: float) -> Any:
     return norms + aten.sum(aten.masked_fill(difference, aten.ones_like(difference, dtype=bool_dtype), 0), [-1])
 
 
-def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Any:
     """p-norm distances between the rows of two batches of matrices."""
     for name, x in (("X1", x1), ("X2", x2)):
         check(
@@ -82,14 +84,14 @@ _MANY = 25
 """More rows than these are compared by a product of matrices, which is faster and less exact."""
 
 
-def _by_product(x1: Any, x2: Any, compute_mode: int | None) -> bool:
+def _by_product(x1: Tensor, x2: Tensor, compute_mode: int | None) -> bool:
     rows = x1.shape[-2], x2.shape[-2]
     if x1.numel() == 0 or x2.numel() == 0 or compute_mode == 2:
         return False
     return compute_mode == 1 or max(rows) > _MANY
 
 
-def euclidean_dist(x1: Any, x2: Any) -> Any:
+def euclidean_dist(x1: Tensor, x2: Tensor) -> Any:
     """Euclidean distances between the rows of two matrices, from one product of matrices."""
     squares1, squares2 = (aten.sum(aten.pow(x, 2), [-1], True) for x in (x1, x2))
     left = aten.cat([aten.mul(x1, -2), squares1, aten.ones_like(squares1)], -1)

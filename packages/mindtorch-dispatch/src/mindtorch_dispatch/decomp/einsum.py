@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dim, wrap_dims
+from ..typing import Tensor
 
 _LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ELLIPSIS = "."
@@ -47,7 +49,7 @@ def _parse_inputs(left: str, count: int) -> list[list[str]]:
     return labels
 
 
-def _count_labels(labels: list[list[str]], operands: Any) -> tuple[dict[str, int], int]:
+def _count_labels(labels: list[list[str]], operands: Sequence[Tensor]) -> tuple[dict[str, int], int]:
     """Return how often each label occurs, and how many dimensions the widest ellipsis covers."""
     counts: dict[str, int] = {}
     covered = 0
@@ -180,7 +182,7 @@ class _Sizes:
         self.counts[self.places.of[label]] += 1
 
 
-def _aligned(operand: Any, labels: list[str], number: int, places: _Places, sizes: _Sizes) -> Any:
+def _aligned(operand: Tensor, labels: list[str], number: int, places: _Places, sizes: _Sizes) -> Any:
     """Return the operand with its dimensions in the common order, missing ones inserted, repeated labels reduced."""
     order = [-1] * places.total
     given_dims, dim = len(operand.shape), 0
@@ -234,7 +236,7 @@ def _next_pair(path: deque[int] | None, count: int) -> tuple[int, int]:
     return first, second
 
 
-def einsum(equation: str, tensors: Any, path: Any = None) -> Any:
+def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None = None) -> Any:
     """Sum of products by labels; operands are contracted left to right, or along `path`."""
     operands = list(tensors)
     check(bool(operands), lambda: "einsum(): must provide at least one operand")
@@ -281,7 +283,7 @@ def _contract(pending: deque[Any], first: int, second: int, places: _Places, cou
     return _pair_product(left, right, both)
 
 
-def _pair_product(left: Any, right: Any, summed: list[int]) -> Any:
+def _pair_product(left: Tensor, right: Tensor, summed: list[int]) -> Any:
     """Return the product of two operands of equal rank, summed over `summed` (kept as extents of 1)."""
     if not summed:
         return aten.mul(left, right)
@@ -311,7 +313,7 @@ def _pair_product(left: Any, right: Any, summed: list[int]) -> Any:
     return aten.permute(aten.view(aten.bmm(matrices, others), shape), inverse)
 
 
-def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
+def tensordot(self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int]) -> Any:
     """Sum of products over pairs of dimensions."""
     check(len(dims_self) == len(dims_other), lambda: "both dimension lists should have same length")
     check(self.dtype is other.dtype, lambda: "both inputs should have same dtype")
@@ -346,7 +348,7 @@ def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
     return aten.reshape(aten.mm(aten.reshape(left, [rows, inner]), aten.reshape(right, [inner, columns])), shape)
 
 
-def inner(self: Any, other: Any) -> Any:
+def inner(self: Tensor, other: Tensor) -> Any:
     """Sum of products over the last dimensions."""
     if not self.shape or not other.shape:
         return aten.mul(self, other)

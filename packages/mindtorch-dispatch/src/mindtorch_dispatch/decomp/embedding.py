@@ -8,10 +8,11 @@ from mindtorch_storage.dtype import int64
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import Tensor
 
 
 def embedding_backward(
-    grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Any:
     """Gradient of the table."""
     if sparse:
@@ -20,13 +21,13 @@ def embedding_backward(
 
 
 def embedding_bag(
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool,
     mode: int,
     sparse: bool,
-    per_sample_weights: Any,
+    per_sample_weights: Tensor | None,
     include_last_offset: bool,
     padding_idx: int | None = None,
 ) -> Any:
@@ -53,17 +54,17 @@ def embedding_bag(
 
 
 def embedding_bag_backward(
-    grad: Any,
-    indices: Any,
-    offsets: Any,
-    offset2bag: Any,
-    bag_size: Any,
-    maximum_indices: Any,
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
     num_weights: int,
     scale_grad_by_freq: bool,
     mode: int,
     sparse: bool,
-    per_sample_weights: Any,
+    per_sample_weights: Tensor | None,
     padding_idx: int,
 ) -> Any:
     """Gradient of the table."""

@@ -9,12 +9,13 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import TensorOrScalar
 
 
 def between(name: str) -> Callable[..., Any]:
     """Return the function that makes `linspace` or `logspace` between bounds given as 0-d tensors."""
 
-    def made(start: Any, end: Any, steps: int, *rest: Any) -> Any:
+    def made(start: TensorOrScalar, end: TensorOrScalar, steps: int, *rest: object) -> Any:
         given = {"start": start, "end": end}
         tensors = {which: value for which, value in given.items() if isinstance(value, TensorBase)}
         check(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
 
 from ..call import aten
 from ..defaults import get_default_dtype
 from ..meta.checks import wrap_dim
+from ..typing import Tensor
 
 _NONE, _ROOT, _COUNT = 0, 1, 2
 """No scaling, division by the root of the number of points, division by their number."""
@@ -57,7 +60,7 @@ def one_dim(name: str) -> Callable[..., Any]:
     """Return `fft_fft` and its like: (self, n, dim, norm)."""
     forward = name in ("fft", "rfft", "hfft")
 
-    def call(self: Any, n: int | None, dim: int, norm: str | None) -> Any:
+    def call(self: Tensor, n: int | None, dim: int, norm: str | None) -> Any:
         if name in ("rfft", "ihfft") or (name in ("fft", "ifft") and not self.dtype.is_complex):
             return _real_to_complex(name, self, n, dim, norm, forward, name in ("rfft", "ihfft"))
         if name in ("irfft", "hfft"):
@@ -73,7 +76,7 @@ def one_dim(name: str) -> Callable[..., Any]:
 
 
 def _real_to_complex(
-    name: str, self: Any, n: int | None, dim: int, norm: str | None, forward: bool, onesided: bool
+    name: str, self: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, onesided: bool
 ) -> Any:
     if self.dtype.is_complex:
         raise RuntimeError(f"{name} expects a real input tensor, but got {self.dtype.scalar_name}")
@@ -86,7 +89,7 @@ def _real_to_complex(
     return result if forward else aten.conj(result)
 
 
-def _complex_to_real(self: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+def _complex_to_real(self: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     self = _promoted(self, True)
     axis = wrap_dim(dim, self.ndim, scalar=False)
     count = _points(2 * (self.size(axis) - 1) if n is None else n)
@@ -139,7 +142,7 @@ def _some(name: str, dims: list[int]) -> None:
         raise RuntimeError(f"{name} must transform at least one axis")
 
 
-def _rfftn(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
+def _rfftn(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int], norm: str | None) -> Any:
     if self.dtype.is_complex:
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {self.dtype.scalar_name}")
     self = _promoted(self, False)
@@ -148,7 +151,7 @@ def _rfftn(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
     return aten._fft_r2c(_resized(self, dims, sizes), dims, _normalization(norm, True), True)
 
 
-def _to_real(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
+def _to_real(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int], norm: str | None) -> Any:
     sizes, dims = _extents(self, s, dim)
     _some(name, dims)
     last = sizes[-1] if s is not None and s[-1] != -1 else 2 * (sizes[-1] - 1)
@@ -162,7 +165,7 @@ def _to_real(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
     return aten._fft_c2r(aten.conj(self), dims[-1:], scaling, last)
 
 
-def _ihfftn(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
+def _ihfftn(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int], norm: str | None) -> Any:
     if self.dtype.is_complex:
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {self.dtype.scalar_name}")
     self = _promoted(self, False)
@@ -176,7 +179,9 @@ def _ihfftn(name: str, self: Any, s: Any, dim: Any, norm: str | None) -> Any:
 def frequencies(name: str) -> Callable[..., Any]:
     """Return `fft_fftfreq` or `fft_rfftfreq`."""
 
-    def call(n: int, d: float, dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Any:
+    def call(
+        n: int, d: float, dtype: Dtype | None, layout: Layout | None, device: Device | None, pin_memory: bool | None
+    ) -> Any:
         chosen = dtype or get_default_dtype()
         if not (chosen.is_floating_point or chosen.is_complex):
             raise RuntimeError(f"{name} requires a floating point or complex dtype")
@@ -191,17 +196,17 @@ def frequencies(name: str) -> Callable[..., Any]:
     return call
 
 
-def _shift(self: Any, dim: Any, amount: Callable[[int], int]) -> Any:
+def _shift(self: Tensor, dim: Sequence[int] | None, amount: Callable[[int], int]) -> Any:
     dims = list(range(self.ndim)) if dim is None else list(dim)
     shifts = [amount(self.size(wrap_dim(one, self.ndim))) for one in dims]
     return aten.roll(self, shifts, dims)
 
 
-def fftshift(self: Any, dim: Any) -> Any:
+def fftshift(self: Tensor, dim: Sequence[int] | None) -> Any:
     """The zero frequency moved to the middle."""
     return _shift(self, dim, lambda size: size // 2)
 
 
-def ifftshift(self: Any, dim: Any) -> Any:
+def ifftshift(self: Tensor, dim: Sequence[int] | None) -> Any:
     """The zero frequency moved back to the front."""
     return _shift(self, dim, lambda size: (size + 1) // 2)

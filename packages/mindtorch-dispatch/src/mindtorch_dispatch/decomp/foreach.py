@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.extend import devices
-from mindtorch_dispatch.meta.checks import check
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import memory_format as MemoryFormat
+
+from ..call import aten
+from ..extend import devices
+from ..meta.checks import check
+from ..typing import Scalar, Tensor
 
 Each = Callable[..., Any]
 
@@ -34,12 +38,12 @@ def _check_scalars(self: Sequence[Any], scalars: Sequence[Any]) -> None:
     check(len(self) == len(scalars), lambda: "Tensor list must have same number of elements as scalar list.")
 
 
-def _finish(self: Any, results: Iterable[Any], inplace: bool) -> Any:
+def _finish(self: Sequence[Tensor], results: Iterable[Any], inplace: bool) -> Any:
     made = tuple(results)
     return self if inplace else made
 
 
-def _at_once(name: str, lists: Sequence[Sequence[Any]], number: Any, inplace: bool) -> list[Any] | None:
+def _at_once(name: str, lists: Sequence[Sequence[Any]], number: object, inplace: bool) -> list[Any] | None:
     """Return the results of one launch for all tensors where their device has it, None elsewhere."""
     self = lists[0]
     run = devices.list_kernels.get(self[0]._sig.spec.device.type)
@@ -66,13 +70,13 @@ def unary(name: str, inplace: bool = False) -> Each:
     return over_list
 
 
-def clone(self: Sequence[Any], memory_format: Any) -> Any:
+def clone(self: Sequence[Any], memory_format: MemoryFormat | None) -> Any:
     """A copy of every tensor."""
     _check_lists(self)
     return tuple(aten.clone(item, memory_format=memory_format) for item in self)
 
 
-def norm(self: Sequence[Any], ord: Any, dtype: Any) -> Any:
+def norm(self: Sequence[Any], ord: Scalar, dtype: Dtype | None) -> Any:
     """The vector norm of every tensor."""
     _check_lists(self)
     run = devices.list_kernels.get(self[0]._sig.spec.device.type)
@@ -83,7 +87,7 @@ def norm(self: Sequence[Any], ord: Any, dtype: Any) -> Any:
     return tuple(aten.linalg_vector_norm(item, ord, None, False, dtype=dtype) for item in self)
 
 
-def powsum(self: Sequence[Any], ord: Any, dtype: Any) -> Any:
+def powsum(self: Sequence[Any], ord: Scalar, dtype: Dtype | None) -> Any:
     """The sum of the absolute values' powers of every tensor."""
     _check_lists(self)
     return tuple(aten.sum(aten.pow(aten.abs(item), ord), dtype=dtype) for item in self)
@@ -93,7 +97,7 @@ def by_scalar(name: str, inplace: bool = False) -> Each:
     """`fn(self, scalar)`."""
     each = _op(name + "_" * inplace)
 
-    def over_list(self: Sequence[Any], scalar: Any) -> Any:
+    def over_list(self: Sequence[Any], scalar: Scalar) -> Any:
         _check_lists(self)
         made = _at_once(name, (self,), scalar, inplace)
         return _finish(self, (each(item, scalar) for item in self) if made is None else made, inplace)
@@ -117,7 +121,7 @@ def by_list(name: str, inplace: bool = False) -> Each:
     """`fn(self, other)`, tensor by tensor; `alpha` scales the other where the op has it."""
     each = _op(name + "_" * inplace)
 
-    def over_lists(self: Sequence[Any], other: Sequence[Any], alpha: Any = 1) -> Any:
+    def over_lists(self: Sequence[Any], other: Sequence[Any], alpha: Scalar = 1) -> Any:
         _check_lists(self, other)
         made = _at_once(name, (self, other), alpha, inplace)
         if made is not None:
@@ -132,7 +136,7 @@ def by_tensor(name: str, inplace: bool = False) -> Each:
     """`fn(self, other)` with one 0-d tensor for all."""
     each = _op(name + "_" * inplace)
 
-    def over_list(self: Sequence[Any], other: Any, alpha: Any = 1) -> Any:
+    def over_list(self: Sequence[Any], other: Tensor, alpha: Scalar = 1) -> Any:
         dims, count = len(other.shape), other._sig.spec.numel
         check(
             dims == 0 and count == 1,
@@ -159,7 +163,7 @@ def copy(self: Sequence[Any], src: Sequence[Any], non_blocking: bool) -> Any:
     return tuple(aten.copy_(aten.empty_like(a), b, non_blocking) for a, b in zip(self, src, strict=True))
 
 
-def scalar_to_powers(self: Any, exponent: Sequence[Any]) -> Any:
+def scalar_to_powers(self: Scalar, exponent: Sequence[Any]) -> Any:
     """One number to the power of every tensor."""
     _check_lists(exponent)
     return tuple(aten.pow(self, power) for power in exponent)
@@ -180,7 +184,7 @@ def lerp_by_scalar(inplace: bool = False) -> Each:
     """`lerp` with one weight."""
     each = _op("lerp" + "_" * inplace)
 
-    def over_lists(self: Sequence[Any], tensors1: Sequence[Any], weight: Any) -> Any:
+    def over_lists(self: Sequence[Any], tensors1: Sequence[Any], weight: Scalar) -> Any:
         _check_lists(self, tensors1)
         made = _at_once("lerp", (self, tensors1), weight, inplace)
         if made is not None:
@@ -206,7 +210,7 @@ def pointwise_by_scalar(name: str, inplace: bool = False) -> Each:
     """`addcmul` and `addcdiv` with one factor."""
     each = _op(name + "_" * inplace)
 
-    def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], value: Any) -> Any:
+    def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], value: Scalar) -> Any:
         _check_lists(self, tensor1, tensor2)
         made = _at_once(name, (self, tensor1, tensor2), value, inplace)
         if made is not None:
@@ -220,7 +224,9 @@ def pointwise_by_scalars(name: str, inplace: bool = False) -> Each:
     """`addcmul` and `addcdiv` with a factor for each tensor."""
     each = _op(name + "_" * inplace)
 
-    def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], scalars: Any) -> Any:
+    def over_lists(
+        self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], scalars: Sequence[Scalar]
+    ) -> Any:
         _check_lists(self, tensor1, tensor2)
         _check_scalars(self, scalars)
         items = zip(self, tensor1, tensor2, scalars, strict=True)
@@ -233,7 +239,7 @@ def pointwise_by_tensor(name: str, inplace: bool = False) -> Each:
     """`addcmul` and `addcdiv` with the factors packed in one tensor."""
     by_numbers = pointwise_by_scalars(name, inplace)
 
-    def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], scalars: Any) -> Any:
+    def over_lists(self: Sequence[Any], tensor1: Sequence[Any], tensor2: Sequence[Any], scalars: Tensor) -> Any:
         return by_numbers(self, tensor1, tensor2, _unpacked(scalars, len(self)))
 
     return over_lists

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import Tensor
 
 
-def meshgrid(tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
+def meshgrid(tensors: Sequence[Tensor], indexing: str | None = None) -> tuple[Any, ...]:
     """Coordinates of a grid, one tensor per axis."""
     if len(tensors) == 0:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -46,7 +48,7 @@ def meshgrid(tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     return tuple(grids)
 
 
-def cartesian_prod(tensors: Any) -> Any:
+def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
     """Every combination of the vectors' elements, a row each."""
     if len(tensors) == 0:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -58,7 +60,7 @@ def cartesian_prod(tensors: Any) -> Any:
     return aten.stack([aten.flatten(grid) for grid in meshgrid(tensors, "ij")], 1)
 
 
-def combinations(self: Any, r: int, with_replacement: bool) -> Any:
+def combinations(self: Tensor, r: int, with_replacement: bool) -> Any:
     """Every choice of `r` elements, in order."""
     if self.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
@@ -81,7 +83,7 @@ def combinations(self: Any, r: int, with_replacement: bool) -> Any:
     return aten.stack([aten.index_select(self, 0, column) for column in columns], 1)
 
 
-def vander(x: Any, N: int | None, increasing: bool) -> Any:
+def vander(x: Tensor, N: int | None, increasing: bool) -> Any:
     """Powers of a vector's elements, a row each."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -99,7 +101,7 @@ def vander(x: Any, N: int | None, increasing: bool) -> Any:
     return result if increasing else aten.flip(result, [1])
 
 
-def linalg_vander(x: Any, N: int | None) -> Any:
+def linalg_vander(x: Tensor, N: int | None) -> Any:
     """Powers of the last dim's elements from 0 up."""
     if x.dtype.name in ("bool", "float16", "bfloat16"):
         raise RuntimeError(

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..call import aten
 from ..meta.grid_sample import check_sample
+from ..typing import Tensor
 
 
-def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sampler`."""
     dims = 3 if len(input.shape) == 5 else 2
     check_sample(input._sig.spec, grid._sig.spec, max(len(input.shape) - 2, 1), interpolation_mode)

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
 from ..meta.histogram import check_counts
 from ..meta.packs import pack
+from ..typing import Tensor
 
 
-def _columns(self: Any, weight: Any) -> tuple[Any, Any]:
+def _columns(self: Tensor, weight: Tensor | None) -> tuple[Any, Any]:
     points = aten.reshape(self, [self.numel(), 1])
     if weight is not None and weight.shape == self.shape:
         weight = aten.reshape(weight, [weight.numel()])
     return points, weight
 
 
-def histogram_edges(self: Any, bins: Any, weight: Any, density: bool) -> Any:
+def histogram_edges(self: Tensor, bins: Tensor, weight: Tensor | None, density: bool) -> Any:
     """`histogram` with given edges."""
     points, weight = _columns(self, weight)
     hist = aten._histogramdd_from_bin_tensors(points, [bins], weight=weight, density=density)
     return pack("histogram", "hist bin_edges")((hist, bins))
 
 
-def histogram_count(self: Any, bins: int, limits: Any, weight: Any, density: bool) -> Any:
+def histogram_count(
+    self: Tensor, bins: int, limits: Sequence[float] | None, weight: Tensor | None, density: bool
+) -> Any:
     """`histogram` with a number of equal bins."""
     points, weight = _columns(self, weight)
     (edges,) = bin_edges(points, [bins], limits, weight, density)
@@ -32,7 +36,9 @@ def histogram_count(self: Any, bins: int, limits: Any, weight: Any, density: boo
     return pack("histogram", "hist bin_edges")((hist, edges))
 
 
-def histogramdd(self: Any, bins: Any, limits: Any, weight: Any, density: bool) -> Any:
+def histogramdd(
+    self: Tensor, bins: Sequence[int] | int, limits: Sequence[float] | None, weight: Tensor | None, density: bool
+) -> Any:
     """`histogramdd` with numbers of equal bins."""
     dims = self.size(-1) if self.ndim else 1
     counts = [bins] * dims if isinstance(bins, int) else list(bins)
@@ -41,18 +47,24 @@ def histogramdd(self: Any, bins: Any, limits: Any, weight: Any, density: bool) -
     return pack("histogramdd", "hist bin_edges")((hist, edges))
 
 
-def histogramdd_edges(self: Any, bins: Any, limits: Any, weight: Any, density: bool) -> Any:
+def histogramdd_edges(
+    self: Tensor, bins: Sequence[Tensor], limits: Sequence[float] | None, weight: Tensor | None, density: bool
+) -> Any:
     """`histogramdd` with given edges."""
     hist = aten._histogramdd_from_bin_tensors(self, list(bins), weight=weight, density=density)
     return pack("histogramdd", "hist bin_edges")((hist, tuple(bins)))
 
 
-def from_counts(self: Any, bins: Any, limits: Any, weight: Any, density: bool) -> Any:
+def from_counts(
+    self: Tensor, bins: Sequence[int], limits: Sequence[float] | None, weight: Tensor | None, density: bool
+) -> Any:
     """The counts alone."""
     return histogramdd(self, list(bins), limits, weight, density)[0]
 
 
-def bin_edges(self: Any, bins: Any, limits: Any, weight: Any, density: bool) -> tuple[Any, ...]:
+def bin_edges(
+    self: Tensor, bins: Sequence[int], limits: Sequence[float] | None, weight: Tensor | None, density: bool
+) -> tuple[Any, ...]:
     """Edges of equal bins per dim, over `limits` or the range of the values."""
     check_counts(self._spec, bins, None if weight is None else weight._spec)
     dims = self.size(-1)

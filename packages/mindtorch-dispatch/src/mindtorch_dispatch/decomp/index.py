@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.strides import broadcast_shapes
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check, wrap_dim
 from ..meta.index import check_indices
+from ..typing import Scalar, Tensor
 
 
 def positions_of(indices: Any) -> list[Any]:
@@ -35,24 +38,26 @@ def index(self: Any, indices: Any) -> Any:
     return aten._index_integer.default(self, positions_of(indices))
 
 
-def index_put_impl(self: Any, indices: Any, values: Any, accumulate: bool, unsafe: bool) -> Any:
+def index_put_impl(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool, unsafe: bool
+) -> Any:
     """`index_put_`."""
     return aten.index_put_(self, indices, values, accumulate)
 
 
-def unsafe_index_put(self: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+def unsafe_index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Any:
     """`index_put`."""
     return aten.index_put(self, indices, values, accumulate)
 
 
-def _clamped(self: Any, indices: Any) -> list[Any]:
+def _clamped(self: TensorBase, indices: Any) -> list[Any]:
     return [
         None if one is None else aten.clamp(one, -self.shape[place], self.shape[place] - 1)
         for place, one in enumerate(indices)
     ]
 
 
-def unsafe_masked_index(self: Any, mask: Any, indices: Any, fill: Any) -> Any:
+def unsafe_masked_index(self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Scalar) -> Any:
     """`self[indices]` where the mask holds, `fill` elsewhere; positions outside count only where it does not hold."""
     if not self.numel():
         return aten.masked_fill(aten.zeros(list(mask.shape), dtype=self.dtype, device=self.device), mask == 0, fill)
@@ -60,7 +65,9 @@ def unsafe_masked_index(self: Any, mask: Any, indices: Any, fill: Any) -> Any:
     return aten.masked_fill(made, aten.logical_not(mask), fill)
 
 
-def unsafe_masked_index_put_accumulate(self: Any, mask: Any, indices: Any, values: Any) -> Any:
+def unsafe_masked_index_put_accumulate(
+    self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
+) -> Any:
     """`index_put` that adds the values where the mask holds."""
     if not self.numel():
         return aten.clone(self)
@@ -68,24 +75,24 @@ def unsafe_masked_index_put_accumulate(self: Any, mask: Any, indices: Any, value
     return aten._unsafe_index_put(self, _clamped(self, indices), kept, True)
 
 
-def argwhere(self: Any) -> Any:
+def argwhere(self: Tensor) -> Any:
     """`nonzero`."""
     return aten.nonzero(self)
 
 
-def where_positions(condition: Any) -> Any:
+def where_positions(condition: Tensor) -> Any:
     """The positions where the condition holds, a tensor per dimension."""
     if not condition.shape:
         return list(aten.unbind(aten.nonzero(aten.unsqueeze(condition, 0)), 1))
     return list(aten.unbind(aten.nonzero(condition), 1))
 
 
-def nonzero_as_tuple(self: Any, as_tuple: bool) -> Any:
+def nonzero_as_tuple(self: Tensor, as_tuple: bool) -> Any:
     """`nonzero` as Python offers it: positions as rows, or a tensor per dimension."""
     return tuple(where_positions(self)) if as_tuple else aten.nonzero.default(self)
 
 
-def take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:
     """`gather` with broadcasting; without dim on the flattened tensor."""
     check(
         indices.dtype.name == "int64",

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+
 from ..call import aten
+from ..typing import Tensor
 
 
-def same(self: Any) -> Any:
+def same(self: Tensor) -> Any:
     """`self`."""
     return self
 
 
-def copied(self: Any) -> Any:
+def copied(self: Tensor) -> Any:
     """A copy of `self`."""
     return aten.clone(self)
 
 
-def pinned(self: Any, device: Any = None) -> Any:
+def pinned(self: Tensor, device: Device | None = None) -> Any:
     """A copy in page-locked memory."""
     return self.pin_memory() if device is None else self.pin_memory(device)
 
 
-def local_scalar(self: Any) -> Any:
+def local_scalar(self: Tensor) -> Any:
     """The only element as a Python number; NotImplementedError, in torch's words, where there is no data."""
     array = self._host_array()
     if array is None:
@@ -33,46 +36,46 @@ def local_scalar(self: Any) -> Any:
     return value if isinstance(value, (int, float, complex, bool)) else float(value)
 
 
-def is_same_size(self: Any, other: Any) -> bool:
+def is_same_size(self: Tensor, other: Tensor) -> bool:
     """True when two tensors have one shape."""
     return bool(self._sig.spec.shape == other._sig.spec.shape)
 
 
-def size(self: Any) -> list[int]:
+def size(self: Tensor) -> list[int]:
     """The extents."""
     return list(self._sig.spec.shape)
 
 
-def stride(self: Any) -> list[int]:
+def stride(self: Tensor) -> list[int]:
     """The strides in elements."""
     return list(self._sig.spec.stride)
 
 
-def numel(self: Any) -> int:
+def numel(self: Tensor) -> int:
     """The number of elements."""
     return int(self._sig.spec.numel)
 
 
-def storage_offset(self: Any) -> int:
+def storage_offset(self: Tensor) -> int:
     """Where the first element lies in the storage."""
     return int(self._offset)
 
 
-def dim(self: Any) -> int:
+def dim(self: Tensor) -> int:
     """The number of dimensions."""
     return int(self._sig.spec.ndim)
 
 
-def is_contiguous(self: Any) -> bool:
+def is_contiguous(self: Tensor) -> bool:
     """True for C order without gaps."""
     return bool(self._sig.spec.is_contiguous)
 
 
-def device(self: Any) -> Any:
+def device(self: Tensor) -> Any:
     """The device."""
     return self._sig.spec.device
 
 
-def layout(self: Any) -> Any:
+def layout(self: Tensor) -> Any:
     """The layout."""
     return self._sig.spec.layout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
@@ -10,9 +10,10 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
+from ..typing import Tensor
 
 
-def stack(tensors: Any, dim: int) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int) -> Any:
     """Tensors of one shape along a new dimension."""
     check(len(tensors) > 0, lambda: "stack expects a non-empty TensorList")
     spec = tensors[0]._sig.spec
@@ -30,18 +31,18 @@ def stack(tensors: Any, dim: int) -> Any:
     return aten.view(joined, [*first[:dim], len(tensors), *first[dim:]])
 
 
-def _not_empty(tensors: Any, name: str) -> None:
+def _not_empty(tensors: Sequence[Tensor], name: str) -> None:
     check(len(tensors) > 0, lambda: f"{name} expects a non-empty TensorList")
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Sequence[Tensor]) -> Any:
     """Side by side."""
     _not_empty(tensors, "hstack")
     raised = [atleast_1d(one) for one in tensors]
     return aten.cat(raised, 0 if len(raised[0].shape) == 1 else 1)
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Sequence[Tensor]) -> Any:
     """One under the other."""
     _not_empty(tensors, "vstack")
     return aten.cat([atleast_2d(one) for one in tensors], 0)
@@ -50,19 +51,19 @@ def vstack(tensors: Any) -> Any:
 row_stack = vstack
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Sequence[Tensor]) -> Any:
     """One behind the other."""
     _not_empty(tensors, "dstack")
     return aten.cat([atleast_3d(one) for one in tensors], 2)
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Sequence[Tensor]) -> Any:
     """Vectors as columns."""
     _not_empty(tensors, "column_stack")
     return hstack([aten.reshape(one, [one.numel(), 1]) if len(one.shape) <= 1 else one for one in tensors])
 
 
-def _split_along(self: Any, sections: Any, dim: int, name: str) -> Any:
+def _split_along(self: Tensor, sections: Sequence[int] | int, dim: int, name: str) -> Any:
     if isinstance(sections, int):
         check(
             sections != 0 and self.shape[dim] % sections == 0,
@@ -74,7 +75,7 @@ def _split_along(self: Any, sections: Any, dim: int, name: str) -> Any:
     return tensor_split(self, sections, dim)
 
 
-def hsplit(self: Any, sections: Any) -> Any:
+def hsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
     """Pieces side by side."""
     check(
         len(self.shape) >= 1,
@@ -86,7 +87,7 @@ def hsplit(self: Any, sections: Any) -> Any:
     return _split_along(self, sections, 0 if len(self.shape) == 1 else 1, "hsplit")
 
 
-def vsplit(self: Any, sections: Any) -> Any:
+def vsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
     """Pieces one under the other."""
     check(
         len(self.shape) >= 2,
@@ -98,7 +99,7 @@ def vsplit(self: Any, sections: Any) -> Any:
     return _split_along(self, sections, 0, "vsplit")
 
 
-def dsplit(self: Any, sections: Any) -> Any:
+def dsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
     """Pieces one behind the other."""
     check(
         len(self.shape) >= 3,
@@ -110,7 +111,7 @@ def dsplit(self: Any, sections: Any) -> Any:
     return _split_along(self, sections, 2, "dsplit")
 
 
-def tensor_split_by_tensor(self: Any, positions: Any, dim: int) -> Any:
+def tensor_split_by_tensor(self: Tensor, positions: Tensor, dim: int) -> Any:
     """`tensor_split` by a tensor: a count, or positions to cut at."""
     check(
         positions.dtype is int64,
@@ -133,7 +134,7 @@ _MOST_TENSORS = 2**60
 """No list of results is as long as this."""
 
 
-def tensor_split(self: Any, sections: Any, dim: int) -> Any:
+def tensor_split(self: Tensor, sections: Sequence[int] | int, dim: int) -> Any:
     """Pieces of nearly equal length, or cut at given positions."""
     check(
         len(self.shape) > 0,
@@ -157,27 +158,27 @@ def tensor_split(self: Any, sections: Any, dim: int) -> Any:
 
 
 def _each(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def apply(value: Any) -> Any:
+    def apply(value: Sequence[Tensor] | Tensor) -> Any:
         return fn(value) if isinstance(value, TensorBase) else [fn(one) for one in value]
 
     return apply
 
 
 @_each
-def atleast_1d(self: Any) -> Any:
+def atleast_1d(self: Tensor) -> Any:
     """At least one dimension."""
     return aten.reshape(self, [1]) if not self.shape else self
 
 
 @_each
-def atleast_2d(self: Any) -> Any:
+def atleast_2d(self: Tensor) -> Any:
     """At least two dimensions."""
     count = len(self.shape)
     return aten.reshape(self, [1, 1]) if count == 0 else aten.unsqueeze(self, 0) if count == 1 else self
 
 
 @_each
-def atleast_3d(self: Any) -> Any:
+def atleast_3d(self: Tensor) -> Any:
     """At least three dimensions."""
     count = len(self.shape)
     if count == 0:
@@ -187,13 +188,13 @@ def atleast_3d(self: Any) -> Any:
     return aten.unsqueeze(self, -1) if count == 2 else self
 
 
-def tile(self: Any, dims: Any) -> Any:
+def tile(self: Tensor, dims: Sequence[int]) -> Any:
     """`repeat`, with missing leading repeats as 1."""
     lead = len(self.shape) - len(dims)
     return self.repeat([1] * lead + list(dims))
 
 
-def repeat_interleave(self: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: int | None) -> Any:
     """Each element repeated in place."""
     if dim is None:
         self, dim = aten.reshape(self, [-1]), 0
@@ -225,19 +226,19 @@ def repeat_interleave(self: Any, repeats: Any, dim: int | None, output_size: int
     return aten.index_select(self, dim, positions.to(int64))
 
 
-def fliplr(self: Any) -> Any:
+def fliplr(self: Tensor) -> Any:
     """Left and right exchanged."""
     check(len(self.shape) >= 2, lambda: "Input must be >= 2-d.")
     return aten.flip(self, [1])
 
 
-def flipud(self: Any) -> Any:
+def flipud(self: Tensor) -> Any:
     """Up and down exchanged."""
     check(len(self.shape) >= 1, lambda: "Input must be >= 1-d.")
     return aten.flip(self, [0])
 
 
-def rot90(self: Any, k: int, dims: Any) -> Any:
+def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
     """Quarter turns in the plane of two dims."""
     check(len(dims) == 2, lambda: f"expected total rotation dims == 2, but got dims = {len(dims)}")
     count = len(self.shape)
@@ -261,14 +262,14 @@ def rot90(self: Any, k: int, dims: Any) -> Any:
     return aten.clone(self)
 
 
-def diag(self: Any, diagonal: int) -> Any:
+def diag(self: Tensor, diagonal: int) -> Any:
     """A vector on the diagonal of a matrix, or a matrix's diagonal."""
     count = len(self.shape)
     check(count in (1, 2), lambda: f"diag(): Supports 1D or 2D tensors. Got {count}D")
     return aten.diag_embed(self, diagonal) if count == 1 else aten.diagonal_copy(self, diagonal)
 
 
-def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
+def diag_embed(self: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     """The last dimension on the diagonal of two new ones."""
     count = len(self.shape) + 1
     first, second = wrap_dim(dim1, count), wrap_dim(dim2, count)
@@ -282,12 +283,12 @@ def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     return made
 
 
-def diagflat(self: Any, offset: int) -> Any:
+def diagflat(self: Tensor, offset: int) -> Any:
     """The flattened tensor on a diagonal."""
     return aten.diag(aten.reshape(self, [-1]), offset)
 
 
-def unflatten(self: Any, dim: int, sizes: Any) -> Any:
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Any:
     """One dimension cut into several."""
     dim = wrap_dim(dim, len(self.shape))
     check(len(sizes) > 0, lambda: "unflatten: sizes must be non-empty")
@@ -306,7 +307,7 @@ def unflatten(self: Any, dim: int, sizes: Any) -> Any:
     return aten.view(self, [*self.shape[:dim], *inner, *self.shape[dim + 1 :]])
 
 
-def ravel(self: Any) -> Any:
+def ravel(self: Tensor) -> Any:
     """One dimension, contiguous."""
     return aten.view(self.contiguous(), [-1])
 
@@ -314,7 +315,7 @@ def ravel(self: Any) -> Any:
 def scatter_of(name: str) -> Callable[..., Any]:
     """Return the function that writes `src` into the view `name` of a copy of `self`."""
 
-    def scatter(self: Any, src: Any, *arguments: Any) -> Any:
+    def scatter(self: Tensor, src: Tensor, *arguments: object) -> Any:
         made = aten.clone(self)
         region = getattr(aten, name)(made, *arguments)
         check(
@@ -330,7 +331,7 @@ def scatter_of(name: str) -> Callable[..., Any]:
     return scatter
 
 
-def chunk_cat(tensors: Any, dim: int, num_chunks: int) -> Any:
+def chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Any:
     """`num_chunks` rows per tensor, filled up with zeros, side by side: the layout of sharded parameters."""
     name = "_chunk_cat expects"
     check(num_chunks >= 1, lambda: f"{name} positive num_chunks")

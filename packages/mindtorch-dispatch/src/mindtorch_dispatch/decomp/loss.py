@@ -5,36 +5,39 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check, shape_text
-from mindtorch_dispatch.meta.loss import MEAN, NONE, SUM
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+from ..meta.checks import check, shape_text
+from ..meta.loss import MEAN, NONE, SUM
+from ..typing import Tensor
 
 _COSINE_EPSILON = 1e-12
 
 
-def reduce_loss(loss: Any, reduction: int) -> Any:
+def reduce_loss(loss: object, reduction: int) -> Any:
     """Apply the reduction of that number."""
     if reduction == MEAN:
         return aten.mean(loss)
     return aten.sum(loss) if reduction == SUM else loss
 
 
-def l1_loss(self: Any, target: Any, reduction: int) -> Any:
+def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     """|self - target|."""
     return reduce_loss(aten.abs(aten.sub(self, target)), reduction)
 
 
-def nll_loss(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def nll_loss(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Any:
     """Negated log-probability of the target classes."""
     return aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-def nll_loss2d(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Any:
     """`nll_loss` of images of classes."""
     return aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-def nll_loss_nd(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Any:
     """`nll_loss` of any number of dimensions."""
     shape = tuple(self.shape)
     ndim = len(shape)
@@ -64,7 +67,7 @@ def _class_dim(self: Any) -> int:
     return 0 if len(self.shape) == 1 else 1
 
 
-def _per_class(weight: Any, self: Any) -> Any:
+def _per_class(weight: TensorBase, self: Any) -> Any:
     """Return class weights in a shape that broadcasts against `self`."""
     shape = [1] * len(self.shape)
     shape[_class_dim(self)] = weight.shape[0]
@@ -72,7 +75,7 @@ def _per_class(weight: Any, self: Any) -> Any:
 
 
 def cross_entropy_loss(
-    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, label_smoothing: float
 ) -> Any:
     """Cross entropy of logits with classes or with class probabilities."""
     if tuple(self.shape) == tuple(target.shape):
@@ -92,7 +95,7 @@ def cross_entropy_loss(
     return aten.nll_loss_nd(log_probabilities, target, weight, reduction, ignore_index)
 
 
-def _with_probabilities(self: Any, target: Any, weight: Any, reduction: int, label_smoothing: float) -> Any:
+def _with_probabilities(self: Tensor, target: Tensor, weight: Any, reduction: int, label_smoothing: float) -> Any:
     dim = _class_dim(self)
     classes = self.shape[dim]
     check(
@@ -119,7 +122,9 @@ def _with_probabilities(self: Any, target: Any, weight: Any, reduction: int, lab
     return total / count if count else total * math.nan
 
 
-def _smoothed(scores: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float) -> Any:
+def _smoothed(
+    scores: Any, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, label_smoothing: float
+) -> Any:
     """Mix the loss of the target class with that of all classes."""
     dim = _class_dim(scores)
     classes = scores.shape[dim]
@@ -142,7 +147,7 @@ def _smoothed(scores: Any, target: Any, weight: Any, reduction: int, ignore_inde
     return (1 - label_smoothing) * exact + spread * (label_smoothing / classes)
 
 
-def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
+def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Any:
     """Kullback-Leibler divergence of log-probabilities."""
     floating = [one.dtype.is_floating_point or one.dtype.is_complex for one in (self, target)]
     check(all(floating), lambda: "kl_div: Integral inputs not supported.")
@@ -153,7 +158,7 @@ def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
     return reduce_loss(loss, reduction)
 
 
-def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     """Negated log-likelihood of counts; `full` adds Stirling's approximation of the constant term."""
     if log_input:
         loss = aten.exp(input) - target * input
@@ -165,7 +170,7 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: 
     return reduce_loss(loss, reduction)
 
 
-def soft_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     """log(1 + exp(-self * target))."""
     check(
         self.dtype.is_floating_point,
@@ -174,12 +179,12 @@ def soft_margin_loss(self: Any, target: Any, reduction: int) -> Any:
     return reduce_loss(aten.log1p(aten.exp(-self * target)), reduction)
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float, reduction: int) -> Any:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
     """max(0, -target * (input1 - input2) + margin)."""
     return reduce_loss(aten.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
 
 
-def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) -> Any:
+def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
     """The input for target 1, max(0, margin - input) for target -1."""
     # The margin is a number of the input's type, as in torch: whole inputs have whole losses.
     distant = aten.where(aten.eq(target, 1), 0, aten.clamp_min(aten.sub(aten.full_like(self, margin), self), 0))
@@ -187,7 +192,7 @@ def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) 
     return reduce_loss(distant + close, reduction)
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float, reduction: int) -> Any:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
     """1 - cos for target 1, max(0, cos - margin) for target -1."""
     ndim = len(target.shape)
     check(ndim <= 1, lambda: "0D or 1D target tensor expected, multi-target not supported")
@@ -209,7 +214,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float, 
 
 
 def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool, reduction: int
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool, reduction: int
 ) -> Any:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
     dims = [len(each.shape) for each in (anchor, positive, negative)]
@@ -227,6 +232,6 @@ def triplet_margin_loss(
     return reduce_loss(aten.clamp_min(margin + close - distant, 0), reduction)
 
 
-def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     """Hinge loss between every target class and every other class."""
     return aten.multilabel_margin_loss_forward(self, target, reduction)[0]

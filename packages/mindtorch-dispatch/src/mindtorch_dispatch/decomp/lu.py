@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
 from ..meta.checks import check
 from ..meta.matrices import check_inexact, check_square
+from ..typing import Tensor
 from .matrices import check_status
 
 
-def lu_factor(A: Any, pivot: bool) -> Any:
+def lu_factor(A: Tensor, pivot: bool) -> Any:
     """`linalg_lu_factor`."""
     factors, pivots, info = aten.linalg_lu_factor_ex(A, pivot=pivot, check_errors=False)
     check_status(info, "torch.linalg.lu_factor", len(A.shape) == 2)
@@ -27,18 +29,18 @@ _LU_WARNING = (
 )
 
 
-def lu_with_info(self: Any, pivot: bool, check_errors: bool) -> Any:
+def lu_with_info(self: Tensor, pivot: bool, check_errors: bool) -> Any:
     """`_lu_with_info`; a singular matrix is no error here, whatever `check_errors` says."""
     warnings.warn(_LU_WARNING, UserWarning, stacklevel=2)
     return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=False)
 
 
-def lu_solve(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
     """`lu_solve`: the right-hand side comes first."""
     return aten.linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-def solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
+def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool) -> Any:
     """`linalg_solve_ex`."""
     result, _, _, info = aten._linalg_solve_ex(A, B, left=left, check_errors=False)
     if check_errors:
@@ -46,31 +48,31 @@ def solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     return result, info
 
 
-def solve(A: Any, B: Any, left: bool) -> Any:
+def solve(A: Tensor, B: Tensor, left: bool) -> Any:
     """`linalg_solve`."""
     result, _, _, info = aten._linalg_solve_ex(A, B, left=left, check_errors=False)
     check_status(info, "torch.linalg.solve", len(A.shape) == 2)
     return result
 
 
-def inv(A: Any) -> Any:
+def inv(A: Tensor) -> Any:
     """`linalg_inv`, `inverse`."""
     result, info = aten.linalg_inv_ex(A, check_errors=False)
     check_status(info, "linalg.inv", len(A.shape) == 2)
     return result
 
 
-def det(A: Any) -> Any:
+def det(A: Tensor) -> Any:
     """`linalg_det`, `det`."""
     return aten._linalg_det(A)[0]
 
 
-def slogdet(A: Any) -> Any:
+def slogdet(A: Tensor) -> Any:
     """`linalg_slogdet`, `slogdet`."""
     return aten._linalg_slogdet(A)[:2]
 
 
-def logdet(self: Any) -> Any:
+def logdet(self: Tensor) -> Any:
     """`logdet`: nan for a negative determinant."""
     check_square(self, "logdet")
     check_inexact(self, "logdet")
@@ -80,7 +82,7 @@ def logdet(self: Any) -> Any:
     return aten.where(aten.eq(sign, -1.0), math.nan, size)
 
 
-def tensorinv(self: Any, ind: int) -> Any:
+def tensorinv(self: Tensor, ind: int) -> Any:
     """`linalg_tensorinv`: the inverse of the map from the last dimensions to the first `ind`."""
     check(ind > 0, lambda: f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = tuple(self.shape)
@@ -99,7 +101,7 @@ def tensorinv(self: Any, ind: int) -> Any:
     return aten.reshape(result, (*back, *front))
 
 
-def tensorsolve(self: Any, other: Any, dims: Any) -> Any:
+def tensorsolve(self: Tensor, other: Tensor, dims: Sequence[int] | None) -> Any:
     """`linalg_tensorsolve`."""
     moved = self
     if dims is not None:

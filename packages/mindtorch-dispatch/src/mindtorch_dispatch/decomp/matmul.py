@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.layout import contiguous_format
@@ -13,9 +14,10 @@ from ..call import aten
 from ..meta.checks import c_type, check, shape_text
 from ..override.interception import intercepted
 from ..state import state
+from ..typing import Tensor
 
 
-def _folds(first: Any, second: Any) -> bool:
+def _folds(first: Tensor, second: Tensor) -> bool:
     """True when the batch can be folded into the rows of one matrix product."""
     first_larger = len(first.shape) >= len(second.shape)
     larger, smaller = (first, second) if first_larger else (second, first)
@@ -35,7 +37,7 @@ def _folds(first: Any, second: Any) -> bool:
     return all(stride[dim] == stride[dim + 1] * shape[dim + 1] for dim in range(len(shape) - 2))
 
 
-def _folded(self: Any, other: Any) -> Any:
+def _folded(self: Tensor, other: Tensor) -> Any:
     self_larger = len(self.shape) >= len(other.shape)
     if self_larger:
         batch, single = self, other
@@ -52,7 +54,7 @@ def _folded(self: Any, other: Any) -> Any:
     return aten.contiguous(aten.transpose(product, -2, -1), memory_format=contiguous_format)
 
 
-def _batched(self: Any, other: Any) -> Any:
+def _batched(self: Tensor, other: Tensor) -> Any:
     first, second = tuple(self.shape), tuple(other.shape)
     rows = first[-2] if len(first) > 1 else 1
     if len(first) == len(second) == 3 and first[0] != second[0]:
@@ -72,7 +74,7 @@ def _batched(self: Any, other: Any) -> Any:
     return aten._unsafe_view(aten.bmm(left, right), shape)
 
 
-def matmul(self: Any, other: Any) -> Any:
+def matmul(self: Tensor, other: Tensor) -> Any:
     """Matrix product with broadcast batches; vectors as torch treats them."""
     dims = (len(self.shape), len(other.shape))
     if dims == (2, 2):
@@ -92,7 +94,7 @@ def matmul(self: Any, other: Any) -> Any:
     return _batched(self, other)
 
 
-def linear(input: Any, weight: Any, bias: Any) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     """`input @ weight.T + bias`, the batch folded where the input is contiguous."""
     spec = input._sig.spec
     dim, weight_dim = spec.ndim, len(weight.shape)
@@ -114,7 +116,7 @@ def linear(input: Any, weight: Any, bias: Any) -> Any:
     return (aten.add if intercepted(state.mode, (product,)) else aten.add_)(product, bias)
 
 
-def outer(self: Any, vec2: Any) -> Any:
+def outer(self: Tensor, vec2: Tensor) -> Any:
     """Every product of an element of one vector with one of the other."""
     for name, vector in (("self", self), ("vec2", vec2)):
         check(
@@ -156,7 +158,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
     return output if bias is None else aten.add(output, bias)
 
 
-def kron(self: Any, other: Any) -> Any:
+def kron(self: Tensor, other: Tensor) -> Any:
     """Kronecker product: dimensions of the operands interleaved, multiplied, joined pairwise."""
     dims = max(len(self.shape), len(other.shape))
     first = (*[1] * (dims - len(self.shape)), *self.shape)
@@ -174,7 +176,7 @@ _CROSS_WARNING = (
 )
 
 
-def cross(self: Any, other: Any, dim: int | None) -> Any:
+def cross(self: Tensor, other: Tensor, dim: int | None) -> Any:
     """Cross product along `dim`, or along the first dimension of extent 3."""
     if dim is None:
         warnings.warn(_CROSS_WARNING, UserWarning, stacklevel=2)
@@ -183,7 +185,7 @@ def cross(self: Any, other: Any, dim: int | None) -> Any:
     return aten.linalg_cross(self, other, dim=dim)
 
 
-def vecdot(x: Any, y: Any, dim: int) -> Any:
+def vecdot(x: Tensor, y: Tensor, dim: int) -> Any:
     """Inner products along `dim`, the first operand conjugated."""
     dtype = x.dtype
     check(
@@ -208,7 +210,7 @@ _CHAIN_WARNING = (
 )
 
 
-def chain_matmul(matrices: Any) -> Any:
+def chain_matmul(matrices: Sequence[Tensor]) -> Any:
     """Product of matrices in the cheapest order."""
     warnings.warn(_CHAIN_WARNING, UserWarning, stacklevel=2)
     check(len(matrices) > 0, lambda: "chain_matmul(): Expected one or more matrices")
@@ -241,7 +243,7 @@ def _check_chain(given: Any, chain: list[Any]) -> None:
         )
 
 
-def multi_dot(tensors: Any) -> Any:
+def multi_dot(tensors: Sequence[Tensor]) -> Any:
     """Product of matrices in the cheapest order; the first and last may be vectors."""
     given, count = list(tensors), len(tensors)
     check(count >= 2, lambda: f"multi_dot(): expected at least 2 tensors but got {count}")
@@ -292,7 +294,7 @@ def _chain_product(chain: list[Any], split: dict[tuple[int, int], int], first: i
     return aten.mm(_chain_product(chain, split, first, at), _chain_product(chain, split, at + 1, last))
 
 
-def accelerator_only(self: Any, *values: Any) -> Any:
+def accelerator_only(self: Tensor, *values: object) -> Any:
     """Products with a result dtype of their own: torch has them on accelerators only."""
     raise NotImplementedError(
         f"a product with out_dtype has no kernel on the {self.device.type} backend; convert an operand with .to(out_dtype)"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..call import aten
 from ..meta.matrices import status_error
+from ..typing import Tensor
 
 
-def check_status(info: Any, name: str, is_matrix: bool) -> None:
+def check_status(info: Tensor, name: str, is_matrix: bool) -> None:
     """Raise torch's error for the first status that is not 0; tensors without bytes have none."""
     if info.device.type == "meta":
         return
@@ -20,6 +19,6 @@ def check_status(info: Any, name: str, is_matrix: bool) -> None:
             raise status_error(name, status, "" if is_matrix else f": (Batch element {number})")
 
 
-def check_errors(info: Any, api_name: str, is_matrix: bool) -> None:
+def check_errors(info: Tensor, api_name: str, is_matrix: bool) -> None:
     """`_linalg_check_errors`."""
     check_status(info, api_name, is_matrix)

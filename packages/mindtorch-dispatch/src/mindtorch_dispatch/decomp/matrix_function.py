@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.layout import contiguous_format
@@ -9,14 +10,15 @@ from mindtorch_storage.layout import contiguous_format
 from ..call import aten
 from ..meta.checks import check
 from ..meta.matrices import check_square
+from ..typing import Tensor
 
 
-def matrix_exp(self: Any) -> Any:
+def matrix_exp(self: Tensor) -> Any:
     """`matrix_exp`."""
     return aten.linalg_matrix_exp(self)
 
 
-def matrix_power(self: Any, n: int) -> Any:
+def matrix_power(self: Tensor, n: int) -> Any:
     """`linalg_matrix_power`, by repeated squaring."""
     check_square(self, "linalg.matrix_power")
     if n == 0:
@@ -37,12 +39,12 @@ def matrix_power(self: Any, n: int) -> Any:
     return result
 
 
-def trace_backward(grad: Any, sizes: Any) -> Any:
+def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     """Gradient of `trace`."""
     check(len(sizes) == 2, lambda: "expected matrix input")
     return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype, device=grad.device))
 
 
-def diagonal(A: Any, offset: int, dim1: int, dim2: int) -> Any:
+def diagonal(A: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     """`linalg_diagonal`."""
     return aten.diagonal(A, offset, dim1, dim2)

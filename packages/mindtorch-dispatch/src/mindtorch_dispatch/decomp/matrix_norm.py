@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
+
+from mindtorch_storage.dtype import dtype as Dtype
 
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dims
 from ..meta.matrices import check_inexact, check_matrix, check_norm_dtype, check_square
+from ..typing import Scalar, Tensor
 
 
-def _ord_text(ord: Any) -> str:
+def _ord_text(ord: object) -> str:
     return f"{ord:g}" if isinstance(ord, (int, float)) else str(ord)
 
 
-def _checked_dims(A: Any, dim: Any, dtype: Any, low_precision: bool) -> list[int]:
+def _checked_dims(A: Tensor, dim: Any, dtype: Dtype | None, low_precision: bool) -> list[int]:
     check_matrix(A, "linalg.matrix_norm")
     check(len(dim) == 2, lambda: f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     check_inexact(A, "linalg.matrix_norm", low_precision=low_precision)
@@ -25,14 +29,14 @@ def _checked_dims(A: Any, dim: Any, dtype: Any, low_precision: bool) -> list[int
     return [first, second]
 
 
-def _values(A: Any, dims: list[int], dtype: Any) -> Any:
+def _values(A: Tensor, dims: list[int], dtype: Dtype | None) -> Any:
     """Return the singular values of the matrices in two dimensions, as a last dimension."""
     order = [dim for dim in range(len(A.shape)) if dim not in dims] + dims
     moved = aten.permute(A, order)
     return aten.linalg_svdvals(moved if dtype is None else aten._to_copy(moved, dtype=dtype))
 
 
-def _kept(result: Any, dims: list[int], count: int) -> Any:
+def _kept(result: Tensor, dims: list[int], count: int) -> Any:
     """Put the reduced dimensions, which are the last two, back where they were."""
     order = [dim for dim in range(count) if dim not in dims] + dims
     inverse = [0] * count
@@ -41,7 +45,7 @@ def _kept(result: Any, dims: list[int], count: int) -> Any:
     return aten.permute(aten.unsqueeze(result, -1), inverse)
 
 
-def matrix_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: Dtype | None) -> Any:
     """`linalg_matrix_norm`: 1, 2, inf and their negatives."""
     size = abs(ord) if isinstance(ord, (int, float)) else 0
     check(size in (1, 2, math.inf), lambda: f"linalg.matrix_norm: Order {_ord_text(ord)} not supported.")
@@ -60,7 +64,7 @@ def matrix_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return extreme(lengths, second - 1 if not keepdim and first < second else second)
 
 
-def matrix_norm_named(A: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def matrix_norm_named(A: Tensor, ord: str, dim: Sequence[int], keepdim: bool, dtype: Dtype | None) -> Any:
     """`linalg_matrix_norm` with the order "fro" or "nuc"."""
     check(ord in ("fro", "nuc"), lambda: f"linalg.matrix_norm: Order {ord} not supported.")
     dims = _checked_dims(A, dim, dtype, ord != "nuc")
@@ -70,7 +74,7 @@ def matrix_norm_named(A: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> 
     return _kept(result, dims, len(A.shape)) if keepdim else result
 
 
-def norm(X: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def norm(X: Tensor, ord: Scalar | None, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Any:
     """`linalg_norm`: of a matrix where two dimensions are meant, else of a vector."""
     count = len(X.shape)
     if dim is not None:
@@ -88,7 +92,7 @@ def norm(X: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return aten.linalg_vector_norm(X, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-def norm_named(X: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def norm_named(X: Tensor, ord: str, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Any:
     """`linalg_norm` with the order "fro" or "nuc"."""
     if dim is not None:
         check(
@@ -105,23 +109,23 @@ def norm_named(X: Any, ord: str, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return aten.linalg_matrix_norm(X, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype)
 
 
-def nuclear_norm(self: Any, keepdim: bool) -> Any:
+def nuclear_norm(self: Tensor, keepdim: bool) -> Any:
     """`nuclear_norm` of a matrix."""
     return aten.linalg_matrix_norm(self, "nuc", [-2, -1], keepdim)
 
 
-def nuclear_norm_dim(self: Any, dim: Any, keepdim: bool) -> Any:
+def nuclear_norm_dim(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
     """`nuclear_norm` over two dimensions."""
     return aten.linalg_matrix_norm(self, "nuc", dim, keepdim)
 
 
-def frobenius_norm(self: Any, dim: Any, keepdim: bool) -> Any:
+def frobenius_norm(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
     """`frobenius_norm`."""
     check(len(dim) <= 2, lambda: f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return aten.linalg_vector_norm(self, 2.0, dim if len(dim) else None, keepdim)
 
 
-def _with_inverse(self: Any, ord: Any) -> Any:
+def _with_inverse(self: Tensor, ord: object) -> Any:
     inverse, info = aten.linalg_inv_ex(self)
     failed = aten.gt(aten.unsqueeze(aten.unsqueeze(info, -1), -1), 0)
     inverse = aten.masked_fill(inverse, failed, math.inf)
@@ -129,16 +133,16 @@ def _with_inverse(self: Any, ord: Any) -> Any:
     return aten.nan_to_num(product, math.inf, math.inf, -math.inf)
 
 
-def _check_cond(self: Any) -> bool:
+def _check_cond(self: Tensor) -> bool:
     check(len(self.shape) >= 2, lambda: "linalg.cond: The input tensor must have at least 2 dimensions.")
     return 0 in self.shape
 
 
-def _empty_cond(self: Any) -> Any:
+def _empty_cond(self: Tensor) -> Any:
     return aten.zeros(tuple(self.shape[:-2]), dtype=self.dtype.to_real(), device=self.device)
 
 
-def cond(self: Any, p: Any) -> Any:
+def cond(self: Tensor, p: Scalar | None) -> Any:
     """`linalg_cond`."""
     if _check_cond(self):
         return _empty_cond(self)
@@ -154,7 +158,7 @@ def cond(self: Any, p: Any) -> Any:
     return _with_inverse(self, order)
 
 
-def cond_named(self: Any, p: str) -> Any:
+def cond_named(self: Tensor, p: str) -> Any:
     """`linalg_cond` in the norm "fro" or "nuc"."""
     check(p in ("fro", "nuc"), lambda: f"linalg.cond got an invalid norm type: {p}")
     empty = _check_cond(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import float32, uint8
@@ -14,9 +15,17 @@ from ..call import aten
 from ..meta.checks import check, wrap_dim
 from ..meta.normalization import check_group_norm, check_normalized_shape
 from ..state import state
+from ..typing import Tensor
 
 
-def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float, cudnn_enable: bool) -> Any:
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    cudnn_enable: bool,
+) -> Any:
     """Normalize over the last dimensions."""
     return aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
@@ -41,7 +50,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
     return result if result.dtype is dtype else aten._to_copy(result, dtype=dtype)
 
 
-def _in_own_format(input: Any) -> Any:
+def _in_own_format(input: Tensor) -> Any:
     spec = input._sig.spec
     if spec.ndim == 4 and suggests_channels_last(spec.shape, spec.stride):
         return aten.contiguous(input, memory_format=channels_last)
@@ -50,7 +59,9 @@ def _in_own_format(input: Any) -> Any:
     return aten.contiguous(input, memory_format=contiguous_format)
 
 
-def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float, cudnn_enabled: bool) -> Any:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float, cudnn_enabled: bool
+) -> Any:
     """Normalize every group of channels of every sample."""
     wrap_dim(1, len(input.shape))
     count, channels = input.shape[0], input.shape[1]
@@ -59,17 +70,17 @@ def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float, 
     return aten.native_group_norm(_in_own_format(input), weight, bias, count, channels, positions, num_groups, eps)[0]
 
 
-def _check_features(name: str, channels: int, given: Any) -> None:
+def _check_features(name: str, channels: int, given: Tensor) -> None:
     actual = math.prod(given.shape)
     check(actual == channels, lambda: f"{name} should contain {channels} elements not {actual}")
 
 
 def batch_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     training: bool,
     momentum: float,
     eps: float,
@@ -93,11 +104,11 @@ def batch_norm(
     return aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
-def _repeated(tensor: Any, count: int) -> Any:
+def _repeated(tensor: Tensor | None, count: int) -> Any:
     return None if tensor is None else aten.repeat(tensor, [count])
 
 
-def _put_mean(target: Any, batch: Any, count: int, channels: int) -> None:
+def _put_mean(target: Tensor, batch: object, count: int, channels: int) -> None:
     before = state.mode
     state.mode = before.replace(grad=False)
     try:
@@ -107,11 +118,11 @@ def _put_mean(target: Any, batch: Any, count: int, channels: int) -> None:
 
 
 def instance_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     use_input_stats: bool,
     momentum: float,
     eps: float,
@@ -136,18 +147,33 @@ def instance_norm(
 
 
 def _legit(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
 ) -> Any:
     return aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-def _without_stats(input: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
+def _without_stats(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, momentum: float, eps: float
+) -> Any:
     return aten.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
 
 
 def _with_reserve(training: bool) -> Any:
     def call(
-        input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        momentum: float,
+        eps: float,
     ) -> Any:
         found = aten.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
         return (*found, aten.empty((0,), dtype=uint8, device=input.device))

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.execute.chain import Chain
-from mindtorch_dispatch.meta.checks import expect
+from ..call import aten
+from ..execute.chain import Chain
+from ..meta.checks import expect
+from ..typing import Tensor
 
 
 @cache
@@ -68,7 +69,7 @@ def _left_out(found_inf: Any) -> bool:
     return found_inf is not None and float(found_inf) == 1
 
 
-def _unscale(grads: Sequence[Any], grad_scale: Any) -> None:
+def _unscale(grads: Sequence[Any], grad_scale: object) -> None:
     if grad_scale is not None:
         for grad in grads:
             aten.div_(grad, grad_scale)
@@ -89,15 +90,15 @@ def adam(decoupled: bool) -> Callable[..., None]:
         exp_avg_sqs: Sequence[Any],
         max_exp_avg_sqs: Sequence[Any],
         state_steps: Sequence[Any],
-        lr: Any,
+        lr: Tensor | float,
         beta1: float,
         beta2: float,
         weight_decay: float,
         eps: float,
         amsgrad: bool,
         maximize: bool,
-        grad_scale: Any = None,
-        found_inf: Any = None,
+        grad_scale: Tensor | None = None,
+        found_inf: Tensor | None = None,
     ) -> None:
         if _left_out(found_inf):
             return
@@ -125,13 +126,13 @@ def sgd(
     momentum_buffer_list: Sequence[Any],
     weight_decay: float,
     momentum: float,
-    lr: Any,
+    lr: Tensor | float,
     dampening: float,
     nesterov: bool,
     maximize: bool,
     is_first_step: bool,
-    grad_scale: Any = None,
-    found_inf: Any = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
 ) -> None:
     """`_fused_sgd_`: the first step fills the buffers."""
     if _left_out(found_inf):
@@ -157,13 +158,13 @@ def adagrad(
     grads: Sequence[Any],
     state_sums: Sequence[Any],
     state_steps: Sequence[Any],
-    lr: Any,
+    lr: Tensor | float,
     lr_decay: float,
     weight_decay: float,
     eps: float,
     maximize: bool,
-    grad_scale: Any = None,
-    found_inf: Any = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
 ) -> None:
     """`_fused_adagrad_`."""
     if _left_out(found_inf):

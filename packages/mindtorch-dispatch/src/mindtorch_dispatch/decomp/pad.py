@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import Tensor
 
 
-def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
+def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Any:
     """`torch.nn.functional.pad` in all its modes."""
     check(len(pad) % 2 == 0, lambda: "Padding length must be divisible by 2")
     check(
@@ -38,7 +40,7 @@ def pad(self: Any, pad: Any, mode: str, value: float | None) -> Any:
     )
 
 
-def circular(self: Any, pad: Any) -> Any:
+def circular(self: Tensor, pad: Sequence[int]) -> Any:
     """Padding by the opposite end."""
     dims = len(pad) // 2
     for place in range(dims):

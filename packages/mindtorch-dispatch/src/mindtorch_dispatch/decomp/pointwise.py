@@ -8,9 +8,10 @@ from mindtorch_storage.dtype import complex128, float64
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..typing import Tensor, TensorOrScalar
 
 
-def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+def div_mode(self: Tensor, other: TensorOrScalar, rounding_mode: str | None) -> Any:
     """`div` with a rounding mode: None, "floor" or "trunc"."""
     if rounding_mode is None:
         return aten.div(self, other)
@@ -21,12 +22,12 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
-def ldexp(self: Any, other: Any) -> Any:
+def ldexp(self: Tensor, other: Tensor) -> Any:
     """`self * 2 ** other`."""
     return aten.mul(self, aten.pow(2.0, other))
 
 
-def float_power(self: Any, exponent: Any) -> Any:
+def float_power(self: TensorOrScalar, exponent: TensorOrScalar) -> Any:
     """`pow` in float64 or complex128."""
     operands = [value for value in (self, exponent)]
     is_complex = any(
@@ -37,7 +38,7 @@ def float_power(self: Any, exponent: Any) -> Any:
     return aten.pow(first, second)
 
 
-def isclose(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Any:
     """`|self - other| <= atol + rtol * |other|`, infinities equal themselves."""
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
@@ -59,6 +60,6 @@ def isclose(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) ->
     return aten.logical_or(close, finite)
 
 
-def allclose(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> bool:
+def allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
     """All elements `isclose`."""
     return bool(aten.all(aten.isclose(self, other, rtol, atol, equal_nan)).item())

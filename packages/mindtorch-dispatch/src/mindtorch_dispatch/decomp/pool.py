@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.pool import output_extent
+from ..typing import Tensor
 
 
-def check_rows(self: Any, name: str) -> None:
+def check_rows(self: Tensor, name: str) -> None:
     """Raise torch's error unless `self` has two or three dimensions."""
     count = len(self.shape)
     check(
@@ -32,7 +33,14 @@ def check_one(values: Any, name: str, argument: str) -> int:
 def max_pool(dims: int) -> Callable[..., Any]:
     """Return `max_pool{dims}d`."""
 
-    def call(self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+    def call(
+        self: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: bool,
+    ) -> Any:
         with_indices = getattr(aten, f"max_pool{dims}d_with_indices")
         return with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
@@ -40,7 +48,12 @@ def max_pool(dims: int) -> Callable[..., Any]:
 
 
 def max_pool1d_with_indices(
-    self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
 ) -> tuple[Any, Any]:
     """Maxima of windows of rows, and where they were."""
     steps = stride or kernel_size
@@ -66,7 +79,7 @@ _SINGLE = {
 }
 
 
-def _check_max_pool1d(self: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
+def _check_max_pool1d(self: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
     shape = tuple(self.shape)
     check(
         len(shape) in (2, 3) and 0 not in (shape if len(shape) == 2 else shape[1:]),
@@ -102,13 +115,27 @@ def _check_max_pool1d(self: Any, kernel: Any, stride: Any, padding: Any, dilatio
     )
 
 
-def max_pool1d(self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+def max_pool1d(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> Any:
     """Maxima of windows of rows."""
     _check_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-def avg_pool1d(self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool) -> Any:
+def avg_pool1d(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> Any:
     """Means of windows of rows."""
     steps = stride or kernel_size
     check_rows(self, "avg_pool1d")

@@ -6,13 +6,15 @@ from typing import Any
 
 from mindtorch_storage.dtype import float64, int64
 from mindtorch_storage.finfo import finfo
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.matrices import check_matrix, check_resolution
+from ..typing import Tensor
 
 
-def _tolerances(input: Any, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
+def _tolerances(input: TensorBase, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     """Return both tolerances as tensors; the relative one defaults to what the dtype resolves."""
     for kind, given in (("atol", atol), ("rtol", rtol)):
         check(
@@ -30,15 +32,15 @@ def _tolerances(input: Any, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     return aten.zeros((), dtype=float64, device=input.device) if atol is None else atol, rtol
 
 
-def _threshold(atol: Any, rtol: Any, largest: Any) -> Any:
+def _threshold(atol: Any, rtol: Any, largest: Tensor) -> Any:
     return aten.maximum(aten.unsqueeze(atol, -1), aten.mul(aten.unsqueeze(rtol, -1), largest))
 
 
-def _adjoint(matrix: Any) -> Any:
+def _adjoint(matrix: Tensor) -> Any:
     return aten.transpose(matrix.conj() if matrix.dtype.is_complex else matrix, -2, -1)
 
 
-def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def pinv(self: Tensor, atol: Tensor | None, rtol: Tensor | None, hermitian: bool) -> Any:
     """`linalg_pinv` with tensors as tolerances."""
     dtype = self.dtype
     check(
@@ -68,24 +70,24 @@ def _as_tensor(value: float | None, like: Any) -> Any:
     return None if value is None else aten.full((), value, dtype=float64, device=like.device)
 
 
-def pinv_float(self: Any, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
+def pinv_float(self: Tensor, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
     """`linalg_pinv` with numbers as tolerances."""
     return aten.linalg_pinv(self, atol=_as_tensor(atol, self), rtol=_as_tensor(rtol, self), hermitian=hermitian)
 
 
-def pinv_rcond(self: Any, rcond: Any, hermitian: bool) -> Any:
+def pinv_rcond(self: Tensor, rcond: Tensor | float, hermitian: bool) -> Any:
     """`linalg_pinv` with one relative tolerance, a number or a tensor."""
     zero = aten.zeros((), dtype=float64, device=self.device)
     relative = _as_tensor(rcond, self) if isinstance(rcond, (int, float)) else rcond
     return aten.linalg_pinv(self, atol=zero, rtol=relative, hermitian=hermitian)
 
 
-def pinverse(self: Any, rcond: float) -> Any:
+def pinverse(self: Tensor, rcond: float) -> Any:
     """`pinverse`."""
     return pinv_rcond(self, rcond, False)
 
 
-def _rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _rank(input: Tensor, atol: object, rtol: object, hermitian: bool) -> Any:
     check_matrix(input, "torch.linalg.matrix_rank", "input")
     atol, rtol = _tolerances(input, atol, rtol, "torch.linalg.matrix_rank")
     if input._sig.spec.numel == 0:
@@ -99,17 +101,17 @@ def _rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return aten.sum(aten.gt(values, _threshold(atol, rtol, largest)), [-1])
 
 
-def rank(input: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def rank(input: Tensor, atol: Tensor | None, rtol: Tensor | None, hermitian: bool) -> Any:
     """`linalg_matrix_rank` with tensors as tolerances."""
     return _rank(input, atol, rtol, hermitian)
 
 
-def rank_float(self: Any, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
+def rank_float(self: Tensor, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
     """`linalg_matrix_rank` with numbers as tolerances."""
     return _rank(self, _as_tensor(atol, self), _as_tensor(rtol, self), hermitian)
 
 
-def rank_tol(self: Any, tol: Any, hermitian: bool) -> Any:
+def rank_tol(self: Tensor, tol: Tensor | float, hermitian: bool) -> Any:
     """`linalg_matrix_rank` with one absolute tolerance, a number or a tensor."""
     absolute = _as_tensor(tol, self) if isinstance(tol, (int, float)) else tol
     return _rank(self, absolute, aten.zeros((), dtype=float64, device=self.device), hermitian)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..call import aten
+from ..typing import Tensor
 
 
-def qr(self: Any, some: bool) -> Any:
+def qr(self: Tensor, some: bool) -> Any:
     """`qr`."""
     return aten.linalg_qr(self, "reduced" if some else "complete")
 
 
-def orgqr(self: Any, input2: Any) -> Any:
+def orgqr(self: Tensor, input2: Tensor) -> Any:
     """`orgqr`."""
     return aten.linalg_householder_product(self, input2)

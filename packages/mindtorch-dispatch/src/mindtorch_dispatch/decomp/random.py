@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.random_checks import number
-from mindtorch_dispatch.plan.targets import prepare_target, refuse_recorded
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+from ..meta.checks import check
+from ..meta.random_checks import number
+from ..plan.targets import prepare_target, refuse_recorded
+from ..typing import Tensor
 
 _SELU_ALPHA = 1.7580993408473766
 
@@ -46,11 +48,11 @@ class _Normal:
         return self._fill(out, *values)
 
 
-def _around_means(drawn: Any, mean: Any, std: float, generator: Any) -> Any:
+def _around_means(drawn: object, mean: object, std: float, generator: object) -> Any:
     return aten.add_(aten.normal_(drawn, 0.0, std, generator=generator), mean)
 
 
-def _of_deviations(drawn: Any, mean: Any, std: Any, generator: Any) -> Any:
+def _of_deviations(drawn: object, mean: object, std: object, generator: object) -> Any:
     _check_std(std)
     return aten.add_(aten.mul_(aten.normal_(drawn, 0.0, 1.0, generator=generator), std), mean)
 
@@ -67,7 +69,7 @@ normal_tensors = _Normal(
 """Normals with elementwise means and standard deviations, which broadcast; the dtype is that of the means."""
 
 
-def _feature_noise(input: Any) -> Any:
+def _feature_noise(input: Tensor) -> Any:
     check(len(input.shape) >= 2, lambda: "Feature dropout requires at least 2 dimensions in the input")
     shape = (*input.shape[:2], *([1] * (len(input.shape) - 2)))
     return aten.empty(shape, dtype=input.dtype, device=input.device)
@@ -79,7 +81,7 @@ def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bo
     `feature` drops whole channels; `alpha` keeps mean and variance of what a SELU gives.
     """
 
-    def drop(input: Any, p: float, train: bool) -> Any:
+    def drop(input: Tensor, p: float, train: bool) -> Any:
         check(0 <= p <= 1, lambda: f"dropout probability has to be between 0 and 1, but got {number(p)}")
         if p == 0 or not train or input._sig.spec.numel == 0:
             return input
@@ -97,11 +99,11 @@ def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bo
     return drop
 
 
-def _fresh_product(input: Any, noise: Any) -> Any:
+def _fresh_product(input: Tensor, noise: Tensor) -> Any:
     return aten.mul(input, noise)
 
 
-def _product_in_place(input: Any, noise: Any) -> Any:
+def _product_in_place(input: Tensor, noise: object) -> Any:
     return aten.mul_(input, noise)
 
 
@@ -115,7 +117,7 @@ feature_alpha_dropout = _dropout_of(_fresh_product, feature=True, alpha=True)
 feature_alpha_dropout_ = _dropout_of(_product_in_place, feature=True, alpha=True)
 
 
-def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Any, Any]:
     """Dropout that returns its mask too."""
     if input._sig.spec.numel == 0:
         return input, aten.empty_like(input)
@@ -126,6 +128,6 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
     return aten.mul_(aten.mul(input, mask), 0.0 if keep == 0 else 1.0 / keep), mask
 
 
-def native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
     """Gradient of `native_dropout`."""
     return aten.mul(aten.mul(grad_output, mask), scale)

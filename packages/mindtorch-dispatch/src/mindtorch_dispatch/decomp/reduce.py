@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..typing import Scalar
 
 
-def nanmean(self: TensorBase, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def nanmean(self: TensorBase, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Any:
     """Mean of what is not nan."""
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         raise RuntimeError(
@@ -19,16 +22,16 @@ def nanmean(self: TensorBase, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return aten.div(aten.nansum(self, dim, keepdim, dtype=dtype), count)
 
 
-def norm(self: TensorBase, p: Any) -> Any:
+def norm(self: TensorBase, p: Scalar) -> Any:
     """Norm of all elements."""
     return aten.linalg_vector_norm(self, 2 if p is None else p)
 
 
-def norm_dtype(self: TensorBase, p: Any, dtype: Any) -> Any:
+def norm_dtype(self: TensorBase, p: Scalar | None, dtype: Dtype) -> Any:
     """Norm of all elements, computed in `dtype`."""
     return aten.linalg_vector_norm(self, 2 if p is None else p, dtype=dtype)
 
 
-def norm_dim(self: TensorBase, p: Any, dim: Any, keepdim: bool, dtype: Any = None) -> Any:
+def norm_dim(self: TensorBase, p: Scalar | None, dim: Sequence[int], keepdim: bool, dtype: Dtype | None = None) -> Any:
     """Norm over dims."""
     return aten.linalg_vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.rnn import GATES, GRU, LSTM, RELU, TANH
-from mindtorch_dispatch.state import state as thread_state
 from mindtorch_storage.dtype import float32
+from mindtorch_storage.tensor_base import TensorBase
+
+from ..call import aten
+from ..meta.checks import check
+from ..meta.rnn import GATES, GRU, LSTM, RELU, TANH
+from ..state import state as thread_state
+from ..typing import Tensor
 
 State = tuple[Any, ...]
 """Hidden state of one layer in one direction: `(h,)`, or `(h, c)` of an LSTM."""
@@ -19,13 +22,13 @@ Step = Callable[[Any, State, Any, Any], State]
 
 
 def _elman(activation: str) -> Step:
-    def step(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+    def step(gates: object, state: State, w_hh: Tensor, b_hh: Tensor) -> State:
         return (getattr(aten, activation)(gates + aten.linear(state[0], w_hh, b_hh)),)
 
     return step
 
 
-def _gru(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+def _gru(gates: object, state: State, w_hh: Tensor, b_hh: Tensor) -> State:
     reset_in, update_in, new_in = aten.unsafe_chunk(gates, 3, 1)
     reset_hidden, update_hidden, new_hidden = aten.unsafe_chunk(aten.linear(state[0], w_hh, b_hh), 3, 1)
     reset = aten.sigmoid(reset_hidden + reset_in)
@@ -34,7 +37,7 @@ def _gru(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
     return ((state[0] - new) * update + new,)
 
 
-def _lstm(gates: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+def _lstm(gates: object, state: State, w_hh: Tensor, b_hh: Tensor) -> State:
     hidden, cell = state
     take, keep, new, give = aten.unsafe_chunk(aten.linear(hidden, w_hh, b_hh) + gates, 4, 1)
     cell = aten.sigmoid(keep) * cell + aten.sigmoid(take) * aten.tanh(new)
@@ -45,7 +48,7 @@ _STEPS: tuple[Step, ...] = (_elman("relu"), _elman("tanh"), _lstm, _gru)
 """By aten's numbers of the modes."""
 
 
-def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any) -> None:
+def _check_cell(input: Tensor, hx: object, w_ih: Tensor, w_hh: Tensor) -> None:
     check(
         input.shape[1] == w_ih.shape[1],
         lambda: f"input has inconsistent input_size: got {input.shape[1]} expected {w_ih.shape[1]}",
@@ -53,7 +56,7 @@ def _check_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any) -> None:
     _check_state(input, hx, w_hh.shape[1], 0)
 
 
-def _check_state(input: Any, hx: Any, hidden_size: int, number: int) -> None:
+def _check_state(input: TensorBase, hx: Any, hidden_size: int, number: int) -> None:
     check(
         input.shape[0] == hx.shape[0],
         lambda: f"Input batch size {input.shape[0]} doesn't match hidden{number} batch size {hx.shape[0]}",
@@ -65,14 +68,16 @@ def _check_state(input: Any, hx: Any, hidden_size: int, number: int) -> None:
 
 
 def _cell(mode: int) -> Callable[..., Any]:
-    def cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+    def cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None) -> Any:
         _check_cell(input, hx, w_ih, w_hh)
         return _run_cell(mode, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
 
     return cell
 
 
-def _run_cell(mode: int, input: Any, state: State, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> State:
+def _run_cell(
+    mode: int, input: Tensor, state: State, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
+) -> State:
     weights = _Weights([w_ih, w_hh, b_ih, b_hh], (b_ih is not None) is (b_hh is not None), False)
     if input._sig.spec.ndim == 2 and weights.b_ih is not None and _takes_layer(mode, weights, input, state):
         return _layer(mode, weights, input, state, False, [input.shape[0]])[1]
@@ -82,7 +87,9 @@ def _run_cell(mode: int, input: Any, state: State, w_ih: Any, w_hh: Any, b_ih: A
 rnn_tanh_cell, rnn_relu_cell, gru_cell = _cell(TANH), _cell(RELU), _cell(GRU)
 
 
-def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+def lstm_cell(
+    input: Tensor, hx: Sequence[Any], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
+) -> tuple[Any, Any]:
     """One step of an LSTM; `hx` is hidden and cell state."""
     check(len(hx) == 2, lambda: "lstm_cell expects two hidden states")
     _check_cell(input, hx[0], w_ih, w_hh)
@@ -99,7 +106,7 @@ class _Weights:
         self.b_hh: Any = params[3] if biased else None
         self.w_hr = params[-1] if projected else None
 
-    def run(self, step: Step, gates: Any, state: State) -> State:
+    def run(self, step: Step, gates: object, state: State) -> State:
         """Return the next state."""
         hidden, *rest = step(gates, state, self.w_hh, self.b_hh)
         return (hidden if self.w_hr is None else aten.linear(hidden, self.w_hr, None), *rest)
@@ -111,7 +118,7 @@ def _split_weights(params: Sequence[Any], biased: bool, projected: bool) -> list
     return [_Weights(params[start : start + count], biased, projected) for start in range(0, len(params), count)]
 
 
-def _takes_layer(mode: int, weights: _Weights, input: Any, state: State) -> bool:
+def _takes_layer(mode: int, weights: _Weights, input: Tensor, state: State) -> bool:
     """True where one kernel runs all steps: torch's for float32 LSTMs, which programs that watch its ops may see."""
     now, spec = thread_state.mode, input._sig.spec
     seen = mode == LSTM and spec.dtype is float32 and spec.ndim == 3
@@ -134,7 +141,7 @@ def _takes_layer(mode: int, weights: _Weights, input: Any, state: State) -> bool
 
 
 def _layer(
-    mode: int, weights: _Weights, input: Any, state: State, backwards: bool, sizes: Sequence[int]
+    mode: int, weights: _Weights, input: Tensor, state: State, backwards: bool, sizes: Sequence[int]
 ) -> tuple[Any, State]:
     """Run one direction by its kernel; return its outputs and final state."""
     hidden = state[0]._sig.spec.shape[-1]
@@ -149,13 +156,13 @@ def _layer(
 
 
 def composed_layer(
-    input: Any,
-    w_ih: Any,
-    w_hh: Any,
-    b_ih: Any,
-    b_hh: Any,
+    input: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor,
+    b_hh: Tensor,
     hx: Any,
-    cx: Any,
+    cx: object,
     reverse: bool,
     batch_sizes: Sequence[int],
     mode: int,
@@ -168,7 +175,7 @@ def composed_layer(
     return (output, *(aten.reshape(each, shape) for each in final))
 
 
-def _direction(step: Step, weights: _Weights, input: Any, state: State, backwards: bool) -> tuple[Any, State]:
+def _direction(step: Step, weights: _Weights, input: Tensor, state: State, backwards: bool) -> tuple[Any, State]:
     """Run one direction over (T, N, E); return its outputs (T, N, H) and final state."""
     gates = aten.unbind(aten.linear(input, weights.w_ih, weights.b_ih), 0)
     outputs = []
@@ -179,7 +186,7 @@ def _direction(step: Step, weights: _Weights, input: Any, state: State, backward
 
 
 def _packed_direction(
-    step: Step, weights: _Weights, data: Any, state: State, backwards: bool, batch_sizes: list[int]
+    step: Step, weights: _Weights, data: object, state: State, backwards: bool, batch_sizes: list[int]
 ) -> tuple[Any, State]:
     """As `_direction` over packed data: sequences end (or, backwards, begin) at different steps."""
     gates = aten.split_with_sizes(aten.linear(data, weights.w_ih, weights.b_ih), batch_sizes, 0)
@@ -218,7 +225,7 @@ class _Options:
 
 
 def _run_direction(
-    mode: int, weights: _Weights, input: Any, state: State, backwards: bool, sizes: list[int] | None
+    mode: int, weights: _Weights, input: Tensor, state: State, backwards: bool, sizes: list[int] | None
 ) -> tuple[Any, State]:
     if _takes_layer(mode, weights, input, state):
         return _layer(mode, weights, input, state, backwards, sizes or [])
@@ -227,7 +234,7 @@ def _run_direction(
 
 
 def _stack(
-    mode: int, input: Any, states: list[State], weights: list[_Weights], options: _Options, sizes: list[int] | None
+    mode: int, input: Tensor, states: list[State], weights: list[_Weights], options: _Options, sizes: list[int] | None
 ) -> tuple[Any, list[Any]]:
     """Run all layers; return the last one's outputs and the final states, stacked by kind."""
     total = options.layers * options.directions
@@ -254,8 +261,8 @@ def _states(hx: Sequence[Any]) -> list[State]:
 
 def _layers(mode: int) -> Callable[..., Any]:
     def run(
-        input: Any,
-        hx: Any,
+        input: Tensor,
+        hx: Tensor,
         params: Sequence[Any],
         has_biases: bool,
         num_layers: int,
@@ -277,9 +284,9 @@ def _layers(mode: int) -> Callable[..., Any]:
 
 def _packed_layers(mode: int) -> Callable[..., Any]:
     def run(
-        data: Any,
-        batch_sizes: Any,
-        hx: Any,
+        data: Tensor,
+        batch_sizes: Tensor,
+        hx: Tensor,
         params: Sequence[Any],
         has_biases: bool,
         num_layers: int,
@@ -302,13 +309,13 @@ rnn_tanh_data, rnn_relu_data, gru_data = _packed_layers(TANH), _packed_layers(RE
 _lstm_layers, _lstm_data = _layers(LSTM), _packed_layers(LSTM)
 
 
-def lstm(input: Any, hx: Sequence[Any], *rest: Any) -> Any:
+def lstm(input: Tensor, hx: Sequence[Any], *rest: object) -> Any:
     """LSTM layers over a padded batch; `hx` is hidden and cell state."""
     check(len(hx) == 2, lambda: "lstm expects two hidden states")
     return _lstm_layers(input, hx, *rest)
 
 
-def lstm_data(data: Any, batch_sizes: Any, hx: Sequence[Any], *rest: Any) -> Any:
+def lstm_data(data: Tensor, batch_sizes: Tensor, hx: Sequence[Any], *rest: object) -> Any:
     """LSTM layers over packed data."""
     check(len(hx) == 2, lambda: "lstm expects two hidden states")
     return _lstm_data(data, batch_sizes, hx, *rest)

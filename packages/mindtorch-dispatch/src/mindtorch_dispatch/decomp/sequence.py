@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
 from mindtorch_storage.dtype import int64
 
+from ..call import aten
+from ..meta.checks import check
+from ..typing import Scalar, Tensor
 
-def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[Any, Any]:
+
+def pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Any, Any]:
     """Elements of a padded batch step by step, and how many sequences reach each step."""
     input = aten.transpose(input, 0, 1) if batch_first else input
     counts = lengths.tolist()
@@ -46,7 +48,7 @@ def _longs(values: Sequence[int]) -> Any:
 
 
 def pad_packed_sequence(
-    data: Any, batch_sizes: Any, batch_first: bool, padding_value: Any, total_length: int
+    data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Scalar, total_length: int
 ) -> tuple[Any, Any]:
     """A padded batch of packed data, and the lengths."""
     sizes = batch_sizes.tolist()

@@ -23,7 +23,7 @@ class Single:
         self.otherwise = otherwise
         update_wrapper(self, otherwise)
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         return self.otherwise(*values)
 
     def settled(self, values: list[Any]) -> tuple[Callable[..., Any], list[Any]] | None:

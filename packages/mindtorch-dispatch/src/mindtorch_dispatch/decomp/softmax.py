@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
 
 from ..call import aten
 from ..meta.checks import check
 from ..meta.softmax import check_floating
+from ..typing import Tensor
 from .single import Single
 
 
-def _converted(self: Any, dtype: Any) -> Any:
+def _converted(self: Tensor, dtype: Dtype | None) -> Any:
     return self if dtype is None or dtype is self.dtype else aten._to_copy(self, dtype=dtype)
 
 
@@ -24,23 +26,23 @@ def _plain(name: str) -> Callable[..., Any]:
 
 
 @partial(Single, _plain("_softmax"))
-def softmax(self: Any, dim: int, dtype: Any) -> Any:
+def softmax(self: Tensor, dim: int, dtype: Dtype | None) -> Any:
     """`softmax.int`."""
     return aten._softmax(_converted(self, dtype), dim, False)
 
 
 @partial(Single, _plain("_log_softmax"))
-def log_softmax(self: Any, dim: int, dtype: Any) -> Any:
+def log_softmax(self: Tensor, dim: int, dtype: Dtype | None) -> Any:
     """`log_softmax.int`."""
     return aten._log_softmax(_converted(self, dtype), dim, False)
 
 
-def logsumexp(self: Any, dim: Any, keepdim: bool) -> Any:
+def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
     """`special_logsumexp`."""
     return aten.logsumexp(self, dim, keepdim)
 
 
-def _mask_like(self: Any, mask: Any, mask_type: int) -> Any:
+def _mask_like(self: Tensor, mask: Tensor, mask_type: int) -> Any:
     """Return the mask in the shape of four-dimensional scores (batch, heads, length, length)."""
     shape, given = list(self.shape), list(mask.shape)
     if len(shape) == 4 and mask_type != 2:
@@ -57,7 +59,7 @@ def _mask_like(self: Any, mask: Any, mask_type: int) -> Any:
     raise RuntimeError("For mask_type == 2 mask shape should match input shape")
 
 
-def masked_softmax(self: Any, mask: Any, dim: int | None, mask_type: int | None) -> Any:
+def masked_softmax(self: Tensor, mask: Tensor, dim: int | None, mask_type: int | None) -> Any:
     """Softmax over the elements where the mask does not hold; the others are zero."""
     check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
     if mask_type is None:

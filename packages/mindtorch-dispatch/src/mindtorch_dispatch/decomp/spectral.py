@@ -7,6 +7,7 @@ from typing import Any
 
 from ..call import aten
 from ..meta.checks import shape_text
+from ..typing import Tensor, TensorOrScalar
 
 _WARNED: set[str] = set()
 
@@ -31,7 +32,14 @@ def _window_text(window: Any) -> str:
 
 
 def stft_centered(
-    self: Any, n_fft: int, hop_length: Any, win_length: Any, window: Any, center: bool, pad_mode: str, *rest: Any
+    self: Any,
+    n_fft: int,
+    hop_length: Any,
+    win_length: Any,
+    window: TensorOrScalar | None,
+    center: bool,
+    pad_mode: str,
+    *rest: Any,
 ) -> Any:
     """`stft` of the signal padded so that frames are centred at their times."""
     if center:
@@ -71,7 +79,7 @@ def stft(
     n_fft: int,
     hop_length: int | None,
     win_length: int | None,
-    window: Any,
+    window: TensorOrScalar | None,
     normalized: bool,
     onesided: bool | None,
     return_complex: bool | None,
@@ -141,7 +149,7 @@ def _padded_window(signal: Any, window: Any, n_fft: int, win: int) -> Any:
     return aten.constant_pad_nd(given, [left, n_fft - win - left])
 
 
-def _check_istft(self: Any, n_fft: int, hop: int, win: int, window: Any, onesided: bool, call: str) -> None:
+def _check_istft(self: Tensor, n_fft: int, hop: int, win: int, window: Any, onesided: bool, call: str) -> None:
     def fail(text: str) -> None:
         raise RuntimeError(f"{call} : {text}")
 
@@ -164,7 +172,7 @@ def _check_istft(self: Any, n_fft: int, hop: int, win: int, window: Any, oneside
         fail("Invalid window shape. window has to be 1D and length of `win_length`")
 
 
-def _inverse(self: Any, n_fft: int, window: Any, normalized: bool, onesided: bool, return_complex: bool) -> Any:
+def _inverse(self: Tensor, n_fft: int, window: Any, normalized: bool, onesided: bool, return_complex: bool) -> Any:
     frames = aten.transpose(aten.unsqueeze(self, 0) if self.ndim == 2 else self, 1, 2)
     scaling = 1 if normalized else 2
     if return_complex:
@@ -179,11 +187,11 @@ def _inverse(self: Any, n_fft: int, window: Any, normalized: bool, onesided: boo
 
 
 def istft(
-    self: Any,
+    self: Tensor,
     n_fft: int,
     hop_length: int | None,
     win_length: int | None,
-    window: Any,
+    window: Tensor | None,
     center: bool,
     normalized: bool,
     onesided: bool | None,
@@ -237,5 +245,5 @@ def istft(
     return signal
 
 
-def _kind(self: Any) -> str:
+def _kind(self: Tensor) -> str:
     return f"CPU{self.dtype.scalar_name}Type"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -12,6 +12,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import wrap_dim
+from ..typing import Tensor
 
 
 def spread_all(name: str) -> Callable[..., Any]:
@@ -22,7 +23,7 @@ def spread_all(name: str) -> Callable[..., Any]:
 def spread_dim(name: str) -> Callable[..., Any]:
     """Return `std(self, dim, unbiased, keepdim)` and its like."""
 
-    def call(self: TensorBase, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    def call(self: TensorBase, dim: Sequence[int] | None, unbiased: bool, keepdim: bool) -> Any:
         return getattr(aten, name).correction(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
     return call
@@ -52,7 +53,7 @@ def _check_quantile(self: Any, q: Any, interpolation: str) -> None:
 def quantile(name: str) -> Callable[..., Any]:
     """Return `quantile` or `nanquantile` for a tensor of fractions."""
 
-    def call(self: Any, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
+    def call(self: Tensor, q: TensorBase, dim: int | None, keepdim: bool, interpolation: str) -> Any:
         _check_quantile(self, q, interpolation)
         wrapped = None if dim is None else wrap_dim(dim, self.ndim)
         if (
@@ -78,7 +79,7 @@ def quantile_scalar(name: str) -> Callable[..., Any]:
     return call
 
 
-def _quantile(self: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
+def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
     kept = _kept_shape(self, dim, keepdim)
     if dim is None:
         ordered = aten.sort(aten.flatten(self))[0]
@@ -110,7 +111,7 @@ def _ranks(ordered: Any, q: Any, interpolation: str, skip_nan: bool) -> Any:
     return ranks if rounding is None else rounding(ranks)
 
 
-def _at_ranks(ordered: Any, ranks: Any, interpolation: str) -> Any:
+def _at_ranks(ordered: object, ranks: Any, interpolation: str) -> Any:
     below = ranks.to(int64)
     values = aten.gather(ordered, -1, below)
     if interpolation not in ("linear", "midpoint"):
@@ -120,7 +121,7 @@ def _at_ranks(ordered: Any, ranks: Any, interpolation: str) -> Any:
     return aten.lerp(values, upper, weights)
 
 
-def _kept_shape(self: Any, dim: int | None, keepdim: bool) -> list[int]:
+def _kept_shape(self: Tensor, dim: int | None, keepdim: bool) -> list[int]:
     if dim is None or self.ndim == 0:
         return [1] * self.ndim if keepdim else []
     shape = list(self.shape)
@@ -128,7 +129,7 @@ def _kept_shape(self: Any, dim: int | None, keepdim: bool) -> list[int]:
     return shape
 
 
-def _check_weights(name: str, weights: Any, observations: int, dtype_fits: bool, kind: str) -> None:
+def _check_weights(name: str, weights: Tensor, observations: int, dtype_fits: bool, kind: str) -> None:
     if weights.ndim > 1:
         raise RuntimeError(
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
@@ -146,7 +147,7 @@ def _check_weights(name: str, weights: Any, observations: int, dtype_fits: bool,
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-def _weights(frequencies: Any, importances: Any, observations: int) -> Any:
+def _weights(frequencies: Tensor | None, importances: Tensor | None, observations: int) -> Any:
     """Return the weights of the observations, None where all count the same; torch's errors for wrong ones."""
     if frequencies is not None:
         integral = not (
@@ -160,7 +161,7 @@ def _weights(frequencies: Any, importances: Any, observations: int) -> Any:
     return frequencies if importances is None else aten.mul(frequencies, importances)
 
 
-def cov(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
+def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Any:
     """Covariances of the rows: variables in rows, observations in columns."""
     if self.ndim > 2:
         raise RuntimeError(
@@ -200,7 +201,7 @@ def cov(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     return aten.squeeze(aten.true_divide(aten.mm(centred, aten.t(weighted)), norm))
 
 
-def corrcoef(self: Any) -> Any:
+def corrcoef(self: Tensor) -> Any:
     """Covariances over the deviations of both rows."""
     if self.ndim > 2:
         raise RuntimeError(

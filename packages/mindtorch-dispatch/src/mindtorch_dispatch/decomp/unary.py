@@ -6,44 +6,46 @@ import math
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..typing import Tensor
 
 
-def conj(self: Any) -> Any:
+def conj(self: TensorBase) -> Any:
     """The complex conjugate, made at once; a real tensor itself."""
     return aten.conj_physical(self) if self.dtype.is_complex else self
 
 
-def positive(self: Any) -> Any:
+def positive(self: Tensor) -> Any:
     """`self`; torch refuses bool."""
     if self.dtype is bool_dtype:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 
 
-def square(self: Any) -> Any:
+def square(self: Tensor) -> Any:
     """`self ** 2`."""
     return aten.pow(self, 2)
 
 
-def deg2rad(self: Any) -> Any:
+def deg2rad(self: Tensor) -> Any:
     """Degrees to radians."""
     return _scaled(self, math.pi / 180.0, "deg2rad")
 
 
-def rad2deg(self: Any) -> Any:
+def rad2deg(self: Tensor) -> Any:
     """Radians to degrees."""
     return _scaled(self, 180.0 / math.pi, "rad2deg")
 
 
-def _scaled(self: Any, factor: float, name: str) -> Any:
+def _scaled(self: Tensor, factor: float, name: str) -> Any:
     if self.dtype.is_complex:
         raise RuntimeError(f"{name} is not supported for complex tensors.")
     return aten.mul(self, factor)
 
 
-def isreal(self: Any) -> Any:
+def isreal(self: Tensor) -> Any:
     """True where the imaginary part is zero."""
     if self.dtype.is_complex:
         return aten.eq(aten.imag(self), 0)

@@ -6,14 +6,15 @@ from typing import Any
 
 from ..call import aten
 from ..meta.checks import wrap_dim
+from ..typing import Tensor
 
 
-def unique_pair(self: Any, sorted_: bool, return_inverse: bool) -> Any:
+def unique_pair(self: Tensor, sorted_: bool, return_inverse: bool) -> Any:
     """Distinct values and, when asked, where each element's is."""
     return aten._unique2(self, sorted_, return_inverse)[:2]
 
 
-def _by_rows(self: Any, dim: int, consecutive: bool) -> Any:
+def _by_rows(self: Tensor, dim: int, consecutive: bool) -> Any:
     dim = wrap_dim(dim, self.ndim, scalar=False)
     if self.numel() == 0:
         empty = sum(extent == 0 for extent in self.shape)
@@ -26,17 +27,17 @@ def _by_rows(self: Any, dim: int, consecutive: bool) -> Any:
     return aten.movedim(values, 0, dim), inverse, counts
 
 
-def unique_dim(self: Any, dim: int, sorted_: bool, return_inverse: bool, return_counts: bool) -> Any:
+def unique_dim(self: Tensor, dim: int, sorted_: bool, return_inverse: bool, return_counts: bool) -> Any:
     """Distinct slices along `dim`, ordered."""
     return _by_rows(self, dim, False)
 
 
-def unique_dim_consecutive(self: Any, dim: int, return_inverse: bool, return_counts: bool) -> Any:
+def unique_dim_consecutive(self: Tensor, dim: int, return_inverse: bool, return_counts: bool) -> Any:
     """Slices along `dim` without repetitions of the one before."""
     return _by_rows(self, dim, True)
 
 
-def unique_consecutive(self: Any, return_inverse: bool, return_counts: bool, dim: int | None) -> Any:
+def unique_consecutive(self: Tensor, return_inverse: bool, return_counts: bool, dim: int | None) -> Any:
     """Elements, or slices along `dim`, without repetitions of the one before."""
     if dim is None or (self.ndim == 1 and wrap_dim(dim, 1) == 0):
         return aten._unique_runs(self, return_inverse, return_counts)

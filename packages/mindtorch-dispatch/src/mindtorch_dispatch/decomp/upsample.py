@@ -27,7 +27,7 @@ def _target(input: Any, output_size: Any, scale_factors: Any) -> list[int]:
 def by_size_or_factors(name: str, dims: int) -> Callable[..., Any]:
     """Return the `.vec` overload of the op `name`."""
 
-    def call(input: Any, output_size: Any, *rest: Any) -> Any:
+    def call(input: Any, output_size: object, *rest: Any) -> Any:
         *align, factors = rest
         size = _target(input, output_size, factors)
         scales = list(factors) if factors is not None else [None] * dims

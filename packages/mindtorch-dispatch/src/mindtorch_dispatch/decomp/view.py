@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
 
 from mindtorch_storage.dtype import bool as _BOOL
 from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes, view_strides
 
 from ..call import aten
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
 from ..override.interception import intercepted
 from ..state import state
+from ..typing import Tensor
 from .single import Single
 
 
-def _reshaped(self: Any, shape: Any) -> tuple[str, tuple[Any, ...]] | None:
+def _reshaped(self: Spec, shape: Sequence[int]) -> tuple[str, tuple[Any, ...]] | None:
     return ("view", (infer_size(shape, self.numel),)) if self.is_contiguous else None
 
 
 @partial(Single, _reshaped)
-def reshape(self: Any, shape: Any) -> Any:
+def reshape(self: Tensor, shape: Sequence[int]) -> Any:
     """A view where the strides allow one, else a copy."""
     spec = self._sig.spec
     size = infer_size(shape, spec.numel)
@@ -37,30 +40,30 @@ def reshape(self: Any, shape: Any) -> Any:
 
 
 @partial(Single, lambda self, other: ("view", (other.shape,)))
-def view_as(self: Any, other: Any) -> Any:
+def view_as(self: Tensor, other: Tensor) -> Any:
     """A view with the other tensor's shape."""
     return aten.view(self, other.shape)
 
 
 @partial(Single, lambda self, other: _reshaped(self, other.shape))
-def reshape_as(self: Any, other: Any) -> Any:
+def reshape_as(self: Tensor, other: Tensor) -> Any:
     """`reshape` to the other tensor's shape."""
     return aten.reshape(self, other.shape)
 
 
-def broadcast_tensors(tensors: Any) -> list[Any]:
+def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Any]:
     """Every tensor expanded to the shape they broadcast to."""
     shape = broadcast_shapes(*[tuple(tensor.shape) for tensor in tensors])
     return [tensor if tuple(tensor.shape) == shape else aten.expand(tensor, list(shape)) for tensor in tensors]
 
 
 @partial(Single, lambda self, other: ("expand", (other.shape,)))
-def expand_as(self: Any, other: Any) -> Any:
+def expand_as(self: Tensor, other: Tensor) -> Any:
     """`expand` to the other tensor's shape."""
     return aten.expand(self, other.shape)
 
 
-def _flattened(self: Any, start_dim: int, end_dim: int) -> tuple[str, tuple[Any, ...]] | None:
+def _flattened(self: Spec, start_dim: int, end_dim: int) -> tuple[str, tuple[Any, ...]] | None:
     shape = self.shape
     if not self.ndim:
         return None
@@ -71,7 +74,7 @@ def _flattened(self: Any, start_dim: int, end_dim: int) -> tuple[str, tuple[Any,
 
 
 @partial(Single, _flattened)
-def flatten(self: Any, start_dim: int, end_dim: int) -> Any:
+def flatten(self: Tensor, start_dim: int, end_dim: int) -> Any:
     """Dimensions from `start_dim` to `end_dim` joined into one."""
     shape = self.shape
     first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
@@ -86,7 +89,7 @@ def flatten(self: Any, start_dim: int, end_dim: int) -> Any:
     return aten.reshape(self, (*shape[:first], joined, *shape[last + 1 :]))
 
 
-def narrow(self: Any, dim: int, start: int, length: int) -> Any:
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` positions from `start` along `dim`."""
     check(len(self.shape) > 0, lambda: "narrow() cannot be applied to a 0-dim tensor.")
     check(length >= 0, lambda: "narrow(): length must be non-negative.")
@@ -102,7 +105,7 @@ def narrow(self: Any, dim: int, start: int, length: int) -> Any:
     return aten.slice(self, dim, start, start + length, 1)
 
 
-def chunk(self: Any, chunks: int, dim: int) -> Any:
+def chunk(self: Tensor, chunks: int, dim: int) -> Any:
     """At most `chunks` pieces of equal length, the last one shorter."""
     check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
     check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -113,12 +116,12 @@ def chunk(self: Any, chunks: int, dim: int) -> Any:
     return aten.split(self, length, dim)
 
 
-def split_sizes(self: Any, split_size: Any, dim: int) -> Any:
+def split_sizes(self: Tensor, split_size: Sequence[int], dim: int) -> Any:
     """`split` by a list of lengths."""
     return aten.split_with_sizes(self, split_size, dim)
 
 
-def movedim(self: Any, source: Any, destination: Any) -> Any:
+def movedim(self: Tensor, source: Sequence[int] | int, destination: Sequence[int] | int) -> Any:
     """Dimensions moved to new positions, the others in order."""
     source = (source,) if isinstance(source, int) else tuple(source)
     destination = (destination,) if isinstance(destination, int) else tuple(destination)
@@ -141,19 +144,19 @@ def movedim(self: Any, source: Any, destination: Any) -> Any:
     return aten.permute(self, [next(rest) if dim < 0 else dim for dim in order])
 
 
-def transpose(self: Any, dim0: int, dim1: int) -> Any:
+def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
     """Two dimensions change places."""
     return aten.transpose(self, dim0, dim1)
 
 
 @partial(Single, lambda self: ("permute", (list(range(self.ndim))[::-1],)))
-def reverse_dims(self: Any) -> Any:
+def reverse_dims(self: Tensor) -> Any:
     """`Tensor.T`: all dimensions in reverse order."""
     return aten.permute(self, list(range(len(self.shape)))[::-1])
 
 
 @partial(Single, lambda self: ("transpose", (-2, -1)) if self.ndim > 1 else None)
-def matrix_transpose(self: Any) -> Any:
+def matrix_transpose(self: Tensor) -> Any:
     """`Tensor.mT`: the last two dimensions change places."""
     check(
         len(self.shape) >= 2 or not self.shape,
@@ -162,17 +165,17 @@ def matrix_transpose(self: Any) -> Any:
     return aten.transpose(self, -2, -1) if self.shape else self
 
 
-def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Any:
     """`transpose_` under its other names."""
     return aten.transpose_(self, dim0, dim1)
 
 
-def broadcast_to(self: Any, size: Any) -> Any:
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Any:
     """`expand` under numpy's name."""
     return aten.expand(self, size)
 
 
-def narrow_tensor(self: Any, dim: int, start: Any, length: int) -> Any:
+def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Any:
     """`narrow` from a position held in a tensor."""
     check(
         not start.shape and not (start.dtype.is_floating_point or start.dtype.is_complex or start.dtype is _BOOL),
@@ -181,7 +184,7 @@ def narrow_tensor(self: Any, dim: int, start: Any, length: int) -> Any:
     return aten.narrow(self, dim, int(start.item()), length)
 
 
-def conjugate_transpose(self: Any) -> Any:
+def conjugate_transpose(self: Tensor) -> Any:
     """`Tensor.mH`: `mT`, conjugated."""
     check(
         len(self.shape) >= 2 or not self.shape,
@@ -201,7 +204,7 @@ def adjoint(self: Any) -> Any:
     return aten.conj(aten.transpose(self, -2, -1))
 
 
-def matrix_h(self: Any) -> Any:
+def matrix_h(self: Tensor) -> Any:
     """`Tensor.H`: the conjugate transpose of a matrix."""
     count = len(self.shape)
     check(
@@ -214,7 +217,7 @@ def matrix_h(self: Any) -> Any:
     return aten.conj(aten.transpose(self, 0, 1)) if count else aten.conj(self)
 
 
-def sum_to_size(self: Any, size: Any) -> Any:
+def sum_to_size(self: Tensor, size: Sequence[int]) -> Any:
     """The sum over every dimension that broadcasting `size` to this shape would stretch."""
     size, shape = tuple(size), tuple(self.shape)
     lead = len(shape) - len(size)
@@ -236,17 +239,17 @@ def _unlinked(pieces: Any) -> tuple[Any, ...]:
     return tuple(pieces)
 
 
-def unsafe_split(self: Any, split_size: int, dim: int) -> Any:
+def unsafe_split(self: Tensor, split_size: int, dim: int) -> Any:
     """`split` whose pieces may be written into."""
     return _unlinked(aten.split.Tensor(self, split_size, dim))
 
 
-def unsafe_split_with_sizes(self: Any, split_sizes: Any, dim: int) -> Any:
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> Any:
     """`split_with_sizes` whose pieces may be written into."""
     return _unlinked(aten.split_with_sizes(self, split_sizes, dim))
 
 
-def unsafe_chunk(self: Any, chunks: int, dim: int) -> Any:
+def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
     """`chunk` whose pieces may be written into."""
     check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
     check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")

@@ -9,12 +9,13 @@ from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
 from ..meta.checks import check, expect
+from ..typing import Tensor
 
 
 def copy_of(name: str) -> Callable[..., Any]:
     """Return the function that copies the view `name` (or each of its views) into fresh contiguous memory."""
 
-    def copied(*values: Any) -> Any:
+    def copied(*values: object) -> Any:
         if name == "expand":  # its last argument is by keyword alone, and without effect
             values = values[:2]
         made = getattr(aten, name)(*values)
@@ -25,7 +26,7 @@ def copy_of(name: str) -> Callable[..., Any]:
     return copied
 
 
-def narrow_copy(self: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
     """`narrow`, copied; it has a check of its own ahead of the view's."""
     count = len(self.shape)
     expect(dim < max(count, 1), "dim < static_cast<int64_t>(self_sizes.size())")

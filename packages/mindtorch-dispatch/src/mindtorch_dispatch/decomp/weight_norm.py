@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import wrap_dim
+from ..call import aten
+from ..meta.checks import wrap_dim
+from ..typing import Tensor
 
 
-def norm_except_dim(v: Any, pow: int, dim: int) -> Any:
+def norm_except_dim(v: Tensor, pow: int, dim: int) -> Any:
     """Norms over every dimension but `dim`, which broadcast against `v`; over all of them for -1."""
     if dim == -1:
         return aten.norm(v, pow)
@@ -17,6 +18,6 @@ def norm_except_dim(v: Any, pow: int, dim: int) -> Any:
     return aten.norm(v, pow, [place for place in range(ndim) if place != dim], True)
 
 
-def weight_norm(v: Any, g: Any, dim: int) -> Any:
+def weight_norm(v: Tensor, g: Tensor, dim: int) -> Any:
     """`v` scaled to the length `g`."""
     return v * (g / aten.norm_except_dim(v, 2, dim))

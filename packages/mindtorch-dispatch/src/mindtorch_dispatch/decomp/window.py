@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import strided
 
 from ..call import aten
@@ -27,7 +29,7 @@ def window(name: str) -> Callable[..., Any]:
     return call
 
 
-def _check(name: str, length: int, dtype: Any, layout: Any) -> None:
+def _check(name: str, length: int, dtype: Any, layout: Layout | None) -> None:
     given = "float (default)" if dtype is None else {"float32": "float"}.get(dtype.name, c_type(dtype))
     text = "Strided (default)" if layout is None else str(layout).rpartition(".")[2].capitalize()
     options = (
@@ -49,10 +51,10 @@ def _window(
     length: int,
     is_periodic: bool,
     parameters: tuple[float, ...],
-    dtype: Any,
-    layout: Any,
-    device: Any,
-    pin: Any,
+    dtype: object,
+    layout: Layout | None,
+    device: Device | None,
+    pin: bool | None,
 ) -> Any:
     _check(f"{name}_window", length, dtype, layout)
     options = {"dtype": dtype or get_default_dtype(), "device": device}
@@ -63,23 +65,23 @@ def _window(
     return aten.narrow(made, 0, 0, length) if is_periodic else made
 
 
-def _hamming(positions: Any, points: int, alpha: float = 0.54, beta: float = 0.46) -> Any:
+def _hamming(positions: object, points: int, alpha: float = 0.54, beta: float = 0.46) -> Any:
     wave = aten.cos_(aten.mul_(positions, math.pi * 2.0 / (points - 1)))
     return aten.add_(aten.mul_(wave, -beta), alpha)
 
 
-def _hann(positions: Any, points: int) -> Any:
+def _hann(positions: object, points: int) -> Any:
     return _hamming(positions, points, 0.5, 0.5)
 
 
-def _blackman(positions: Any, points: int) -> Any:
+def _blackman(positions: object, points: int) -> Any:
     angles = aten.mul_(positions, math.pi / (points - 1))
     fourth = aten.mul_(aten.cos_(aten.mul(angles, 4)), 0.08)
     second = aten.mul_(aten.cos_(aten.mul(angles, 2)), 0.5)
     return aten.add(aten.sub(fourth, second), 0.42)
 
 
-def _bartlett(positions: Any, points: int) -> Any:
+def _bartlett(positions: object, points: int) -> Any:
     rising = aten.mul_(positions, 2.0 / (points - 1))
     first = ((points - 1) >> 1) + 1
     aten.add_(aten.mul_(aten.narrow(rising, 0, first, points - first), -1), 2)

@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.tensor_base import array_makers
 
 from ..interface.wiring import wired
@@ -30,7 +31,7 @@ class ArrayType(Protocol):
         """Return a new array of the spec's geometry."""
         ...
 
-    def view(self, storage: Any, spec: Spec, offset: int) -> Any:
+    def view(self, storage: UntypedStorage, spec: Spec, offset: int) -> Any:
         """Return the array over a storage that `spec` describes; ValueError when it reaches beyond it."""
         ...
 
@@ -66,7 +67,7 @@ def current(device_type: str) -> Device:
     return array_types[device_type].current(Device(device_type))
 
 
-def shows_device(value: Any) -> bool:
+def shows_device(value: object) -> bool:
     """Return whether an argument stands in a plan's key as the device that it means now."""
     return (value.type if type(value) is Device else value) in array_types if type(value) in (str, Device) else False
 
@@ -89,7 +90,7 @@ def empty(spec: Spec) -> Any:
     return np.empty(spec.shape, spec.np_dtype) if arrays is None else arrays.empty(spec)
 
 
-def assign(target: Any, source: Any) -> None:
+def assign(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
     """Write `source` into `target` in main memory, converting; numpy has complex32 as pairs, which it cannot convert."""
     if (target.dtype.names is None and source.dtype.names is None) or target.dtype == source.dtype:
         np.copyto(target, source, casting="unsafe")

@@ -61,6 +61,6 @@ class Chain:
         return run is not None and run(self, lists, numbers)
 
 
-def are_numbers(*values: Any) -> bool:
+def are_numbers(*values: object) -> bool:
     """Return whether all are Python numbers, which is what a chain takes."""
     return all(type(value) is float or type(value) is int for value in values)

@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage.deferred import MOST_DIMENSIONS, check_dimensions, settle
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
 from ..errors import bounds_error
 from ..plan import Plan
 from ..state import state
+from ..typing import Array
 from .arrays import copy
 from .errstate import SILENT as _SILENT
 from .errstate import enter as _enter
@@ -54,7 +57,7 @@ def operands(plan: Plan, flat: tuple[Any, ...]) -> list[Any]:
     return values
 
 
-def wrap(plan: Plan, sig: Signature, array: Any) -> TensorBase:
+def wrap(plan: Plan, sig: Signature, array: Array | None) -> TensorBase:
     """Return a fresh tensor of the plan's class that owns `array`."""
     return make_tensor(plan.cls, sig, array, None, 0, [0])
 
@@ -135,17 +138,19 @@ def run_dynamic_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return targets[0] if plan.pack is None else plan.pack(targets)
 
 
-def wrap_array(cls: type[TensorBase], array: Any, dtype: Any, device: Any, tracked: bool = False) -> TensorBase:
+def wrap_array(
+    cls: type[TensorBase], array: np.ndarray[Any, Any], dtype: Dtype, device: Device, tracked: bool = False
+) -> TensorBase:
     """Return a tensor over the memory of `array`, whose numpy dtype is `dtype`'s and which leaves no gaps."""
     spec = Spec.of(dtype, device, array.shape)
     return _wrap_dynamic(cls, array, spec, spec.tracked if tracked else spec.plain)
 
 
-def _wrap_dynamic(cls: type[TensorBase], array: Any, like: Spec, sig: Signature) -> TensorBase:
+def _wrap_dynamic(cls: type[TensorBase], array: np.ndarray[Any, Any], like: Spec, sig: Signature) -> TensorBase:
     return make_tensor(cls, sig.on(_spec_of(array, like)), array, None, 0, [0])
 
 
-def _spec_of(array: Any, like: Spec) -> Spec:
+def _spec_of(array: np.ndarray[Any, Any], like: Spec) -> Spec:
     """Return the spec of a kernel's array; numpy keeps no strides of empty ones, so that theirs are the meta rule's."""
     stride: Any = None
     if array.size:

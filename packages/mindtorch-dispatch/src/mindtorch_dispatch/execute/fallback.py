@@ -48,7 +48,7 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
         text = f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the CPU, with copies there and back "
         warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
 
-    def run(*values: Any) -> Any:
+    def run(*values: object) -> Any:
         home = next((one.device for one in _tensors(values)), device)
         moved = [_mapped(value, lambda tensor: wired.copy_to(tensor, _CPU)) for value in values]
         moved = [_CPU if isinstance(value, Device) else value for value in moved]
@@ -85,7 +85,7 @@ def _tensors(values: Any) -> list[TensorBase]:
     return found
 
 
-def _mapped(value: Any, change: Callable[[TensorBase], Any]) -> Any:
+def _mapped(value: object, change: Callable[[TensorBase], Any]) -> Any:
     if isinstance(value, TensorBase):
         return change(value)
     if isinstance(value, list):

@@ -24,6 +24,7 @@ from ..interface.wiring import wired
 from ..keys import DispatchKey
 from ..plan import Plan
 from ..state import state
+from ..typing import Tensor
 from . import executor
 
 FUNCTION, BACKWARD, USER = 0, 1, 7
@@ -154,7 +155,7 @@ class Recording:
         while len(self.open) > depth:
             self.end(self.open[-1])
 
-    def note_memory(self, result: Any) -> None:
+    def note_memory(self, result: Tensor) -> None:
         """Count the bytes of new tensors, and count them off when they are freed."""
         for tensor in result if isinstance(result, (tuple, list)) else (result,):
             owner = tensor._array if isinstance(tensor, TensorBase) and has_bytes(tensor) else None
@@ -166,7 +167,7 @@ class Recording:
             self._owners[id(owner)] = weakref.ref(owner, self._freed(id(owner), owner.nbytes))
 
     def _freed(self, key: int, nbytes: int) -> Callable[[Any], None]:
-        def freed(reference: Any) -> None:
+        def freed(reference: object) -> None:
             if self._owners.pop(key, None) is not None and state.recording is self:
                 self._count(-nbytes)
 

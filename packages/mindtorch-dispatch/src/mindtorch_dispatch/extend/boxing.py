@@ -14,6 +14,7 @@ from ..arguments.bound import Bound
 from ..keys import DispatchKeySet
 from ..schema import Argument, EnumName, Schema
 from ..state import state
+from ..typing import Tensor, TensorOrScalar
 
 _NO_CAST = "to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
 
@@ -63,7 +64,7 @@ def trimmed(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[list[
     return args[:needed], kwargs
 
 
-def equals_default(value: Any, default: Any) -> bool:
+def equals_default(value: int, default: int) -> bool:
     """Whether a value is the default of its argument."""
     if isinstance(value, TensorBase) or isinstance(default, EnumName):
         return False
@@ -74,7 +75,7 @@ def equals_default(value: Any, default: Any) -> bool:
     return isinstance(value, bool) == isinstance(default, bool) and bool(value == default)
 
 
-def returned(answer: Any, returns: Sequence[Argument], schema: Schema) -> Any:
+def returned(answer: Sequence[Tensor] | Tensor | None, returns: Sequence[Argument], schema: Schema) -> Any:
     """Return a kernel's answer as the schema has it; torch's RuntimeError or TypeError for what does not fit."""
     if not returns:
         if answer is not None:
@@ -115,7 +116,7 @@ _NUMBERS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _item(value: Any, kind: str) -> Any:
+def _item(value: TensorOrScalar, kind: str) -> Any:
     if kind == "Tensor":
         if isinstance(value, TensorBase):
             return value
@@ -126,5 +127,5 @@ def _item(value: Any, kind: str) -> Any:
     return value
 
 
-def _no_cast(value: Any) -> RuntimeError:
+def _no_cast(value: object) -> RuntimeError:
     return RuntimeError(f"Unable to cast Python instance of type {type(value)} {_NO_CAST}")

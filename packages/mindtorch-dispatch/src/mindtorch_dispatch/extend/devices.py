@@ -7,6 +7,7 @@ from typing import Any
 
 from ..interface.native import native_path
 from ..state import state
+from ..typing import Tensor
 
 attention: dict[str, Callable[..., bool]] = {}
 """Of query, key, value specs and the mask's: whether the device's fused attention takes them. Bool masks are passed on."""
@@ -57,7 +58,7 @@ def plain(tensors: Iterable[Any]) -> bool:
     )
 
 
-def changed(tensor: Any) -> None:
+def changed(tensor: Tensor) -> None:
     """Note that a kernel outside of the table has written a tensor."""
     tensor._counter[0] += 1
 

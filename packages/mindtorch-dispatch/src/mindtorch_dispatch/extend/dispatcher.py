@@ -25,7 +25,7 @@ def current_dispatch_keyset() -> DispatchKeySet:
     return state.keys
 
 
-def dispatch(name: str, *args: Any, **kwargs: Any) -> Any:
+def dispatch(name: str, *args: object, **kwargs: object) -> Any:
     """Call operator `ns::name` (resolving its overload) or `ns::name.overload`; KeyError for an unknown name."""
     packet, row = _find(name)
     return make_form(packet, False)(*args, **kwargs) if row is None else call_overload(row, args, kwargs)
@@ -39,7 +39,7 @@ def _find(name: str) -> tuple[Packet, OpRow | None]:
     return packet, packet.row("" if overload == "default" else overload) if overload else None
 
 
-def redispatch(name: str, keyset: DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+def redispatch(name: str, keyset: DispatchKeySet, *args: object, **kwargs: object) -> Any:
     """Call operator `name` with only the keys of `keyset` taking part; backends are chosen by the arguments.
 
     The keys are left out of this call alone: what the kernel calls in turn passes them again.
@@ -68,7 +68,7 @@ class TableKernel:
         for name in ("boxed", "entry", "fallthrough", "python_rules"):
             self.row.__dict__.pop(name, None)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the operator below the keys that have priority over the backend's.
 
         RuntimeError for tensors of other backends alone, NotImplementedError where the backend has no kernel.

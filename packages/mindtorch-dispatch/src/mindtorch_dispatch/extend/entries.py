@@ -14,7 +14,7 @@ from ..table import OpRow, kernels
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, key_of
 
 
-def fallthrough(*args: Any, **kwargs: Any) -> Any:
+def fallthrough(*args: object, **kwargs: object) -> Any:
     """The mark of a key that calls pass by; it is registered and never called."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -31,7 +31,7 @@ class Registration:
 
 
 def _with_keys(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         return function(state.keys, *args, **kwargs)
 
     return run

@@ -34,7 +34,7 @@ _EVERY = DispatchKeySet(DispatchKey)
 def _call_of(row: OpRow) -> Callable[..., Any]:
     """Return what calls an overload: natively where that is installed, for operators that nobody can take back."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         return wired.call_overload(row, args, kwargs)
 
     packet = find_packet(row.packet)
@@ -62,7 +62,7 @@ class OpOverload:
 
     if TYPE_CHECKING:
 
-        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, /, *args: object, **kwargs: object) -> Any: ...
 
     @property
     def declared(self) -> Schema:
@@ -130,14 +130,14 @@ class OpOverload:
         """`aten::add.Tensor`; without the dot for the default overload."""
         return self._name
 
-    def redispatch(self, keyset: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def redispatch(self, keyset: Any, /, *args: object, **kwargs: object) -> Any:
         """Call with only the keys of `keyset` taking part; the arguments choose the backend."""
         removed = _EVERY - DispatchKeySet(keyset) - _BACKENDS
         before = state.mode
         with mode_set(exclude=before.exclude | removed.mask):
             return wired.call_overload(self.row, args, kwargs, before)
 
-    def has_kernel_for_dispatch_key(self, key: Any) -> bool:
+    def has_kernel_for_dispatch_key(self, key: str) -> bool:
         """Whether the overload itself has a kernel for a key, given as `DispatchKey` or by name."""
         name = parse_key(getattr(key, "name", key))
         entry = self.row.__dict__.get("entry")
@@ -210,7 +210,7 @@ OpOverload.__call__ = OpOverload.__dict__["_call"]  # type: ignore[method-assign
 class OutOverload(OpOverload):
     """`torch.ops.aten.add.out`: the overload that writes into tensors given by keyword."""
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: object, **kwargs: object) -> Any:
         names = [argument.name for argument in self.declared.out_arguments]
         for argument in self.declared.out_arguments:
             if argument.name not in kwargs:
@@ -247,9 +247,9 @@ class OpOverloadPacket:
 
     if TYPE_CHECKING:
 
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
-    def _match(self, *args: Any, **kwargs: Any) -> Any:
+    def _match(self, *args: object, **kwargs: object) -> Any:
         return wired.call_matching(self.packet, args, kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:

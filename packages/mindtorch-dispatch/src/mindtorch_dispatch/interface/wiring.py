@@ -11,7 +11,7 @@ from typing import Any
 from mindtorch_storage.tensor_base import TensorBase
 
 
-def _nothing_there(*args: Any, **kwargs: Any) -> Any:
+def _nothing_there(*args: object, **kwargs: object) -> Any:
     raise RuntimeError("this needs a layer above mindtorch-dispatch, which is not imported")
 
 

@@ -16,7 +16,7 @@ from .rule import MetaRule, Outputs, meta_rule
 def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True) -> MetaRule:
     """Rule of an activation over its first `count` tensors; integral dtypes have no kernel `name`."""
 
-    def check_values(*values: Any) -> None:
+    def check_values(*values: object) -> None:
         for value in values[:count]:
             if isinstance(value, Spec) and not (value.dtype.is_floating_point or value.dtype.is_complex):
                 raise NotImplementedError(f"\"{name}\" not implemented for '{value.dtype.scalar_name}'")
@@ -27,7 +27,7 @@ def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = Tru
 def gelu(rule: MetaRule) -> MetaRule:
     """Return `rule` with the check of the approximation's name, the last argument."""
 
-    def check_values(*values: Any) -> None:
+    def check_values(*values: object) -> None:
         check(values[-1] in ("none", "tanh"), lambda: "approximate argument must be either none or tanh.")
 
     return checked(rule, check_values)
@@ -48,7 +48,7 @@ relu = checked(pointwise(DEFAULT), _check_relu)
 """`relu`: integers too, bool is refused."""
 
 
-def _check_hardtanh(self: Spec, low: Any, high: Any) -> None:
+def _check_hardtanh(self: Spec, low: object, high: object) -> None:
     check(self.dtype is not bool_dtype, lambda: "Bool inputs not supported for hardtanh")
     check(not self.dtype.is_complex, lambda: "clamp is not supported for complex types", NotImplementedError)
 
@@ -57,7 +57,7 @@ hardtanh = checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh)
 """`hardtanh`: integers too."""
 
 
-def _check_threshold(self: Spec, threshold: Any, value: Any) -> None:
+def _check_threshold(self: Spec, threshold: object, value: object) -> None:
     if self.dtype is bool_dtype or self.dtype.is_complex:
         raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{self.dtype.scalar_name}'")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
@@ -26,7 +27,7 @@ def _check_not_empty(self: Any, dims: int, name: str, tail: str = "input has siz
         )
 
 
-def check_average_size(output_size: Any, dims: int) -> None:
+def check_average_size(output_size: Sequence[int], dims: int) -> None:
     """Raise torch's errors for the size given to `adaptive_avg_pool`."""
     name = f"adaptive_avg_pool{dims}d"
     check(len(output_size) == dims, lambda: f"{name}: output_size must be {dims}")
@@ -41,7 +42,7 @@ def average(dims: int) -> MetaRule:
     """Return the rule of `_adaptive_avg_pool{dims}d`."""
     name = f"adaptive_avg_pool{dims}d"
 
-    def rule(self: Spec, output_size: Any) -> Spec:
+    def rule(self: Spec, output_size: Sequence[int]) -> Spec:
         check(len(output_size) == dims, lambda: f"{name}: output_size must be {dims}")
         check(
             self.ndim in (dims + 1, dims + 2),
@@ -63,7 +64,7 @@ def largest(dims: int) -> MetaRule:
     """Return the rule of `adaptive_max_pool{dims}d`."""
     name = f"adaptive_max_pool{dims}d"
 
-    def rule(self: Spec, output_size: Any) -> tuple[Spec, Spec]:
+    def rule(self: Spec, output_size: Sequence[int]) -> tuple[Spec, Spec]:
         check(
             self.ndim in (dims + 1, dims + 2),
             lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {shape_text(self.shape)}",
@@ -83,7 +84,7 @@ def largest(dims: int) -> MetaRule:
 
 
 @meta_rule(out=True)
-def backward(grad_output: Spec, self: Spec, *values: Any) -> Spec:
+def backward(grad_output: Spec, self: Spec, *values: object) -> Spec:
     """The gradient of a pooling's input."""
     return suggested(self)
 
@@ -96,7 +97,7 @@ def fractional(dims: int) -> MetaRule:
     name = f"fractional_max_pool{dims}d"
     where = f"{name}()" if dims == 2 else f"{name}_out()"
 
-    def rule(self: Spec, kernel_size: Any, output_size: Any, random_samples: Spec) -> Outputs:
+    def rule(self: Spec, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Spec) -> Outputs:
         kernel = list(kernel_size) * dims if len(kernel_size) == 1 else list(kernel_size)
         size = list(output_size) * dims if len(output_size) == 1 else list(output_size)
         check(len(kernel) == dims, lambda: f"{name}: kernel_size must either be a single int or tuple of Ints")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.dtype import float32
 from mindtorch_storage.spec import Spec
@@ -12,7 +12,7 @@ from .checks import check
 from .rule import meta_rule
 
 
-def _like(spec: Spec, shape: Any = None) -> Spec:
+def _like(spec: Spec, shape: Sequence[int] | None = None) -> Spec:
     shape = tuple(spec.shape if shape is None else shape)
     return Spec.of(spec.dtype, spec.device, shape, tuple(preserved_strides(shape, spec.stride)))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.dtype import bool as bool_dtype
 
 from .pointwise import checked, pointwise, promoted
@@ -14,7 +12,7 @@ from .support import limited
 def bitwise(name: str) -> MetaRule:
     """Rule of `bitwise_and` and its like."""
 
-    def check_values(*values: Any) -> None:
+    def check_values(*values: object) -> None:
         compute = promoted(values)
         if compute.is_floating_point or compute.is_complex:
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
@@ -30,7 +28,7 @@ def shift(name: str) -> MetaRule:
     """Rule of shifts: bool is refused too."""
     kernel = {"bitwise_left_shift": "lshift_cpu", "bitwise_right_shift": "rshift_cpu"}[name]
 
-    def check_values(*values: Any) -> None:
+    def check_values(*values: object) -> None:
         compute = promoted(values)
         if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{compute.scalar_name}'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.strides import broadcast_pair
@@ -106,7 +105,7 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{shape_text(shape)}' is invalid for input of size {numel}")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """True for a Python number (bool included)."""
     return isinstance(value, (int, float, complex))
 

@@ -15,7 +15,7 @@ from .support import WIDE_UNSIGNED, limited, refuse
 def ordered(name: str) -> MetaRule:
     """Rule of `lt`, `le`, `gt`, `ge`: no order on complex numbers."""
 
-    def check_values(self: Any, other: Any) -> None:
+    def check_values(self: Spec, other: Spec | float) -> None:
         compute = promoted((self, other))
         if compute.is_complex:
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")

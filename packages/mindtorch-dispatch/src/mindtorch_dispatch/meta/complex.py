@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
+from ..typing import Tensor
 from .checks import check
 from .pointwise import broadcast_spec
 from .rule import MetaRule, Outputs, View
@@ -58,7 +57,7 @@ view_as_real = MetaRule(_view_as_real, view=True)
 """`view_as_real`: elements count half as far, so the start doubles."""
 
 
-def _start_of_pairs(base: Any, *rest: Any) -> int:
+def _start_of_pairs(base: Tensor, *rest: object) -> int:
     check(base._offset % 2 == 0, lambda: "Tensor must have a storage_offset divisible by 2")
     found: int = -(base._offset // 2)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.spec import Spec
@@ -85,7 +86,9 @@ def _check_channels(input: Spec, weight: Spec, bias: Spec | None, channels: int,
         )
 
 
-def _forward_size(input: Spec, weight: Spec, stride: Any, padding: Any, dilation: Any) -> list[int]:
+def _forward_size(
+    input: Spec, weight: Spec, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[int]:
     padded = [extent + 2 * pad for extent, pad in zip(input.shape[2:], padding, strict=True)]
     kernel = [step * (extent - 1) + 1 for extent, step in zip(weight.shape[2:], dilation, strict=True)]
     check(
@@ -129,7 +132,7 @@ def _transposed_size(
     return size
 
 
-def in_format(shape: Any, *operands: Spec) -> Spec:
+def in_format(shape: Sequence[int], *operands: Spec) -> Spec:
     """Return the spec of a result of `shape`: channels-last when one of the operands is."""
     for operand in operands:
         spec = suggested(operand, shape, operands[0].dtype)
@@ -141,7 +144,7 @@ def in_format(shape: Any, *operands: Spec) -> Spec:
 _MOST_PADDING = 2**62 - 1
 
 
-def _used(steps: list[int], counts: Any) -> list[int]:
+def _used(steps: list[int], counts: Sequence[int]) -> list[int]:
     """Return `steps` less those that nothing takes, as there is one position only: kernels multiply with them."""
     return [step if count > 1 else 1 for step, count in zip(steps, counts, strict=True)]
 

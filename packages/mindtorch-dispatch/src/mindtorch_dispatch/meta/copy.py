@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 
 from .checks import broadcastable, check
@@ -12,7 +14,7 @@ from .rule import MetaRule, every_dim, meta_rule
 
 
 @meta_rule(leading=every_dim)
-def clone(self: Spec, memory_format: Any = None) -> Spec:
+def clone(self: Spec, memory_format: MemoryFormat | None = None) -> Spec:
     """A copy; dense strides are kept unless a format is named."""
     return like_spec(self, None, None, memory_format)
 
@@ -20,12 +22,12 @@ def clone(self: Spec, memory_format: Any = None) -> Spec:
 @meta_rule(mixed_devices=True, leading=every_dim)
 def to_copy(
     self: Spec,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
     non_blocking: bool = False,
-    memory_format: Any = None,
+    memory_format: MemoryFormat | None = None,
 ) -> Spec:
     """A copy with another dtype, device or format."""
     made = like_spec(self, dtype, device, memory_format)
@@ -42,7 +44,7 @@ def _check_data(source: Spec, target: Spec) -> None:
     )
 
 
-def _copy(self: Spec, src: Any, non_blocking: bool = False) -> Spec:
+def _copy(self: Spec, src: Spec, non_blocking: bool = False) -> Spec:
     if isinstance(src, Spec):
         broadcastable(src.shape, self.shape)
         _check_data(src, self)
@@ -53,7 +55,7 @@ copy_ = MetaRule(_copy, mixed_devices=True, aliases_ok=True, leading=every_dim)
 """`copy_`: the source broadcasts to the target and converts to its dtype."""
 
 
-def _fill(self: Spec, *values: Any) -> Spec:
+def _fill(self: Spec, *values: object) -> Spec:
     for value in values:
         check(
             not isinstance(value, Spec) or value.ndim == 0,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.rule import MetaRule
 from mindtorch_storage.dtype import int32, int64
 from mindtorch_storage.spec import Spec
+
+from ..meta.checks import check
+from ..meta.rule import MetaRule
 
 _WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
@@ -48,7 +48,7 @@ def dtype_mismatch(spec: Spec, target: Dtype) -> str:
 def extreme_dims(name: str) -> MetaRule:
     """Rule of `amax` and `amin`; no dims means all of them."""
 
-    def rule(self: Spec, dim: Any = (), keepdim: bool = False) -> Outputs:
+    def rule(self: Spec, dim: Sequence[int] = (), keepdim: bool = False) -> Outputs:
         dims = wrap_dims(dim, self.ndim)
         if dim == () or dim == []:
             check_some(self, name)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import complex32, int64
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int64
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import channels_last_3d_strides, channels_last_strides, preserved_strides
 
 from ..defaults import get_default_device, get_default_dtype
-from .checks import c_type, check, shape_text
-from .rule import MetaRule, Outputs, meta_rule
+from ..typing import Scalar
+from .checks import check, shape_text
+from .rule import MetaRule, meta_rule
 
 factory_rule = meta_rule(out=True)
-counting_rule = meta_rule(out=True, counted=True)
 filling_rule = meta_rule(out=True, overlap_ok=True)
 like_rule = meta_rule()
 
@@ -34,7 +35,7 @@ def check_size(size: Any) -> tuple[int, ...]:
     return found
 
 
-def dtype_of_number(value: Any) -> Dtype:
+def dtype_of_number(value: object) -> Dtype:
     """Return the dtype that a factory gives a Python number."""
     if isinstance(value, bool):
         return bool_dtype
@@ -43,12 +44,12 @@ def dtype_of_number(value: Any) -> Dtype:
     return get_default_dtype().to_complex() if isinstance(value, complex) else get_default_dtype()
 
 
-def fresh(size: Any, dtype: Dtype | None, device: Device | None, stride: Any = None) -> Spec:
+def fresh(size: object, dtype: Dtype | None, device: Device | None, stride: Any = None) -> Spec:
     """Return the spec of a new tensor with the defaults filled in."""
     return Spec.of(dtype or get_default_dtype(), device or get_default_device(), check_size(size), stride)
 
 
-def strides_for(shape: tuple[int, ...], memory_format: Any) -> tuple[int, ...] | None:
+def strides_for(shape: tuple[int, ...], memory_format: object) -> tuple[int, ...] | None:
     """Return the strides that a memory format gives `shape`, None for contiguous; torch's errors for wrong ranks."""
     if memory_format is None or memory_format is contiguous_format:
         return None
@@ -62,19 +63,25 @@ def strides_for(shape: tuple[int, ...], memory_format: Any) -> tuple[int, ...] |
 
 
 @filling_rule
-def sized(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> Spec:
+def sized(
+    size: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+) -> Spec:
     """`zeros`, `ones`: a size and options."""
     return fresh(size, dtype, device)
 
 
 @factory_rule
 def empty(
-    size: Any,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    memory_format: Any = None,
+    size: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: MemoryFormat | None = None,
 ) -> Spec:
     """`empty`."""
     return fresh(size, dtype, device, strides_for(check_size(size), memory_format))
@@ -82,7 +89,12 @@ def empty(
 
 @like_rule
 def empty_strided(
-    size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
 ) -> Spec:
     """`empty_strided`."""
     check(
@@ -94,19 +106,30 @@ def empty_strided(
 
 @filling_rule
 def full(
-    size: Any, fill_value: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    size: Sequence[int],
+    fill_value: Scalar,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
 ) -> Spec:
     """`full`: the dtype follows the kind of the value."""
     return fresh(size, dtype or dtype_of_number(fill_value), device)
 
 
 @like_rule
-def scalar_tensor(s: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def scalar_tensor(
+    s: Scalar,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+) -> Spec:
     """`scalar_tensor`."""
     return fresh((), dtype, device)
 
 
-def like_spec(self: Spec, dtype: Any, device: Any, memory_format: Any) -> Spec:
+def like_spec(self: Spec, dtype: Any, device: Any, memory_format: object) -> Spec:
     """Return the spec of a tensor made like `self`."""
     stride: tuple[int, ...] | None
     if memory_format is None or memory_format is preserve_format:
@@ -118,7 +141,12 @@ def like_spec(self: Spec, dtype: Any, device: Any, memory_format: Any) -> Spec:
 
 @like_rule
 def like(
-    self: Spec, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None, memory_format: Any = None
+    self: Spec,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+    memory_format: MemoryFormat | None = None,
 ) -> Spec:
     """`empty_like`, `zeros_like`, ..."""
     return like_spec(self, dtype, device, memory_format)
@@ -126,21 +154,40 @@ def like(
 
 @like_rule
 def full_like(
-    self: Spec, fill: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None, fmt: Any = None
+    self: Spec,
+    fill: Scalar,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+    fmt: MemoryFormat | None = None,
 ) -> Spec:
     """`full_like`."""
     return like_spec(self, dtype, device, fmt)
 
 
 @like_rule
-def new(self: Spec, size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def new(
+    self: Spec,
+    size: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+) -> Spec:
     """`new_empty`, `new_zeros`, `new_ones`."""
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size))
 
 
 @like_rule
 def new_full(
-    self: Spec, size: Any, fill: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    self: Spec,
+    size: Sequence[int],
+    fill: Scalar,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
 ) -> Spec:
     """`new_full`."""
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size))
@@ -148,147 +195,26 @@ def new_full(
 
 @like_rule
 def new_empty_strided(
-    self: Spec, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    self: Spec,
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
 ) -> Spec:
     """`new_empty_strided`."""
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size), tuple(stride))
 
 
-def _bound(value: Any, dtype: Dtype) -> Any:
-    """Return a bound as torch counts it: whole numbers for int64."""
-    if isinstance(value, complex):
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    if dtype is not int64:
-        return float(value)
-    check(math.isfinite(value), lambda: "value cannot be converted to type int64_t without overflow")
-    return int(value)
-
-
-def _range_bounds(start: Any, end: Any, step: Any, dtype: Dtype) -> tuple[Any, Any, Any]:
-    check(step != 0, lambda: "step must be nonzero")
-    first, last, stride = (_bound(value, dtype) for value in (start, end, step))
-    check(stride != 0, lambda: "step must be nonzero", ValueError)
-    check(
-        math.isfinite(first) and math.isfinite(last),
-        lambda: f"unsupported range: {first:.6g} -> {last:.6g}",
-    )
-    check(
-        (stride > 0 and last >= first) or (stride < 0 and last <= first),
-        lambda: "upper bound and lower bound inconsistent with step sign",
-    )
-    return first, last, stride
-
-
-def _counted(first: Any, last: Any, stride: Any, length: int, dtype: Dtype, device: Device) -> Outputs:
-    """The answer of a range; the kernel of an integral dtype counts in whole numbers."""
-    whole = not dtype.is_floating_point
-    values = tuple(int(value) if whole and math.isfinite(value) else value for value in (first, last, stride))
-    return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=values)
-
-
-def _arange(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs:
-    if dtype is None:
-        floating = any(isinstance(value, float) for value in (start, end, step))
-        dtype = get_default_dtype() if floating else int64
-    device = device or get_default_device()
-    check(
-        device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype),
-        lambda: f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
-    first, last, stride = _range_bounds(start, end, step, dtype)
-    length = -((first - last) // stride) if dtype is int64 else math.ceil((last - first) / stride)
-    return _counted(first, last, stride, length, dtype, device)
-
-
-def _range(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Outputs:
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
-    dtype = dtype or get_default_dtype()
-    first, last, stride = _range_bounds(start, end, step, dtype)
-    return _counted(first, last, stride, int((last - first) / stride) + 1, dtype, device or get_default_device())
-
-
-@counting_rule
-def range_(start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
-    """`range(start, end)`: both ends included."""
-    return _range(start, end, 1, dtype, device)
-
-
-@counting_rule
-def range_step(
-    start: Any, end: Any, step: Any = 1, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
-) -> Outputs:
-    """`range(start, end, step)`."""
-    return _range(start, end, step, dtype, device)
-
-
-@counting_rule
-def arange_end(end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Outputs:
-    """`arange(end)`."""
-    return _arange(0, end, 1, dtype, device)
-
-
-@counting_rule
-def arange_start(
-    start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
-) -> Outputs:
-    """`arange(start, end)`."""
-    return _arange(start, end, 1, dtype, device)
-
-
-@counting_rule
-def arange_step(
-    start: Any, end: Any, step: Any = 1, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
-) -> Outputs:
-    """`arange(start, end, step)`."""
-    return _arange(start, end, step, dtype, device)
-
-
-def _spaced(name: str, start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Spec:
-    check(steps >= 0, lambda: "number of steps must be non-negative")
-    if isinstance(start, complex) or isinstance(end, complex):
-        inferred = get_default_dtype().to_complex()
-        check(
-            dtype is None or dtype.is_complex,
-            lambda: (
-                f"torch.{name}(): inferred dtype {c_type(inferred)} can't be safely cast to passed dtype "
-                f"{dtype.scalar_name}"
-            ),
-        )
-        dtype = dtype or inferred
-    check(
-        dtype is not bool_dtype and dtype is not complex32,
-        lambda: f"\"{name}_cpu\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
-    return fresh((steps,), dtype, device)
-
-
-@counting_rule
-def linspace(
-    start: Any, end: Any, steps: int, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
-) -> Spec:
-    """`linspace`."""
-    return _spaced("linspace", start, end, steps, dtype, device)
-
-
-@counting_rule
-def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin: Any = None,
-) -> Spec:  # fmt: skip
-    """`logspace`: powers of `base` with equidistant exponents."""
-    return _spaced("logspace", start, end, steps, dtype, device)
-
-
 @like_rule
 def empty_permuted(
-    size: Any, order: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+    size: Sequence[int],
+    order: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
 ) -> Spec:
     """`empty_permuted`: dense, the dimensions in the given order in memory."""
     check(
@@ -316,20 +242,33 @@ def empty_permuted(
 
 
 @factory_rule
-def eye(n: int, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def eye(
+    n: int,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+) -> Spec:
     """`eye(n)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
     return fresh((n, n), dtype, device)
 
 
 @factory_rule
-def eye_m(n: int, m: int, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None) -> Spec:
+def eye_m(
+    n: int,
+    m: int,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin: bool | None = None,
+) -> Spec:
     """`eye(n, m)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
     check(m >= 0, lambda: f"m must be greater or equal to 0, got {m}")
     return fresh((n, m), dtype, device)
 
 
-def written(fn: Any) -> MetaRule:
+def written(fn: Callable[..., Any]) -> MetaRule:
     """Decorator: a rule for ops that write their first argument."""
     return MetaRule(fn, mixed_devices=True, aliases_ok=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch_dispatch.meta.checks import check, shape_text
-from mindtorch_dispatch.meta.rule import meta_rule
 from mindtorch_storage.spec import Spec
+
+from ..meta.checks import check, shape_text
+from ..meta.rule import meta_rule
 
 Pair = Sequence[int]
 

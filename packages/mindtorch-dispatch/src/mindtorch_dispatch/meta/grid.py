@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.promotion import result_type
 from mindtorch_storage.spec import Spec
 
@@ -12,7 +15,7 @@ from .checks import check
 from .rule import MetaRule, Outputs
 
 
-def _block_diag(tensors: Any) -> Outputs:
+def _block_diag(tensors: Sequence[Spec]) -> Outputs:
     dtype: Any = result_type([one.dtype for one in tensors])
     rows = columns = 0
     for place, one in enumerate(tensors):
@@ -41,7 +44,13 @@ def triangle_sizes(rows: int, columns: int, offset: int) -> int:
 
 def _triangle_of(upper: bool) -> MetaRule:
     def rule(
-        row: int, col: int, offset: int = 0, dtype: Any = None, layout: Any = None, device: Any = None, pin: Any = None
+        row: int,
+        col: int,
+        offset: int = 0,
+        dtype: Any = None,
+        layout: Layout | None = None,
+        device: Device | None = None,
+        pin: bool | None = None,
     ) -> Outputs:
         check(row >= 0, lambda: f"row must be non-negative, got{row}")
         check(col >= 0, lambda: f"col must be non-negative, got{col}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.spec import Spec
 
@@ -84,14 +84,14 @@ def sample_backward(
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
-    output_mask: Any,
+    output_mask: Sequence[bool],
 ) -> tuple[Spec | None, Spec | None]:
     """The gradients of input and grid."""
     return suggested(input) if output_mask[0] else None, grid.contiguous() if output_mask[1] else None
 
 
 @meta_rule()
-def affine_grid(theta: Spec, size: Any, align_corners: bool) -> Spec:
+def affine_grid(theta: Spec, size: Sequence[int], align_corners: bool) -> Spec:
     """`affine_grid_generator`."""
     check(len(size) in (4, 5), lambda: "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     dims = len(size) - 2
@@ -106,7 +106,7 @@ def affine_grid(theta: Spec, size: Any, align_corners: bool) -> Spec:
 
 
 @meta_rule()
-def affine_grid_backward(grad: Spec, size: Any, align_corners: bool) -> Spec:
+def affine_grid_backward(grad: Spec, size: Sequence[int], align_corners: bool) -> Spec:
     """`affine_grid_generator_backward`."""
     dims = len(size) - 2
     return Spec.of(grad.dtype, grad.device, (size[0], dims, dims + 1), (dims * (dims + 1), 1, dims))

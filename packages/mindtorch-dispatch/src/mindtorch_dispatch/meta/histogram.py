@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import float64, int64
@@ -68,7 +69,7 @@ def _check_dtype(self: Spec) -> None:
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{self.dtype.scalar_name}'")
 
 
-def check_counts(self: Spec, bins: Any, weight: Spec | None) -> None:
+def check_counts(self: Spec, bins: Sequence[int], weight: Spec | None) -> None:
     """Raise torch's errors for numbers of bins that do not fit `self`."""
     check(self.ndim >= 2, lambda: "torch.histogramdd: input tensor should have at least 2 dimensions")
     check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -16,6 +17,7 @@ from mindtorch_storage.strides import (
     view_strides,
 )
 
+from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
@@ -75,7 +77,7 @@ def check_indices(self: Spec, indices: Any) -> None:
 
 
 @meta_rule(out=True)
-def index_dynamic(self: Spec, indices: Any) -> Spec:
+def index_dynamic(self: Spec, indices: Sequence[Spec | None]) -> Spec:
     """`index` with masks: how many elements are selected is known when the values are."""
     check_indices(self, indices)
     return Spec.of(self.dtype, self.device, (0,))
@@ -112,7 +114,7 @@ def indexed_spec(self: Spec, indices: Any) -> Spec:
 
 
 @meta_rule(out=True, no_overlap=True, mixed_devices=True)
-def index(self: Spec, indices: Any) -> Spec:
+def index(self: Spec, indices: Sequence[Spec | None]) -> Spec:
     """`index` with integer tensors."""
     check_indices(self, indices)
     return indexed_spec(self, indices)
@@ -130,7 +132,7 @@ def _check_broadcast(values: Spec, target: Spec) -> None:
     )
 
 
-def _index_put(self: Spec, indices: Any, values: Spec, accumulate: bool = False) -> Spec:
+def _index_put(self: Spec, indices: Sequence[Spec | None], values: Spec, accumulate: bool = False) -> Spec:
     check_indices(self, indices)
     given = [one for one in indices if one is not None]
     masks = [one for one in given if one.dtype.name in ("bool", "uint8")]
@@ -350,7 +352,7 @@ put = MetaRule(_put, inplace=True, aliases_ok=True, no_overlap=True)
 """`put`: elements written at positions of the flattened tensor."""
 
 
-def _fill_diagonal(self: Spec, fill_value: Any, wrap: bool = False) -> Spec:
+def _fill_diagonal(self: Spec, fill_value: Scalar, wrap: bool = False) -> Spec:
     check(self.ndim >= 2, lambda: "dimensions must larger than 1")
     check(self.ndim == 2 or len(set(self.shape)) == 1, lambda: "all dimensions of input must be of equal length")
     return self

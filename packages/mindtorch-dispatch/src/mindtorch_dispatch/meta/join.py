@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.promotion import result_type
@@ -52,7 +53,7 @@ def cat(tensors: Any, dim: int = 0) -> Outputs:
 
 
 @meta_rule()
-def repeat(self: Spec, repeats: Any) -> Spec:
+def repeat(self: Spec, repeats: Sequence[int]) -> Spec:
     """`repeat`: the tensor tiled."""
     check(
         len(repeats) >= self.ndim,
@@ -103,12 +104,12 @@ triu = _triangle("triu")
 
 
 @meta_rule()
-def scattered_back(grad: Spec, input_sizes: Any, *rest: Any) -> Spec:
+def scattered_back(grad: Spec, input_sizes: Sequence[int], *rest: object) -> Spec:
     """Backward of views: a gradient placed into zeros of `input_sizes`."""
     return Spec.of(grad.dtype, grad.device, tuple(input_sizes))
 
 
 @meta_rule()
-def as_strided_back(grad: Spec, input_sizes: Any, input_strides: Any, *rest: Any) -> Spec:
+def as_strided_back(grad: Spec, input_sizes: Sequence[int], input_strides: Sequence[int], *rest: object) -> Spec:
     """Backward of `as_strided`."""
     return Spec.of(grad.dtype, grad.device, tuple(input_sizes))

@@ -10,6 +10,7 @@ from mindtorch_storage.dtype import int64, uint8
 from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.spec import Spec
 
+from ..typing import Scalar
 from .checks import check, shape_text
 from .pointwise import broadcast_spec, promoted
 from .rule import MetaRule, Outputs
@@ -256,7 +257,7 @@ def _frame(self: Spec) -> tuple[int, int]:
     return self.shape[0], self.shape[1]
 
 
-def _multi_margin_checks(self: Spec, target: Spec, p: Any, weight: Spec | None) -> int:
+def _multi_margin_checks(self: Spec, target: Spec, p: object, weight: Spec | None) -> int:
     check(p == 1 or p == 2, lambda: "only p == 1 and p == 2 supported")
     batch, classes = _frame(self)
     check(
@@ -273,7 +274,9 @@ def _multi_margin_checks(self: Spec, target: Spec, p: Any, weight: Spec | None) 
     return batch
 
 
-def _multi_margin_loss(self: Spec, target: Spec, p: Any, margin: Any, weight: Spec | None, reduction: int) -> Spec:
+def _multi_margin_loss(
+    self: Spec, target: Spec, p: Scalar, margin: Scalar, weight: Spec | None, reduction: int
+) -> Spec:
     batch = _multi_margin_checks(self, target, p, weight)
     check_floating(self, "multi_margin_loss")
     if reduction == NONE and target.ndim > 0:
@@ -286,7 +289,7 @@ multi_margin_loss = MetaRule(_multi_margin_loss, out=True)
 
 
 def _multi_margin_loss_backward(
-    grad_output: Spec, self: Spec, target: Spec, p: Any, margin: Any, weight: Spec | None, reduction: int
+    grad_output: Spec, self: Spec, target: Spec, p: Scalar, margin: Scalar, weight: Spec | None, reduction: int
 ) -> Spec:
     _multi_margin_checks(self, target, p, weight)
     return Spec.of(self.dtype, self.device, self.shape)

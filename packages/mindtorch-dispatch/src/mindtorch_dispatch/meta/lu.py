@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
@@ -101,7 +101,7 @@ def lu_solve(LU: Spec, pivots: Spec, B: Spec, left: bool = True, adjoint: bool =
     return _solution(B, (*batch, *B.shape[-2:]), left)
 
 
-def _solution(B: Spec, shape: Any, left: bool) -> Spec:
+def _solution(B: Spec, shape: Sequence[int], left: bool) -> Spec:
     return column_major(B, shape) if left else row_major(B, shape)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..typing import Scalar
 from .checks import c_type, check
 from .rule import MetaRule, Outputs, every_dim, meta_rule
 
 
-def _masked_fill(self: Spec, mask: Spec, value: Any) -> Outputs:
+def _masked_fill(self: Spec, mask: Spec, value: Scalar | Spec) -> Outputs:
     check(
         mask.dtype is bool_dtype,
         lambda: f"masked_fill_ only supports boolean masks, but got mask with dtype {c_type(mask.dtype)}",

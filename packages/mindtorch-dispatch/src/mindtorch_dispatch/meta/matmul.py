@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -10,6 +11,7 @@ from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..typing import Scalar
 from .checks import c_type, check, shape_text, wrap_dim
 from .pointwise import _check_alpha, promoted
 from .rule import MetaRule, Outputs, meta_rule
@@ -112,7 +114,7 @@ def check_expands(self: Spec, shape: tuple[int, ...]) -> None:
 
 
 @summing_rule
-def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`addmm`: beta * self + alpha * (mat1 @ mat2)."""
     for name, spec in (("mat1", mat1), ("mat2", mat2)):
         check(spec.ndim == 2, lambda name=name, spec=spec: f"{name} must be a matrix, got {spec.ndim}-D tensor")
@@ -131,7 +133,7 @@ def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Any = 1, alpha: Any = 1) -> 
 
 
 @summing_rule
-def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`baddbmm`: beta * self + alpha * (batch1 @ batch2), matrix by matrix."""
     wrap_dim(1, batch1.ndim)
     wrap_dim(2, batch2.ndim)
@@ -150,7 +152,7 @@ def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 
 
 
 @summing_rule
-def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`addbmm`: beta * self + alpha * the sum of the matrix products."""
     wrap_dim(1, batch1.ndim)
     wrap_dim(2, batch2.ndim)
@@ -205,7 +207,7 @@ def mv(self: Spec, vec: Spec) -> Spec:
 
 
 @summing_rule
-def addmv(self: Spec, mat: Spec, vec: Spec, beta: Any = 1, alpha: Any = 1) -> Spec:
+def addmv(self: Spec, mat: Spec, vec: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`addmv`: beta * self + alpha * (mat @ vec)."""
     return _matrix_vector(tuple(self.shape), self.dtype, mat, vec)
 
@@ -268,7 +270,7 @@ def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
     return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, other, wrapped))
 
 
-def _inserted(spec: Spec, dims: Any) -> list[int]:
+def _inserted(spec: Spec, dims: Sequence[int]) -> list[int]:
     shape = list(spec.shape)
     for dim in dims:
         shape.insert(dim, 1)
@@ -277,7 +279,14 @@ def _inserted(spec: Spec, dims: Any) -> list[int]:
 
 @meta_rule()
 def trilinear(
-    i1: Spec, i2: Spec, i3: Spec, expand1: Any, expand2: Any, expand3: Any, sumdim: Any, unroll_dim: int = 1
+    i1: Spec,
+    i2: Spec,
+    i3: Spec,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
+    unroll_dim: int = 1,
 ) -> Spec:
     """`_trilinear`: the sum over `sumdim` of the product of three operands with inserted dimensions."""
     total = i1.ndim + len(expand1)

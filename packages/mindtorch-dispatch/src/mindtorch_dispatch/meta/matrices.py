@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
@@ -11,6 +12,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import contiguous_strides
 
 from ..errors import LinAlgError
+from ..typing import Tensor
 from .checks import check, shape_text
 
 _TEXTS = (
@@ -73,7 +75,7 @@ def check_inexact(self: Any, name: str, *, low_precision: bool = False) -> None:
     )
 
 
-def check_kernel(self: Any, kernel: str) -> None:
+def check_kernel(self: Spec, kernel: str) -> None:
     """Raise torch's error for a dtype that its kernel `kernel` was not made for: less than float32."""
     dtype = self.dtype
     check(
@@ -91,7 +93,7 @@ def check_dims(self: Any, name: str) -> None:
     )
 
 
-def check_same_dtype(first: Any, second: Any, name: str) -> None:
+def check_same_dtype(first: Spec, second: Spec, name: str) -> None:
     """Raise torch's error for operands of two dtypes."""
     check(
         first.dtype is second.dtype,
@@ -102,7 +104,7 @@ def check_same_dtype(first: Any, second: Any, name: str) -> None:
     )
 
 
-def check_system(right: Any, matrices: Any, name: str) -> None:
+def check_system(right: Spec, matrices: Spec, name: str) -> None:
     """Raise torch's errors for the older ops that take the right-hand side first."""
     rows, columns = matrices.shape[-2:]
     check(rows == columns, lambda: f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
@@ -152,7 +154,7 @@ def check_norm_dtype(have: Dtype, wanted: Dtype | None, name: str) -> None:
     )
 
 
-def column_major(self: Spec, shape: Any, dtype: Dtype | None = None) -> Spec:
+def column_major(self: Spec, shape: Sequence[int], dtype: Dtype | None = None) -> Spec:
     """Return the spec of matrices laid out by columns, as LAPACK writes them."""
     shape = tuple(shape)
     stride = list(contiguous_strides(shape))
@@ -160,7 +162,7 @@ def column_major(self: Spec, shape: Any, dtype: Dtype | None = None) -> Spec:
     return Spec.of(dtype or self.dtype, self.device, shape, tuple(stride))
 
 
-def row_major(self: Spec, shape: Any, dtype: Dtype | None = None) -> Spec:
+def row_major(self: Spec, shape: Sequence[int], dtype: Dtype | None = None) -> Spec:
     """Return the spec of a contiguous result."""
     return Spec.of(dtype or self.dtype, self.device, tuple(shape))
 
@@ -175,7 +177,7 @@ def info_spec(self: Spec) -> Spec:
     return Spec.of(int32, self.device, tuple(self.shape[:-2]))
 
 
-def is_vector_rhs(first: Any, second: Any) -> bool:
+def is_vector_rhs(first: Spec | Tensor, second: Spec) -> bool:
     """True when the right-hand side is a batch of vectors: `linalg.solve` then solves for vectors."""
     batch = tuple(first.shape[:-1])
     return len(second.shape) == 1 or (len(first.shape) - 1 == len(second.shape) and tuple(second.shape) == batch)

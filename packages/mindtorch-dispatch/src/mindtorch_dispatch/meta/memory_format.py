@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
@@ -14,7 +14,7 @@ from mindtorch_storage.strides import (
 )
 
 
-def suggested(self: Spec, shape: Any = None, dtype: Dtype | None = None) -> Spec:
+def suggested(self: Spec, shape: Sequence[int] | None = None, dtype: Dtype | None = None) -> Spec:
     """Return the spec of a fresh tensor of `shape` (default: the same) in the format that the strides suggest.
 
     That is channels-last where they are in that order, else contiguous.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
@@ -36,7 +37,7 @@ def statistics_dtype(input: Spec, *parameters: Spec | None) -> Dtype:
     return given[0]
 
 
-def check_normalized_shape(input: Spec, normalized: Any, weight: Any, bias: Any, *, star: str = "*, ") -> int:
+def check_normalized_shape(input: Spec, normalized: Any, weight: Any, bias: Spec | None, *, star: str = "*, ") -> int:
     """Return the first normalized dimension; torch's errors when the shapes do not fit.
 
     `weight` and `bias` are specs or tensors or None.
@@ -71,7 +72,7 @@ def check_normalized_shape(input: Spec, normalized: Any, weight: Any, bias: Any,
 
 @meta_rule(out=True)
 def layer_norm(
-    input: Spec, normalized_shape: Any, weight: Spec | None, bias: Spec | None, eps: float
+    input: Spec, normalized_shape: Sequence[int], weight: Spec | None, bias: Spec | None, eps: float
 ) -> tuple[Spec, ...]:
     """`native_layer_norm`: result, mean, reciprocal of the deviation."""
     first = check_normalized_shape(input, normalized_shape, weight, bias)
@@ -83,12 +84,12 @@ def layer_norm(
     return input.contiguous(), statistics, statistics
 
 
-def masked(mask: Any, *specs: Spec | None) -> tuple[Spec | None, ...]:
+def masked(mask: Sequence[bool], *specs: Spec | None) -> tuple[Spec | None, ...]:
     """Return the specs that are asked for, None for the others."""
     return tuple(spec if wanted else None for spec, wanted in zip(specs, mask, strict=True))
 
 
-def _parameter_grad(parameter: Spec | None, shape: Any, input: Spec) -> Spec:
+def _parameter_grad(parameter: Spec | None, shape: Sequence[int], input: Spec) -> Spec:
     return parameter.contiguous() if parameter is not None else Spec.of(input.dtype, input.device, tuple(shape))
 
 
@@ -96,12 +97,12 @@ def _parameter_grad(parameter: Spec | None, shape: Any, input: Spec) -> Spec:
 def layer_norm_backward(
     grad_out: Spec,
     input: Spec,
-    normalized_shape: Any,
+    normalized_shape: Sequence[int],
     mean: Spec,
     rstd: Spec,
     weight: Spec | None,
     bias: Spec | None,
-    output_mask: Any,
+    output_mask: Sequence[bool],
 ) -> tuple[Spec | None, ...]:
     """`native_layer_norm_backward`: gradients of input, weight, bias."""
     return masked(
@@ -156,7 +157,7 @@ def group_norm_backward(
     C: int,
     HxW: int,
     group: int,
-    output_mask: Any,
+    output_mask: Sequence[bool],
 ) -> tuple[Spec | None, ...]:
     """`native_group_norm_backward`: gradients of input, weight, bias."""
     parameter = _parameter_grad(weight, (C,), input)
@@ -192,7 +193,7 @@ def batch_norm_backward(
     save_invstd: Spec | None,
     train: bool,
     eps: float,
-    output_mask: Any,
+    output_mask: Sequence[bool],
 ) -> tuple[Spec | None, ...]:
     """`native_batch_norm_backward`: gradients of input, weight, bias."""
     parameter = _parameter_grad(weight, (input.shape[1],), input)

@@ -19,7 +19,7 @@ class Pack(tuple[Any, ...]):
     n_sequence_fields = 0
     n_unnamed_fields = 0
 
-    def __new__(cls, sequence: Iterable[Any] | None = None, dict: Any = None) -> Pack:
+    def __new__(cls, sequence: Iterable[Any] | None = None, dict: object = None) -> Pack:
         """Return the pack of the items of `sequence`; TypeError when their number is not the number of fields."""
         if sequence is None:
             raise TypeError("structseq() missing required argument 'sequence' (pos 1)")
@@ -48,7 +48,7 @@ def _field(index: int, name: str) -> property:
     return property(itemgetter(index), _read_only, _read_only, name)
 
 
-def _read_only(self: Pack, value: Any = None) -> None:
+def _read_only(self: Pack, value: object = None) -> None:
     raise AttributeError("readonly attribute")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.spec import Spec
 
+from ..typing import Scalar
 from .checks import check, expect, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
@@ -19,7 +21,7 @@ def padded_shape(self: Spec, pad: Any) -> tuple[int, ...]:
 
 
 @meta_rule(out=True)
-def constant(self: Spec, pad: Any, value: Any = 0) -> Spec:
+def constant(self: Spec, pad: Sequence[int], value: Scalar = 0) -> Spec:
     """`constant_pad_nd`; negative padding cuts."""
     check(len(pad) % 2 == 0, lambda: f"Length of pad must be even but instead it equals {len(pad)}")
     check(
@@ -105,7 +107,7 @@ def _backward(mode: str, dims: int) -> MetaRule:
     name = "grad_output" if mode == "reflection" and dims != 2 else "gradOutput"
     comma = "" if mode == "replication" and dims == 1 else ","
 
-    def rule(grad_output: Spec, self: Spec, padding: Any) -> Spec:
+    def rule(grad_output: Spec, self: Spec, padding: Sequence[int]) -> Spec:
         first = _first_padded(mode, dims, grad_output, self, padding)
         wanted = list(self.shape)
         for place in reversed(range(dims)):
@@ -136,7 +138,7 @@ def _backward(mode: str, dims: int) -> MetaRule:
     return MetaRule(rule, out=True)
 
 
-def _first_padded(mode: str, dims: int, grad_output: Spec, self: Spec, padding: Any) -> int:
+def _first_padded(mode: str, dims: int, grad_output: Spec, self: Spec, padding: Sequence[int]) -> int:
     """Return the first padded dimension, after the checks that come before those of sizes."""
     if mode == "replication":
         check(len(padding) == 2 * dims, lambda: f"padding size is expected to be {2 * dims}")

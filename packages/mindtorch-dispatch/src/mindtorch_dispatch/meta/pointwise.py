@@ -13,6 +13,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes, elementwise_strides
 
 from ..defaults import get_default_dtype
+from ..typing import Scalar
 from .checks import c_type
 from .rule import MetaRule, Outputs, every_dim
 from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited
@@ -90,7 +91,7 @@ def int_or_bool_to_long(dtype: Dtype) -> Dtype:
 def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
     """Return `rule` with a check of the values ahead of it."""
 
-    def with_check(*values: Any) -> Outputs:
+    def with_check(*values: object) -> Outputs:
         check_values(*values)
         found: Outputs = rule(*values)
         return found
@@ -106,11 +107,11 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
     )
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: Scalar | Spec) -> bool:
     return isinstance(value, bool) or (isinstance(value, Spec) and value.dtype is bool_dtype)
 
 
-def _check_sub(self: Any, other: Any, alpha: Any = 1) -> None:
+def _check_sub(self: Spec, other: Scalar | Spec, alpha: int = 1) -> None:
     if _is_bool(self) and _is_bool(other):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
@@ -124,7 +125,7 @@ def _check_sub(self: Any, other: Any, alpha: Any = 1) -> None:
     _check_alpha(self, other, alpha)
 
 
-def _check_alpha(self: Any, other: Any, alpha: Any = 1) -> None:
+def _check_alpha(self: Spec, other: Scalar | Spec, alpha: object = 1) -> None:
     compute = promoted((self, other))
     if isinstance(alpha, bool) and compute is not bool_dtype:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -144,7 +145,7 @@ add = limited(checked(pointwise(operands=(0, 1)), _check_alpha), "add_stub")
 def no_complex(name: str, complex_text: bool = False) -> MetaRule:
     """Return the two-operand rule that refuses complex operands (`maximum`) or has no complex kernel (`remainder`)."""
 
-    def check_values(self: Any, other: Any) -> None:
+    def check_values(self: Spec, other: Spec | float) -> None:
         compute = promoted((self, other))
         if compute.is_complex:
             if complex_text:
@@ -154,7 +155,7 @@ def no_complex(name: str, complex_text: bool = False) -> MetaRule:
     return checked(pointwise(operands=(0, 1)), check_values)
 
 
-def _clamp_kernel(self: Spec, low: Any = None, high: Any = None) -> str:
+def _clamp_kernel(self: Spec, low: object = None, high: object = None) -> str:
     tensors = isinstance(low, Spec) or isinstance(high, Spec)
     if low is None or high is None:
         return extreme_kernel("min" if high is None else "max")(self, high if low is None else low)
@@ -167,7 +168,7 @@ def extreme_kernel(which: str) -> Callable[..., str]:
     return lambda self, bound: tensor if isinstance(bound, Spec) else f"clamp_{which}_scalar_cpu"
 
 
-def _refuse_complex_clamp(compute: Dtype, *bounds: Any) -> None:
+def _refuse_complex_clamp(compute: Dtype, *bounds: object) -> None:
     if compute.is_complex and (
         (len(bounds) == 2 and None not in bounds) or not any(isinstance(one, Spec) for one in bounds)
     ):
@@ -187,7 +188,7 @@ def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule
     """`rule` refusing what the clamp kernels lack; bool is missing where the bounds are numbers or both are given."""
     complex_checked = limited(rule, kernel, COMPLEX)
 
-    def check_values(self: Spec, *bounds: Any) -> None:
+    def check_values(self: Spec, *bounds: object) -> None:
         compute = promoted([value for value in (self, *bounds) if value is not None])
         _refuse_complex_clamp(compute, *bounds)
         if compute is bool_dtype and ((None not in bounds and len(bounds) == 2) or not isinstance(bounds[0], Spec)):
@@ -208,7 +209,7 @@ clamp_max = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("max
 """`clamp_max`."""
 
 
-def _check_addcdiv(self: Any, tensor1: Spec, tensor2: Spec, value: Any = 1) -> None:
+def _check_addcdiv(self: Spec, tensor1: Spec, tensor2: Spec, value: int = 1) -> None:
     if all(not (one.dtype.is_floating_point or one.dtype.is_complex) for one in (tensor1, tensor2)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "

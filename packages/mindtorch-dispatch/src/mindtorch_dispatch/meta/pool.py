@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -120,10 +121,10 @@ def max_pool(dims: int) -> MetaRule:
 
     def rule(
         self: Spec,
-        kernel_size: Any,
-        stride: Any = (),
-        padding: Any = (0,),
-        dilation: Any = (1,),
+        kernel_size: Sequence[int],
+        stride: Sequence[int] = (),
+        padding: Sequence[int] = (0,),
+        dilation: Sequence[int] = (1,),
         ceil_mode: bool = False,
     ) -> Outputs:
         kernel = check_listed(name, "kernel_size", kernel_size, dims)

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.meta.factory import fresh, like_spec
-from mindtorch_dispatch.meta.random_checks import (
+from mindtorch_storage.dtype import bfloat16, float32, float64, int64
+from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes
+
+from ..meta.checks import check
+from ..meta.factory import fresh, like_spec
+from ..meta.random_checks import (
     CPP_NAMES,
     INTEGERS,
     REAL_FLOATS,
@@ -23,12 +29,7 @@ from mindtorch_dispatch.meta.random_checks import (
     not_implemented,
     number,
 )
-from mindtorch_dispatch.meta.rule import MetaRule, Outputs, meta_rule
-from mindtorch_storage.dtype import bfloat16, float32, float64, int64
-from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes
+from ..meta.rule import MetaRule, Outputs, meta_rule
 
 rule = meta_rule()
 factory_rule = meta_rule(out=True)
@@ -37,21 +38,21 @@ _BERNOULLI = (*REAL_FLOATS, *INTEGERS, bool_dtype)
 
 
 @rule
-def uniform_(self: Spec, low: float, high: float, generator: Any) -> Spec:
+def uniform_(self: Spec, low: float, high: float, generator: object | None) -> Spec:
     """`uniform_`."""
     check_uniform(self.dtype, low, high)
     return self
 
 
 @rule
-def normal_(self: Spec, mean: float, std: float, generator: Any) -> Spec:
+def normal_(self: Spec, mean: float, std: float, generator: object | None) -> Spec:
     """`normal_`."""
     check_normal(self.dtype, std)
     return self
 
 
 @rule
-def exponential_(self: Spec, lambd: float, generator: Any) -> Spec:
+def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
     """`exponential_`."""
     check(lambd > 0.0, lambda: f"exponential_ expects lambda > 0.0, but found lambda={number(lambd)}")
     check(
@@ -67,7 +68,7 @@ def exponential_(self: Spec, lambd: float, generator: Any) -> Spec:
 
 
 @rule
-def geometric_(self: Spec, p: float, generator: Any) -> Spec:
+def geometric_(self: Spec, p: float, generator: object | None) -> Spec:
     """`geometric_`."""
     check(0 < p < 1, lambda: f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
     if self.dtype not in REAL_FLOATS + INTEGERS:
@@ -76,7 +77,7 @@ def geometric_(self: Spec, p: float, generator: Any) -> Spec:
 
 
 @rule
-def cauchy_(self: Spec, median: float, sigma: float, generator: Any) -> Spec:
+def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -> Spec:
     """`cauchy_`."""
     check(sigma > 0.0, lambda: f"cauchy_ expects sigma > 0.0, but found sigma={number(sigma)}")
     check(
@@ -92,7 +93,7 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: Any) -> Spec:
 
 
 @rule
-def log_normal_(self: Spec, mean: float, std: float, generator: Any) -> Spec:
+def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -> Spec:
     """`log_normal_`."""
     check(std > 0.0, lambda: f"log_normal_ expects std > 0.0, but found std={number(std)}")
     if self.dtype not in REAL_FLOATS:
@@ -101,7 +102,7 @@ def log_normal_(self: Spec, mean: float, std: float, generator: Any) -> Spec:
 
 
 @rule
-def random_(self: Spec, generator: Any) -> Spec:
+def random_(self: Spec, generator: object | None) -> Spec:
     """`random_()`."""
     if self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
         raise not_implemented("random_kernel_cpu", self.dtype)
@@ -130,7 +131,7 @@ def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outpu
 
 
 @rule
-def bernoulli_float_(self: Spec, p: float, generator: Any) -> Spec:
+def bernoulli_float_(self: Spec, p: float, generator: object | None) -> Spec:
     """`bernoulli_(p)`."""
     check_probability(p)
     if self.dtype not in _BERNOULLI:
@@ -139,7 +140,7 @@ def bernoulli_float_(self: Spec, p: float, generator: Any) -> Spec:
 
 
 @rule
-def bernoulli_tensor_(self: Spec, p: Spec, generator: Any) -> Spec:
+def bernoulli_tensor_(self: Spec, p: Spec, generator: object | None) -> Spec:
     """`bernoulli_` with elementwise probabilities, which broadcast to `self`."""
     if self.dtype not in _BERNOULLI:
         raise not_implemented("bernoulli_tensor_cpu_self_", self.dtype)
@@ -154,7 +155,7 @@ def _dense(self: Spec) -> Spec:
 
 
 @rule
-def bernoulli(self: Spec, generator: Any) -> Spec:
+def bernoulli(self: Spec, generator: object | None) -> Spec:
     """`bernoulli`: elementwise probabilities, result of their dtype."""
     if self.dtype not in REAL_FLOATS:
         kernel = "bernoulli_tensor_cpu_p_" if self.dtype in _BERNOULLI else "bernoulli_tensor_cpu_self_"
@@ -163,20 +164,20 @@ def bernoulli(self: Spec, generator: Any) -> Spec:
 
 
 @rule
-def bernoulli_p(self: Spec, p: float, generator: Any) -> Spec:
+def bernoulli_p(self: Spec, p: float, generator: object | None) -> Spec:
     """`bernoulli(p)`: one probability, result of the geometry's dtype."""
     return _dense(bernoulli_float_(self, p, generator))
 
 
 @rule
-def bernoulli_tensor(self: Spec, p: Spec, generator: Any) -> Spec:
+def bernoulli_tensor(self: Spec, p: Spec, generator: object | None) -> Spec:
     """`bernoulli.Tensor`: elementwise probabilities, result of the dtype of `self`."""
     return _dense(bernoulli_tensor_(self, p, generator))
 
 
 def _elementwise_rule(kernel: str) -> MetaRule:
     @rule
-    def elementwise(self: Spec, generator: Any) -> Spec:
+    def elementwise(self: Spec, generator: object | None) -> Spec:
         if self.dtype not in REAL_FLOATS:
             raise not_implemented(kernel, self.dtype)
         return _dense(self)
@@ -189,7 +190,7 @@ standard_gamma = _elementwise_rule("gamma_cpu")
 
 
 @rule
-def sample_dirichlet(self: Spec, generator: Any) -> Spec:
+def sample_dirichlet(self: Spec, generator: object | None) -> Spec:
     """`_sample_dirichlet`: one probability per concentration."""
     if self.dtype not in (float32, float64):
         raise not_implemented("dirichlet", self.dtype)
@@ -212,7 +213,7 @@ def same_single_or_double(kernel: str) -> Callable[..., None]:
 
 
 @rule
-def binomial(count: Spec, prob: Spec, generator: Any) -> Spec:
+def binomial(count: Spec, prob: Spec, generator: object | None) -> Spec:
     """`binomial`: counts and probabilities of one shape."""
     for name, spec in (("count", count), ("prob", prob)):
         check(
@@ -233,7 +234,7 @@ def binomial(count: Spec, prob: Spec, generator: Any) -> Spec:
 
 
 @meta_rule(out=True, exact=lambda spec, given: f"multinomial expects Long tensor out, got: {given.scalar_name}")
-def multinomial(self: Spec, num_samples: int, replacement: bool, generator: Any) -> Spec:
+def multinomial(self: Spec, num_samples: int, replacement: bool, generator: object | None) -> Spec:
     """`multinomial`: category numbers drawn by weights."""
     check(0 < self.ndim <= 2, lambda: "prob_dist must be 1 or 2 dim")
     check(
@@ -267,7 +268,7 @@ def like(verify: Callable[[Dtype], None]) -> MetaRule:
     """Return the rule of `(self, [generator], dtype, layout, device, pin_memory, memory_format)`."""
 
     @rule
-    def made(self: Spec, *options: Any) -> Spec:
+    def made(self: Spec, *options: object) -> Spec:
         dtype, _, device, _, memory_format = options[-5:]
         spec = like_spec(self, dtype, device, memory_format)
         verify(spec.dtype)
@@ -332,7 +333,7 @@ def randperm(n: int, *options: Any) -> Spec:
 
 
 @factory_rule
-def normal_sized(mean: float, std: float, size: Any, generator: Any, *options: Any) -> Spec:
+def normal_sized(mean: float, std: float, size: Any, generator: object, *options: Any) -> Spec:
     """`normal(mean, std, size)`."""
     dtype, _, device, _ = options
     spec = fresh(size, dtype, device)

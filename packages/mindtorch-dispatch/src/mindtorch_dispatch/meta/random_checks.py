@@ -9,7 +9,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mindtorch_dispatch.meta.checks import check, shape_text
 from mindtorch_storage.dtype import (
     bfloat16,
     complex64,
@@ -29,6 +28,8 @@ from mindtorch_storage.dtype import (
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
+
+from ..meta.checks import check, shape_text
 
 REAL_FLOATS = (float32, float64, float16, bfloat16)
 INTEGERS = (int64, int32, int16, int8, uint8)

@@ -108,7 +108,7 @@ def _check_mean(self: Spec, *rest: Any) -> None:
     )
 
 
-def _check_nansum(self: Spec, *rest: Any) -> None:
+def _check_nansum(self: Spec, *rest: object) -> None:
     check(not self.dtype.is_complex, lambda: "nansum on CPU does not support complex inputs")
 
 
@@ -188,7 +188,7 @@ def _check_norm_dtype(self: Spec, dtype: Dtype | None) -> None:
     )
 
 
-def _check_norm_order(self: Spec, order: Any, dim: Any, dims: tuple[int, ...]) -> None:
+def _check_norm_order(self: Spec, order: Any, dim: object, dims: tuple[int, ...]) -> None:
     check(
         not isinstance(order, complex),
         lambda: "linalg.vector_norm: Expected a non-complex scalar as the order of norm.",
@@ -211,7 +211,7 @@ def _check_norm_order(self: Spec, order: Any, dim: Any, dims: tuple[int, ...]) -
             )
 
 
-def number_text(value: Any) -> str:
+def number_text(value: object) -> str:
     """Return a number as C++ streams print it."""
     return f"{value:g}"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from mindtorch_storage.dtype import uint8
 from mindtorch_storage.spec import Spec
@@ -21,7 +21,7 @@ SAVED = (0, 0, 5, 4)
 """How many numbers of a unit are kept for the backward: gates, and an LSTM's cell or a GRU's part of the state."""
 
 
-def _dense(like: Spec, shape: Any) -> Spec:
+def _dense(like: Spec, shape: Sequence[int]) -> Spec:
     return Spec.of(like.dtype, like.device, tuple(shape))
 
 
@@ -78,7 +78,7 @@ def layer(
     hx_: Spec,
     cx_: Spec,
     reverse: bool,
-    batch_sizes: Any,
+    batch_sizes: Sequence[int],
     mode: int,
     hidden_size: int,
     num_layers: int,
@@ -124,7 +124,7 @@ def layer_backward(
     has_biases: bool,
     train: bool,
     bidirectional: bool,
-    batch_sizes: Any,
+    batch_sizes: Sequence[int],
     batch_first: bool,
     workspace: Spec,
 ) -> tuple[Spec | None, ...]:

@@ -136,7 +136,7 @@ class MetaRule:
         self.overlap_ok = overlap_ok
         self.counted = counted
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         return self.fn(*values)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.spec import Spec
 
+from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
@@ -74,7 +73,9 @@ def check_scatter(self: Spec, dim: int, index: Spec, src: Spec | None) -> None:
 
 
 def _scatter(allowed: tuple[str, ...] | None, wrong: str) -> MetaRule:
-    def rule(self: Spec, dim: int, index: Spec, src: Any, reduce: Any = None, include_self: bool = True) -> Outputs:
+    def rule(
+        self: Spec, dim: int, index: Spec, src: Scalar | Spec, reduce: str | None = None, include_self: bool = True
+    ) -> Outputs:
         dim = wrap_dim(dim, self.ndim)
         check_scatter(self, dim, index, src if isinstance(src, Spec) else None)
         if allowed is not None:

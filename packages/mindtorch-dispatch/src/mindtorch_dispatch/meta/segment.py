@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_storage.spec import Spec
 
+from ..typing import Scalar
 from .checks import check, wrap_dim
 from .rule import MetaRule, Outputs
 from .support import BOOL_NAMES, COMPLEX, FLOATS, INTEGERS, refuse
@@ -21,7 +22,7 @@ def _segment_reduce(
     offsets: Spec | None = None,
     axis: int = 0,
     unsafe: bool = False,
-    initial: Any = None,
+    initial: Scalar | None = None,
 ) -> Outputs:
     dim = wrap_dim(axis, data.ndim)
     check(indices is None, lambda: "segment_reduce(): indices based reduction is not supported yet.")

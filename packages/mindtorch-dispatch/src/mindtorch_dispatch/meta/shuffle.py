@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mindtorch_dispatch.meta.checks import check, shape_text
-from mindtorch_dispatch.meta.memory_format import suggested
-from mindtorch_dispatch.meta.rule import meta_rule
 from mindtorch_storage.spec import Spec
+
+from ..meta.checks import check, shape_text
+from ..meta.memory_format import suggested
+from ..meta.rule import meta_rule
 
 
 def _check_image(name: str, factor_name: str, self: Spec, factor: int) -> None:

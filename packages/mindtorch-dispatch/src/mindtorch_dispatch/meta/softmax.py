@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
@@ -68,7 +68,7 @@ def backward_data(name: str) -> MetaRule:
 
 
 @meta_rule(out=True, leading=before_kept_dims)
-def logsumexp(self: Spec, dim: Any, keepdim: bool = False) -> Outputs:
+def logsumexp(self: Spec, dim: Sequence[int], keepdim: bool = False) -> Outputs:
     """`logsumexp`: integers become the default float dtype."""
     dtype = float_result(self.dtype)
     dims = wrap_dims(dim, self.ndim)

@@ -87,7 +87,7 @@ def _check_sorter(sequence: Spec, sorter: Spec | None) -> None:
     )
 
 
-def _check_extents(sequence: Spec, values: Any) -> None:
+def _check_extents(sequence: Spec, values: object) -> None:
     shape = tuple(values.shape) if isinstance(values, Spec) else ()
     count = values.numel if isinstance(values, Spec) else 1
     check(
@@ -147,7 +147,7 @@ bucketize = MetaRule(_bucketize, out=True)
 """`bucketize`; the kernel gets (values, boundaries, side)."""
 
 
-def _compares_all(elements: Any, test: Any) -> bool:
+def _compares_all(elements: object, test: object) -> bool:
     """True where torch compares every pair; with more elements to test it sorts, which more dtypes support."""
     count = elements.numel if isinstance(elements, Spec) else 1
     return isinstance(test, Spec) and test.numel < int(10 * count**0.145)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int32
@@ -27,7 +25,7 @@ def refuse(dtype: Dtype, name: str, half: bool = True) -> None:
 def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRule:
     """Rule of a function of one or two real operands; integers become floats."""
 
-    def check_values(*values: Any) -> None:
+    def check_values(*values: object) -> None:
         refuse(promoted(values), name, half)
 
     return checked(pointwise(FLOAT, inplace=inplace), check_values)
@@ -36,7 +34,7 @@ def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRul
 def incomplete_gamma(name: str) -> MetaRule:
     """Rule of `igamma` and `igammac`: floating point only."""
 
-    def check_values(self: Any, other: Any) -> None:
+    def check_values(self: Spec, other: Spec) -> None:
         compute = promoted((self, other))
         if compute.name in _INTEGERS:
             raise NotImplementedError(f"\"{name}\" not implemented for '{compute.scalar_name}'")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
+from ..typing import Scalar
 from .checks import check, wrap_dims
 from .extremum import check_kernel, one_dim
 from .reduce import check_not_empty, reduced
@@ -33,7 +35,9 @@ def spread(name: str) -> MetaRule:
 def moments(name: str) -> MetaRule:
     """Rule of `std_mean` and `var_mean`."""
 
-    def rule(self: Spec, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Outputs:
+    def rule(
+        self: Spec, dim: Sequence[int] | None = None, correction: Scalar | None = None, keepdim: bool = False
+    ) -> Outputs:
         dims = _dims_of_spread(self, dim, name)
         specs = (reduced(self, dims, keepdim, self.dtype.to_real()), reduced(self, dims, keepdim, self.dtype))
         return Outputs(specs, values=(self, dims, 1 if correction is None else correction, keepdim))

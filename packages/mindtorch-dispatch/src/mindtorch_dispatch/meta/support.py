@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 
@@ -30,7 +29,7 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
     """
     names = WIDE_UNSIGNED.union(*without)
 
-    def with_check(*values: Any) -> Outputs:
+    def with_check(*values: object) -> Outputs:
         answer = rule(*values)
         compute = answer.cast if isinstance(answer.cast, Dtype) else answer.specs.dtype
         if compute.name in names:

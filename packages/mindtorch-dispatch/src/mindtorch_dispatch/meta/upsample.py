@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.spec import Spec
@@ -17,7 +18,7 @@ def _named(values: Any, dims: int) -> str:
     return "(" + ", ".join(f"{axis}: {value}" for axis, value in zip(_AXES[dims], values, strict=True)) + ")"
 
 
-def check_sizes(input_size: Any, output_size: Any, dims: int) -> tuple[int, ...]:
+def check_sizes(input_size: Sequence[int], output_size: Sequence[int], dims: int) -> tuple[int, ...]:
     """Return the output's shape; torch's errors for sizes that do not fit."""
     check(
         len(output_size) == dims,
@@ -46,7 +47,7 @@ def _fits(self: Spec, dims: int) -> bool:
 def resize(dims: int, kernel_name: str, *, bytes_ok: bool) -> MetaRule:
     """Return the rule of a resize of `dims` spatial dimensions; `kernel_name` is what torch's dtype error says."""
 
-    def rule(self: Spec, output_size: Any, *options: Any) -> Spec:
+    def rule(self: Spec, output_size: Sequence[int], *options: object) -> Spec:
         shape = check_sizes(self.shape, output_size, dims)
         check(
             _fits(self, dims),
@@ -65,7 +66,7 @@ def resize(dims: int, kernel_name: str, *, bytes_ok: bool) -> MetaRule:
 def resize_backward(dims: int) -> MetaRule:
     """Return the rule of the gradient of a resize."""
 
-    def rule(grad_output: Spec, output_size: Any, input_size: Any, *options: Any) -> Spec:
+    def rule(grad_output: Spec, output_size: Sequence[int], input_size: Sequence[int], *options: object) -> Spec:
         shape = check_sizes(input_size, output_size, dims)
         check(
             tuple(grad_output.shape) == shape,

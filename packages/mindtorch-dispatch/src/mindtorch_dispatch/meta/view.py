@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import check_fits, memory_span, view_strides
 
+from ..typing import Tensor
 from .checks import check, infer_size, shape_text, wrap_dim
 from .rule import Start, View, meta_rule
 
 view_rule = meta_rule(view=True)
 
 
-def strided(self: Spec, shape: Any, stride: Any, offset: Any = 0) -> View:
+def strided(self: Spec, shape: Sequence[int], stride: Sequence[int], offset: Callable[..., Any] | int = 0) -> View:
     """Return a view of `self` with another shape and strides."""
     return View(Spec.of(self.dtype, self.device, tuple(shape), tuple(stride)), offset)
 
@@ -26,7 +28,7 @@ def alias(self: Spec) -> View:
 
 
 @view_rule
-def view(self: Spec, size: Any) -> View:
+def view(self: Spec, size: Sequence[int]) -> View:
     """`view`: torch's rule on which shapes the strides allow."""
     shape = infer_size(size, self.numel)
     stride = view_strides(self.shape, self.stride, shape)
@@ -39,13 +41,13 @@ def view(self: Spec, size: Any) -> View:
 
 
 @view_rule
-def reshape_alias(self: Spec, size: Any, stride: Any) -> View:
+def reshape_alias(self: Spec, size: Sequence[int], stride: Sequence[int]) -> View:
     """`_reshape_alias`: the view that `reshape` found."""
     return strided(self, size, stride)
 
 
 @view_rule
-def expand(self: Spec, size: Any, implicit: bool = False) -> View:
+def expand(self: Spec, size: Sequence[int], implicit: bool = False) -> View:
     """`expand`: stretched dimensions get stride 0; -1 keeps the extent."""
     size = tuple(size)
     lead = len(size) - self.ndim
@@ -84,7 +86,7 @@ def expand(self: Spec, size: Any, implicit: bool = False) -> View:
 
 
 @view_rule
-def permute(self: Spec, dims: Any) -> View:
+def permute(self: Spec, dims: Sequence[int]) -> View:
     """`permute`: dimensions in another order."""
     dims = tuple(dims)
     check(
@@ -125,7 +127,7 @@ def unsqueeze(self: Spec, dim: int) -> View:
     return strided(self, (*self.shape[:dim], 1, *self.shape[dim:]), (*self.stride[:dim], step, *self.stride[dim:]))
 
 
-def _squeezed(self: Spec, dims: Any) -> View:
+def _squeezed(self: Spec, dims: Sequence[int]) -> View:
     kept = [index for index in range(self.ndim) if not (index in dims and self.shape[index] == 1)]
     return strided(self, [self.shape[i] for i in kept], [self.stride[i] for i in kept])
 
@@ -143,7 +145,7 @@ def squeeze_dim(self: Spec, dim: int) -> View:
 
 
 @view_rule
-def squeeze_dims(self: Spec, dim: Any) -> View:
+def squeeze_dims(self: Spec, dim: Sequence[int]) -> View:
     """`squeeze(dims)`: those of extent 1 go."""
     wrapped = [wrap_dim(one, self.ndim) for one in dim]
     for one in wrapped:
@@ -181,7 +183,7 @@ def clamp_slice(extent: int, start: int | None, end: int | None) -> tuple[int, i
     return start, min(max(end, start), extent)
 
 
-def slice_key(self: Any, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+def slice_key(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
     """Plan key of `slice`: the length and step; where it starts only moves the offset."""
     if type(dim) is not int or type(step) is not int or step <= 0:
         return None
@@ -209,7 +211,7 @@ def slice_(self: Spec, dim: int = 0, start: int | None = None, end: int | None =
 
 
 @view_rule
-def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = None) -> View:
+def as_strided(self: Spec, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> View:
     """`as_strided`: any geometry; the offset counts from the storage's start."""
     check(len(size) == len(stride), lambda: "mismatch in length of strides and shape")
     check(
@@ -221,7 +223,7 @@ def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = 
         lambda: f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}",
     )
 
-    def offset(base: Any, size: Any, stride: Any, wanted: int | None) -> int:
+    def offset(base: Tensor, size: Sequence[int], stride: Sequence[int], wanted: int | None) -> int:
         start = base._offset if wanted is None else wanted
         if base._sig.spec.device.type != "meta":  # which torch lets reach anywhere
             check_fits(size, stride, start, base._sig.spec.itemsize, _room(base))
@@ -231,7 +233,7 @@ def as_strided(self: Spec, size: Any, stride: Any, storage_offset: int | None = 
     return strided(self, size, stride, offset)
 
 
-def _room(base: Any) -> int:
+def _room(base: Tensor) -> int:
     """The bytes of the storage under a tensor, which may not have been asked for yet."""
     storage = getattr(base, "_storage", None)
     spec = base._sig.spec
@@ -249,7 +251,7 @@ def unbind(self: Spec, dim: int = 0) -> tuple[View, ...]:
     return tuple(strided(self, shape, stride, index * self.stride[dim]) for index in range(self.shape[dim]))
 
 
-def _pieces(self: Spec, dim: int, lengths: Any) -> list[View]:
+def _pieces(self: Spec, dim: int, lengths: Sequence[int]) -> list[View]:
     found, start = [], 0
     for length in lengths:
         shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
@@ -274,7 +276,7 @@ def split(self: Spec, split_size: int, dim: int = 0) -> tuple[View, ...]:
 
 
 @view_rule
-def split_with_sizes(self: Spec, split_sizes: Any, dim: int = 0) -> tuple[View, ...]:
+def split_with_sizes(self: Spec, split_sizes: Sequence[int], dim: int = 0) -> tuple[View, ...]:
     """`split_with_sizes`: pieces of the given lengths, which must add up."""
     check(self.ndim > 0, lambda: "split expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, self.ndim)

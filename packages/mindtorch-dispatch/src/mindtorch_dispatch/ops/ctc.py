@@ -1,8 +1,8 @@
 """Connectionist temporal classification."""
 
-from mindtorch_dispatch.decomp import ctc as composed
-from mindtorch_dispatch.meta import ctc as rules
-from mindtorch_dispatch.table import op
+from ..decomp import ctc as composed
+from ..meta import ctc as rules
+from ..table import op
 
 _LISTS = "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths"
 _TENSORS = "Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths"

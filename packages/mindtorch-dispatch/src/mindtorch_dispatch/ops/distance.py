@@ -1,7 +1,7 @@
 """Distances and similarities of vectors."""
 
-from mindtorch_dispatch.decomp import distance as composed
-from mindtorch_dispatch.table import op
+from ..decomp import distance as composed
+from ..table import op
 
 op(
     "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",

@@ -2,7 +2,7 @@
 
 from ..decomp.copy import filled
 from ..decomp.factory import between
-from ..meta import copy, factory
+from ..meta import copy, factory, ranges
 from ..table import CORE, op
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -39,16 +39,16 @@ op(
     factory.new_empty_strided,
     variants="method",
 )
-op(f"arange(Scalar end, *, {_OPTIONS}) -> Tensor", factory.arange_end, variants="function", static=True)
+op(f"arange(Scalar end, *, {_OPTIONS}) -> Tensor", ranges.arange_end, variants="function", static=True)
 op(
     f"arange.start(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor",
-    factory.arange_start,
+    ranges.arange_start,
     variants="function",
     static=True,
 )
 op(
     f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {_OPTIONS}) -> Tensor",
-    factory.arange_step,
+    ranges.arange_step,
     variants="function",
     static=True,
 )
@@ -60,20 +60,20 @@ for _name, _base in (("linspace", ""), ("logspace", "float base=10., ")):
             variants="function",
             out=True,
         )
-op(f"linspace(Scalar start, Scalar end, int steps, *, {_OPTIONS}) -> Tensor", factory.linspace, variants="function")
+op(f"linspace(Scalar start, Scalar end, int steps, *, {_OPTIONS}) -> Tensor", ranges.linspace, variants="function")
 op(
     f"logspace(Scalar start, Scalar end, int steps, float base=10., *, {_OPTIONS}) -> Tensor",
-    factory.logspace,
+    ranges.logspace,
     variants="function",
 )
 op(
     f"range.step(Scalar start, Scalar end, Scalar step=1, *, {_OPTIONS}) -> Tensor",
-    factory.range_step,
+    ranges.range_step,
     variants="function",
     static=True,
     out=False,
 )
-op(f"range(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor", factory.range_, variants="function", static=True)
+op(f"range(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor", ranges.range_, variants="function", static=True)
 op(
     f"empty_permuted(SymInt[] size, int[] physical_layout, *, {_OPTIONS}) -> Tensor",
     factory.empty_permuted,

@@ -1,7 +1,7 @@
 """Sliding blocks as columns, and columns summed back."""
 
-from mindtorch_dispatch.meta import fold as rules
-from mindtorch_dispatch.table import op
+from ..meta import fold as rules
+from ..table import op
 
 _WINDOW = "int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride"
 

@@ -1,7 +1,7 @@
 """Ops over lists of tensors. Each name stands for a family of overloads, derived from the op on one tensor."""
 
-from mindtorch_dispatch.decomp import foreach as each
-from mindtorch_dispatch.table import op
+from ..decomp import foreach as each
+from ..table import op
 
 _UNARY = (
     "abs",

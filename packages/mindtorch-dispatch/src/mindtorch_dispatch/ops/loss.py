@@ -1,8 +1,8 @@
 """Losses and their gradients."""
 
-from mindtorch_dispatch.decomp import loss as composed
-from mindtorch_dispatch.meta import loss as rules
-from mindtorch_dispatch.table import op
+from ..decomp import loss as composed
+from ..meta import loss as rules
+from ..table import op
 
 op("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", rules.elementwise("mse_cpu"), variants="nn")
 op(

@@ -1,7 +1,7 @@
 """Fused steps of optimizers over lists of tensors."""
 
-from mindtorch_dispatch.decomp import optimizer
-from mindtorch_dispatch.table import op
+from ..decomp import optimizer
+from ..table import op
 
 _SCALE = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _ADAM = "Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs"

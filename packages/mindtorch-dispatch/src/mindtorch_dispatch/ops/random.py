@@ -1,8 +1,8 @@
 """Random numbers: fills, factories, distributions with tensor parameters, dropout."""
 
-from mindtorch_dispatch.decomp import random as composed
-from mindtorch_dispatch.meta import random as rules
-from mindtorch_dispatch.table import CORE, op
+from ..decomp import random as composed
+from ..meta import random as rules
+from ..table import CORE, op
 
 _GENERATOR = "Generator? generator=None"
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

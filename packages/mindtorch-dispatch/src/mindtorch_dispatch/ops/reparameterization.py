@@ -1,8 +1,8 @@
 """Rows of the derivatives of drawn numbers by the parameters of their law."""
 
-from mindtorch_dispatch.meta.pointwise import checked, pointwise
-from mindtorch_dispatch.meta.random import same_single_or_double
-from mindtorch_dispatch.table import op
+from ..meta.pointwise import checked, pointwise
+from ..meta.random import same_single_or_double
+from ..table import op
 
 op(
     "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",

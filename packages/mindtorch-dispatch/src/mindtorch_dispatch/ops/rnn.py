@@ -1,8 +1,8 @@
 """Recurrent cells and layers."""
 
-from mindtorch_dispatch.decomp import rnn as composed
-from mindtorch_dispatch.meta import rnn as rules
-from mindtorch_dispatch.table import op
+from ..decomp import rnn as composed
+from ..meta import rnn as rules
+from ..table import op
 
 _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 _LAYERS = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"

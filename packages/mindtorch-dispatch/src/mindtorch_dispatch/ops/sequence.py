@@ -1,7 +1,7 @@
 """Sequences of different lengths: padding and packing."""
 
-from mindtorch_dispatch.decomp import sequence as composed
-from mindtorch_dispatch.table import op
+from ..decomp import sequence as composed
+from ..table import op
 
 op(
     "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",

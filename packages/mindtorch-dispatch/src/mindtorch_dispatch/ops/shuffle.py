@@ -1,7 +1,7 @@
 """Trading channels for resolution."""
 
-from mindtorch_dispatch.meta import shuffle as rules
-from mindtorch_dispatch.table import op
+from ..meta import shuffle as rules
+from ..table import op
 
 op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", rules.pixel_shuffle, variants="function")
 op("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", rules.pixel_unshuffle, variants="function")

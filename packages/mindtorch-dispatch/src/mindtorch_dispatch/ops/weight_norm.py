@@ -1,7 +1,7 @@
 """Weights as length times direction."""
 
-from mindtorch_dispatch.decomp import weight_norm as composed
-from mindtorch_dispatch.table import op
+from ..decomp import weight_norm as composed
+from ..table import op
 
 op(
     "norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",

@@ -13,7 +13,7 @@ from ..state import Mode, mode_set, state
 PYTHON_MASK = 1 << DispatchKey.Python
 
 
-def disabled_torch_dispatch(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+def disabled_torch_dispatch(func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
     """A `__torch_dispatch__` that handles nothing: the call goes on as for a plain tensor."""
     with mode_set(exclude=state.mode.exclude | PYTHON_MASK):
         return func(*args, **(kwargs or {}))
@@ -42,7 +42,7 @@ def handling(tensors: Sequence[TensorBase]) -> list[TensorBase]:
     return found
 
 
-def pushed(modes: tuple[Any, ...], mode: Any) -> tuple[Any, ...]:
+def pushed(modes: tuple[Any, ...], mode: object) -> tuple[Any, ...]:
     """Return the stack with `mode` active: innermost among its like. The machinery's modes are below the program's, and
     modes that stand above autograd are above those."""
     rank = _rank(mode)
@@ -50,7 +50,7 @@ def pushed(modes: tuple[Any, ...], mode: Any) -> tuple[Any, ...]:
     return (*modes[:place], mode, *modes[place:])
 
 
-def _rank(mode: Any) -> int:
+def _rank(mode: object) -> int:
     if getattr(mode, "above_autograd", False):
         return 2
     return 0 if getattr(mode, "_mode_key", None) is not None else 1
@@ -62,7 +62,12 @@ def without_innermost(modes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def ask(
-    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: Sequence[TensorBase], below: Mode, entry: Mode
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tensors: Sequence[TensorBase],
+    below: Mode,
+    entry: Mode,
 ) -> Any:
     """Return the answer of the first handler that does not decline, run under `below`.
 
@@ -96,7 +101,7 @@ def ask(
     raise TypeError(_all_declined(func, modes[-1] if modes else None, types))
 
 
-def _handler(func: Any, owner: Any) -> Callable[..., Any]:
+def _handler(func: Callable[..., Any], owner: Any) -> Callable[..., Any]:
     """Return what handles `func` for a mode or a tensor: the rule registered for its type, or its own method."""
     row = getattr(func, "row", None)
     rules = row.__dict__.get("python_rules") if row is not None else None
@@ -109,7 +114,7 @@ def _handler(func: Any, owner: Any) -> Callable[..., Any]:
     return lambda *call: rule(owner, *call)
 
 
-def _all_declined(func: Any, mode: Any, types: Sequence[type]) -> str:
+def _all_declined(func: Callable[..., Any], mode: object, types: Sequence[type]) -> str:
     lines = [f"  - mode object {mode!r}"] if mode is not None else []
     lines += [f"  - tensor subclass {kind!r}" for kind in types]
     return (

@@ -28,6 +28,7 @@ from ..plan.targets import check_inference, check_out_grad
 from ..schema.model import Schema
 from ..state import AUTOGRAD_MASK, Mode, state
 from ..table import OpRow
+from ..typing import Tensor
 from .handlers import ask, dispatches
 from .results import checked
 
@@ -217,7 +218,7 @@ class _Call:
                 self._record(recorder, flat, outputs, result)
         return self._packed(result)
 
-    def _record(self, recorder: Any, flat: tuple[Any, ...], outputs: list[Any], result: Any) -> None:
+    def _record(self, recorder: Any, flat: tuple[Any, ...], outputs: list[Any], result: Tensor | None) -> None:
         chosen = recorder.differentiable
         tracked = False
         for number, output in enumerate(outputs):
@@ -256,7 +257,7 @@ class _Call:
                 output._counter = base._counter
                 relate(plan, base, output)
 
-    def _packed(self, result: Any) -> Any:
+    def _packed(self, result: Tensor) -> Any:
         if not isinstance(result, (tuple, list)):
             return result
         pack = packing(self.row, result, overload=self.bound.overload)
@@ -316,7 +317,7 @@ def _factory_options(schema: Schema, bound: Bound) -> dict[str, Any]:
     return options
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: int | None, default: Any) -> bool:
     if isinstance(value, TensorBase):
         return False
     if isinstance(default, tuple):
@@ -328,13 +329,13 @@ def _same(value: Any, default: Any) -> bool:
     return (type(value) is type(default) and bool(value == default)) or (value == default and _numbers(value, default))
 
 
-def _numbers(value: Any, default: Any) -> bool:
+def _numbers(value: object, default: object) -> bool:
     kinds = (int, float)
     return (
         isinstance(value, kinds) and isinstance(default, kinds) and isinstance(value, bool) == isinstance(default, bool)
     )
 
 
-def overload_call(row: OpRow, out: Any = None) -> Any:
+def overload_call(row: OpRow, out: object = None) -> Any:
     """Return `torch.ops`' object for the overload that is called."""
     return wired.overload_of(row, out is not None)

@@ -30,7 +30,7 @@ DULL = frozenset((int, float, bool, str, complex, type(None)))
 """Types of arguments that never override and hold nothing that does, as most have."""
 
 
-def overriding(value: Any) -> bool:
+def overriding(value: object) -> bool:
     """Return whether the type of `value` has an override of its own, or `value` is such a type."""
     return _overrides(value if isinstance(value, type) else type(value))
 
@@ -59,7 +59,9 @@ default_plain: set[type] = set()
 """Classes whose results need no wrapping although they inherit the default (Tensor, Parameter)."""
 
 
-def disabled_torch_function(cls: Any, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+def disabled_torch_function(
+    cls: object, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
+) -> Any:
     """A `__torch_function__` that overrides nothing: assign it to opt a subclass out."""
     return func(*args, **(kwargs or {}))
 
@@ -135,7 +137,7 @@ def ask(
     return False, None
 
 
-def _all_refused(func: Callable[..., Any], mode: Any, overloaded: Sequence[Any]) -> str:
+def _all_refused(func: Callable[..., Any], mode: object, overloaded: Sequence[Any]) -> str:
     owner = "Tensor." if is_method_form(func) else ""
     lines = [f"  - mode object {mode!r}"] if mode is not None else []
     lines += [f"  - tensor subclass {type(item)!r}" for item in overloaded]
@@ -146,7 +148,7 @@ def _all_refused(func: Callable[..., Any], mode: Any, overloaded: Sequence[Any])
     )
 
 
-def is_method_form(func: Any) -> bool:
+def is_method_form(func: Callable[..., Any]) -> bool:
     """Return whether `func` is an operator's method form, `torch.Tensor.add` and not `torch.add`."""
     owner = wired.override_owner
     return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func

@@ -10,7 +10,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..schema.model import Argument
 
 
-def checked(answer: Any, returns: Sequence[Argument]) -> Any:
+def checked(answer: object, returns: Sequence[Argument]) -> Any:
     """Return a handler's answer as the schema has it: a tensor, a tuple of results, a list of tensors or a value.
 
     Raises RuntimeError for what cannot be converted.
@@ -44,7 +44,7 @@ def _one(value: Any, returned: Argument) -> Any:
     return value
 
 
-def _not_converted(value: Any) -> str:
+def _not_converted(value: object) -> str:
     return (
         f"Unable to cast Python instance of type {type(value)} to C++ type '?' "
         "(#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"

@@ -15,6 +15,7 @@ from ..extend.boxing import trimmed
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..state import PIPELINE_MASK, mode_set, state
 from ..table import OpRow
+from ..typing import Tensor
 from .record import caller, kept, operator_name, waiting
 
 _META = Device("meta")
@@ -86,7 +87,7 @@ def _record(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return result
 
 
-def _fill(plan: Plan, flat: tuple[Any, ...], result: Any) -> None:
+def _fill(plan: Plan, flat: tuple[Any, ...], result: Tensor) -> None:
     with mode_set(include=state.mode.include & ~PIPELINE_MASK, grad=False):
         made = run_composite(plan, flat)
     single = isinstance(result, TensorBase)

@@ -19,6 +19,7 @@ from mindtorch_storage.deferred import wait_for
 from mindtorch_storage.references import count_holders
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
+from ..typing import Tensor
 from .blocks import BlockRun, Step
 from .record import Record, fill_alias, fill_inplace, fill_kernel, fill_view, retry
 
@@ -117,7 +118,7 @@ class Group:
         written = [self.tensors[place] for place in self.written if place not in self.made]
         return all(_apart(target, other) for target in written for other in operands if id(other) not in self.places)
 
-    def _place(self, tensor: Any) -> int:
+    def _place(self, tensor: Tensor) -> int:
         place = self.places.get(id(tensor))
         if place is None:
             place = self.places[id(tensor)] = len(self.tensors)
@@ -152,7 +153,7 @@ class Group:
         return True
 
 
-def _apart(one: Any, other: Any) -> bool:
+def _apart(one: Any, other: TensorBase) -> bool:
     """True when two tensors are one, cover the same elements in the same way, or share no memory."""
     if one is other or not has_bytes(one) or not has_bytes(other):
         return True
@@ -264,7 +265,7 @@ class Batch:
         return arrays, inner
 
 
-def _array_of(tensor: Any) -> Any:
+def _array_of(tensor: Tensor) -> Any:
     try:
         return tensor._array
     except AttributeError:

@@ -9,6 +9,7 @@ to their bases.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..errors import bounds_error
 from ..execute.executor import Plan, operands, relate
 from ..frames import is_own
 from ..table import OpRow
+from ..typing import Tensor
 
 Record = tuple[Any, Plan, tuple[Any, ...], Any, CodeType, int]
 
@@ -59,7 +61,7 @@ def results_of(record: Record) -> list[TensorBase]:
     return [one for one in (result if isinstance(result, (tuple, list)) else (result,)) if one is not None]
 
 
-def waiting(plan: Plan, sig: Any, pipe: Any) -> Any:
+def waiting(plan: Plan, sig: Any, pipe: object) -> Any:
     """Return a fresh tensor that waits for `pipe`."""
     tensor = _new(plan.cls)
     tensor._sig = sig
@@ -95,7 +97,7 @@ def record_kernel(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return tensor
 
 
-def fill_kernel(plan: Plan, flat: tuple[Any, ...], tensor: Any) -> None:
+def fill_kernel(plan: Plan, flat: tuple[Any, ...], tensor: Tensor) -> None:
     """Allocate the output and let the kernel fill it."""
     values = plan.values.copy()
     for index, source in plan.tensors:
@@ -124,7 +126,7 @@ def record_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return plan.pack(tensors)
 
 
-def fill_outputs(plan: Plan, flat: tuple[Any, ...], tensors: Any) -> None:
+def fill_outputs(plan: Plan, flat: tuple[Any, ...], tensors: Sequence[Tensor]) -> None:
     """Allocate the outputs and let the kernel fill them."""
     values = operands(plan, flat)
     arrays = tuple(alloc and alloc(sig.spec.shape, sig.spec.np_dtype) for sig, alloc in plan.outputs)
@@ -156,7 +158,7 @@ def record_inplace(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return target
 
 
-def fill_inplace(plan: Plan, flat: tuple[Any, ...], target: Any) -> None:
+def fill_inplace(plan: Plan, flat: tuple[Any, ...], target: Tensor) -> None:
     """Let the kernel fill the target."""
     plan.kernel(target._array, *operands(plan, flat))
     target._pipe = None
@@ -212,7 +214,7 @@ def record_views(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return plan.pack(tensors)
 
 
-def _view(plan: Plan, base: TensorBase, sig: Any, offset: int, pipe: Any) -> Any:
+def _view(plan: Plan, base: TensorBase, sig: object, offset: int, pipe: object) -> Any:
     tensor = waiting(plan, sig, pipe)
     tensor._offset = offset
     tensor._counter = base._counter
@@ -223,7 +225,7 @@ def _view(plan: Plan, base: TensorBase, sig: Any, offset: int, pipe: Any) -> Any
     return tensor
 
 
-def fill_view(plan: Plan, flat: tuple[Any, ...], tensor: Any) -> None:
+def fill_view(plan: Plan, flat: tuple[Any, ...], tensor: Tensor) -> None:
     """Lay the tensor over its base's bytes."""
     base = flat[0]
     spec, offset = tensor._sig.spec, tensor._offset

@@ -66,7 +66,7 @@ def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
 def _packed(function: Callable[..., Any], pack: Callable[..., Any]) -> Callable[..., Any]:
     """Return the composing function with its several results packed as the call's form wants them."""
 
-    def packed(*values: Any) -> Any:
+    def packed(*values: object) -> Any:
         return pack(function(*values))
 
     return packed

@@ -29,7 +29,7 @@ def of_numbers(call: Call) -> Callable[..., Any] | None:
     names = [argument.name for argument in arguments]
     split = next((place for place, argument in enumerate(arguments) if argument.kwarg_only), len(names))
 
-    def composed(*given: Any) -> Any:
+    def composed(*given: object) -> Any:
         values = list(given)
         for place in places:
             values[place] = _as_tensor(values[place])
@@ -38,7 +38,7 @@ def of_numbers(call: Call) -> Callable[..., Any] | None:
     return composed
 
 
-def _as_tensor(value: Any) -> Any:
+def _as_tensor(value: object) -> Any:
     aten = namespace("aten")
     if isinstance(value, int):
         if value not in _INT64:

@@ -29,7 +29,7 @@ def pinned(bound: Bound) -> Callable[..., Any]:
         raise RuntimeError(NO_PINNED_MEMORY)
     arguments = bound.row.schema.arguments
 
-    def made(*values: Any) -> Any:
+    def made(*values: object) -> Any:
         given = [False if a.name == "pin_memory" else v for a, v in zip(arguments, values, strict=True)]
         places = [v for a, v in zip(arguments, given, strict=True) if not a.kwarg_only]
         names = {a.name: v for a, v in zip(arguments, given, strict=True) if a.kwarg_only}

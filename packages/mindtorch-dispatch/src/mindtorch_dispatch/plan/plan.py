@@ -11,6 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..interface.native import native_path
 from ..interface.wiring import wired
+from ..table import OpRow
 
 
 class Plan:
@@ -62,7 +63,7 @@ class Plan:
     source: Any
     spec: Any
 
-    def __init__(self, row: Any, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
+    def __init__(self, row: OpRow, run: Callable[[Plan, tuple[Any, ...]], Any]) -> None:
         self.row = row
         self.run = run
         self.alloc: Callable[..., Any] = np.empty

@@ -52,14 +52,14 @@ def rounding(kernel: Kernel, outputs: Sequence[Spec]) -> Callable[..., None]:
         only = wider[0]
         assign = _round_into if outputs[0].dtype is complex32 else _assign
 
-        def rounded(out: Any, *values: Any) -> None:
+        def rounded(out: Any, *values: object) -> None:
             wide = np.empty(out.shape, only)
             fn(wide, *values)
             assign(out, wide)
 
         return rounded
 
-    def rounded_each(outs: tuple[Any, ...], *values: Any) -> None:
+    def rounded_each(outs: tuple[Any, ...], *values: object) -> None:
         wide = tuple(out if kind is None else np.empty(out.shape, kind) for out, kind in zip(outs, wider, strict=True))
         fn(wide, *values)
         for out, value, kind in zip(outs, wide, wider, strict=True):
@@ -73,7 +73,7 @@ def _assign(out: Any, wide: Any) -> None:
     out[...] = wide
 
 
-def packing(row: OpRow, specs: Any, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:
+def packing(row: OpRow, specs: object, *, out: bool = False, overload: bool = False) -> Callable[..., Any] | None:
     """Return the function that makes the call's result of a tuple of tensors, None for a single one.
 
     Python's functions return tuples, named where the row says so; `torch.ops` overloads return what the schema says.

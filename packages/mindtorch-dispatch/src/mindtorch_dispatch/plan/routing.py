@@ -139,7 +139,7 @@ def _is_operand(arguments: Sequence[Any], index: int) -> bool:
     return index >= len(arguments) or arguments[index].type.kind not in ("int", "SymInt")
 
 
-def _varies(argument: Any, value: Any, row: OpRow) -> bool:
+def _varies(argument: Any, value: object, row: OpRow) -> bool:
     if row.static is True or argument.name in row.static:
         return False
     if argument.type.kind == "Generator":
@@ -198,7 +198,7 @@ def _preparation(
 _HALVES = (float16, bfloat16)
 
 
-def _rounded(value: Any, dtype: Any) -> float:
+def _rounded(value: object, dtype: Any) -> float:
     token = enter(SILENT)
     try:
         return float(dtype.np.type(value))

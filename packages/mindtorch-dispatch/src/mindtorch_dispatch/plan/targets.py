@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.promotion import can_cast
@@ -12,6 +11,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..arguments.bound import Bound
 from ..execute import executor
 from ..interface.autograd import hooks
 from ..meta.checks import c_type, shape_text
@@ -122,7 +122,7 @@ def prepare_target(target: TensorBase, spec: Spec) -> None:
     executor.rebind_geometry(target, wanted, storage, target._offset)
 
 
-def adopt_options(bound: Any) -> None:
+def adopt_options(bound: Bound) -> None:
     """Make a factory's dtype and device those of its `out=` tensor; torch's error where another dtype is given.
 
     Rules that adopt only do so where no dtype is given; their in-place forms keep the dtype too.
@@ -163,7 +163,7 @@ CHECKED_OUT = {"matmul": "matmul", "linalg_matmul": "matmul", "linear": "linear"
 """Composed ops that torch checks before it composes, and the op that the error names."""
 
 
-def check_out_grad(row: Any, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
+def check_out_grad(row: OpRow, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error when `out=` is used where a gradient would be recorded: where the op has a derivative."""
     if not state.mode.records or row.packet in COPIED_OUT:
         return

@@ -54,7 +54,7 @@ def _route_lists(call: Call) -> None:
     plan.pack = (lambda flat: flat[source]) if row.schema.returns else (lambda flat: None)
 
 
-def _nothing(out: Any, *values: Any) -> None:
+def _nothing(out: object, *values: object) -> None:
     """The kernel of a device without bytes."""
 
 
@@ -111,7 +111,7 @@ def _elementwise_out(operands: list[Any]) -> Callable[..., Any]:
 def _in_line(fn: Callable[..., None]) -> Callable[..., None]:
     """Return a kernel that fills an array of any shape in its order, of one that fills vectors."""
 
-    def computed(out: Any, *values: Any) -> None:
+    def computed(out: Any, *values: object) -> None:
         line = np.empty(out.size, out.dtype)
         fn(line, *values)
         out[...] = line.reshape(out.shape)
@@ -122,7 +122,7 @@ def _in_line(fn: Callable[..., None]) -> Callable[..., None]:
 def through_temporary(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
     """Return a kernel that computes into a fresh array of `spec` and then writes it to `out`, converting."""
 
-    def computed(out: Any, *values: Any) -> None:
+    def computed(out: np.ndarray[Any, Any], *values: object) -> None:
         if type(out) is np.ndarray:
             array = np.empty(out.shape, spec.np_dtype)
             fn(array, *values)
@@ -153,14 +153,14 @@ def _arrays(values: tuple[Any, ...]) -> Iterator[Any]:
                 yield item
 
 
-def _dense(array: Any) -> bool:
+def _dense(array: np.ndarray[Any, Any]) -> bool:
     return array.flags.c_contiguous or is_non_overlapping_and_dense(
         array.shape, [step // array.itemsize for step in array.strides]
     )
 
 
 def _refusing_overlap(fn: Callable[..., None], apart: bool | frozenset[int]) -> Callable[..., None]:
-    def computed(out: Any, *values: Any) -> None:
+    def computed(out: np.ndarray[Any, Any], *values: object) -> None:
         if isinstance(apart, frozenset):
             _refuse_overlap(
                 out, tuple(value for place, value in enumerate(values) if place in apart or not _same(out, value))
@@ -172,7 +172,7 @@ def _refusing_overlap(fn: Callable[..., None], apart: bool | frozenset[int]) -> 
     return computed
 
 
-def _same(out: Any, value: Any) -> bool:
+def _same(out: np.ndarray[Any, Any], value: Any) -> bool:
     """True when `value` is the elements of `out` in their order."""
     return (
         isinstance(value, np.ndarray)
@@ -181,7 +181,7 @@ def _same(out: Any, value: Any) -> bool:
     )
 
 
-def _refuse_overlap(out: Any, values: tuple[Any, ...]) -> None:
+def _refuse_overlap(out: np.ndarray[Any, Any], values: tuple[Any, ...]) -> None:
     for item in _arrays(values):
         if out.size and item.size and np.may_share_memory(out, item) and _dense(out) and _dense(item):
             raise RuntimeError(
@@ -190,7 +190,7 @@ def _refuse_overlap(out: Any, values: tuple[Any, ...]) -> None:
             )
 
 
-def _shares(out: Any, values: Sequence[Any]) -> bool:
+def _shares(out: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     """True when `out` may overlap an operand in memory."""
     return any(arrays.shares(out, item) for value in values for item in (value if type(value) is list else (value,)))
 
@@ -199,7 +199,7 @@ def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
     """Return `fn` computing into a temporary where `out` is, or may be, one of its operands: each call looks anew."""
     apart = through_temporary(fn, spec)
 
-    def computed(out: Any, *values: Any) -> None:
+    def computed(out: np.ndarray[Any, Any], *values: object) -> None:
         (apart if _shares(out, values) else fn)(out, *values)
 
     return computed
@@ -212,7 +212,7 @@ OVERLAP = (
 
 
 def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec], apart: bool) -> Callable[..., None]:
-    def computed(outs: tuple[Any, ...], *values: Any) -> None:
+    def computed(outs: tuple[Any, ...], *values: object) -> None:
         check(not apart or not any(_shares(out, values) for out in outs), lambda: OVERLAP)
         made = tuple(arrays.empty(spec) for spec in specs)
         fn(made, *values)

@@ -39,7 +39,7 @@ class _ReadOnly:
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"'torch._C.{type(self).__name__}' object has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"property of '{type(self).__name__}' object has no setter")
 
 

@@ -57,11 +57,11 @@ class _Frozen:
 
     __slots__: tuple[str, ...] = ()
 
-    def _fill(self, *values: Any) -> None:
+    def _fill(self, *values: object) -> None:
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
     def __delattr__(self, name: str) -> None:
@@ -173,7 +173,7 @@ class Argument(_Frozen):
         """True when the operator writes into this argument."""
         return self.alias is not None and self.alias.is_write
 
-    def replace(self, **changes: Any) -> Argument:
+    def replace(self, **changes: object) -> Argument:
         """A copy with some fields changed."""
         fields = dict(zip(self.__slots__, self._key(), strict=True))
         fields.update(changes)
@@ -241,7 +241,7 @@ class Schema(_Frozen):
         as_method = sorted(self.arguments, key=lambda argument: argument.name != "self")
         return [*enumerate(self.arguments, 1), *enumerate(as_method, 1)]
 
-    def replace(self, **changes: Any) -> Schema:
+    def replace(self, **changes: object) -> Schema:
         """A copy with some fields changed."""
         fields = dict(zip(self.__slots__, self._key(), strict=True))
         fields.update(changes)
@@ -295,7 +295,7 @@ class Schema(_Frozen):
 _WRITES = tuple(Alias(letter, letter, True) for letter in "abcdefghijklmnop")
 
 
-def _default_text(value: Any, type_: Type) -> str:
+def _default_text(value: int, type_: Type) -> str:
     """A default as torch prints it: 17 significant digits, enumerations as numbers, equal int[N] elements once."""
     if isinstance(value, tuple):
         if type_.kind == "int" and type_.size is not None and len(value) == type_.size > 1 and len(set(value)) == 1:

@@ -188,7 +188,7 @@ class DuplicateOpError(RuntimeError):
 
 def op(
     signature: str,
-    meta: Any = None,
+    meta: object = None,
     *,
     composite: Callable[..., Any] | None = None,
     inplace: bool | None = None,
@@ -198,7 +198,7 @@ def op(
     key: Callable[..., Any] | None = None,
     moves: Iterable[str] = (),
     rounds: Iterable[str] = (),
-    pack: Any = None,
+    pack: object = None,
     tags: Iterable[str] = (),
 ) -> OpRow:
     """Declare one overload and return its row.
@@ -299,7 +299,7 @@ def register_kernel(
         table[name] = entry
 
 
-def set_default_dtype_plans(default: Any) -> None:
+def set_default_dtype_plans(default: object) -> None:
     """Switch every packet to the plans made under the default dtype `default` (plans depend on it)."""
     _defaults["dtype"] = default
     for packet in list(packets.values()):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, folded, front, invoke, rank, unfolded
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, folded, front, invoke, rank, unfolded
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
+from ...typing import Tensor
 from .table import rule
 
 
-def _beside(value: Any, dim: int | None, size: int) -> Any:
+def _beside(value: Tensor, dim: int | None, size: int) -> Any:
     """Return [N, B * C, ...]: the examples' channels side by side."""
     value = aten.transpose(batched(value, dim, size), 0, 1)
     shape = value.shape

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, folded, front, invoke
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, folded, front, invoke
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
+from ...typing import Tensor
 from .table import rule
 
 
-def _offset(indices: Any, rows: int, batch: Batch) -> Any:
+def _offset(indices: Tensor, rows: int, batch: Batch) -> Any:
     """Return [B, ...] indices into the examples' own tables as indices into the joined one."""
     starts = aten.mul(aten.arange(batch.size, dtype=indices.dtype, device=indices.device), rows)
     return aten.add(indices, aten.reshape(starts, [batch.size, *[1] * (indices.dim() - 1)]))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, folded, invoke, is_tensor, rank, unfolded
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, folded, invoke, is_tensor, rank, unfolded
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
 from .table import rule
 
 _SIZES = ("input_size", "size")

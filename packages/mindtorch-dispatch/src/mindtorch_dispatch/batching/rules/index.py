@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.fallback import looped
-from mindtorch_dispatch.batching.geometry import batched, front, invoke, is_tensor, padded, place, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.strides import broadcast_shapes
 
+from ...batching.fallback import looped
+from ...batching.geometry import batched, front, invoke, is_tensor, padded, place, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
+from ...typing import Tensor
 from .table import rule
 
 _MASKED = (
@@ -46,7 +48,7 @@ def gather(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     return (aten.squeeze(result, 1) if flat else result), 0
 
 
-def _spread(index: Any, like: Any, at: int) -> Any:
+def _spread(index: Tensor, like: Any, at: int) -> Any:
     """Return [B, k] positions as an index of every element along dimension `at`."""
     shape = [1] * like.dim()
     shape[0], shape[at] = index.shape
@@ -126,7 +128,7 @@ def _laid_out(indices: list[Any], dims: list[Any], ndim: int) -> tuple[list[Any]
     return made, most, together, given[0]
 
 
-def _numbers(batch: Batch, ndim: int, device: Any) -> Any:
+def _numbers(batch: Batch, ndim: int, device: Device) -> Any:
     return aten.reshape(aten.arange(batch.size, device=device), [batch.size, *[1] * ndim])
 
 
@@ -192,7 +194,7 @@ def _ranked(value: Any, wanted: int) -> Any:
     return aten.reshape(value, [*[1] * (wanted - value.dim()), *value.shape])
 
 
-def _example(value: Any, dim: int | None) -> tuple[int, ...]:
+def _example(value: Tensor, dim: int | None) -> tuple[int, ...]:
     shape = list(value.shape)
     if dim is not None:
         del shape[dim]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, front, invoke, is_tensor, padded, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, front, invoke, is_tensor, padded, rank
+from ...batching.levels import Batch
+from ...meta.checks import check
+from ...table import OpRow
+from ...typing import Tensor
 from .table import rule
 
 
-def _result(result: Any) -> Any:
+def _result(result: Sequence[Tensor]) -> Any:
     return result, [0] * len(result) if isinstance(result, (tuple, list)) else 0
 
 

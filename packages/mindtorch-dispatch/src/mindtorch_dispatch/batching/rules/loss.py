@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, front, index_of, invoke, padded, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, front, index_of, invoke, padded, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
+from ...typing import Tensor
 from .pointwise import aligned, highest_rank
 from .table import rule
 
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def _reduced(value: Any, reduction: int) -> Any:
+def _reduced(value: Tensor, reduction: int) -> Any:
     """Return a [B, ...] loss reduced within each example."""
     if reduction == NONE:
         return value
@@ -61,14 +61,14 @@ def elementwise_backward(row: OpRow, batch: Batch, values: list[Any], dims: list
     return invoke(row, made), 0
 
 
-def _example(value: Any, dim: int | None) -> list[int]:
+def _example(value: Tensor, dim: int | None) -> list[int]:
     shape = list(value.shape)
     if dim is not None:
         del shape[dim]
     return shape
 
 
-def _weights(target: Any, weight: Any, ignored: int, like: Any) -> Any:
+def _weights(target: Tensor, weight: Tensor | None, ignored: int, like: Tensor) -> Any:
     """Return what every target counts; nothing for those that are ignored."""
     kept = aten.ne(target, ignored)
     if weight is None:
@@ -82,7 +82,7 @@ def _weights(target: Any, weight: Any, ignored: int, like: Any) -> Any:
     return aten.mul(chosen, kept)
 
 
-def _log_likelihood(self: Any, target: Any, ignored: int) -> Any:
+def _log_likelihood(self: Tensor, target: Tensor, ignored: int) -> Any:
     """Return `self` at the targets' classes; classes are the dimension after the images'."""
     kept = aten.ne(target, ignored)
     safe = aten.where(kept, target, aten.zeros_like(target))

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, front, invoke, padded, place, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.table import OpRow
 from mindtorch_storage.dtype import int32
 
+from ...batching.geometry import batched, front, invoke, padded, place, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...meta.checks import check
+from ...table import OpRow
+from ...typing import Tensor
 from .table import rule
 
 
-def _operand(value: Any, dim: int | None) -> Any:
+def _operand(value: Tensor, dim: int | None) -> Any:
     return value if dim is None else front(value, dim)
 
 
-def _example(value: Any, dim: int | None) -> Any:
+def _example(value: Tensor, dim: int | None) -> Any:
     shape = list(value.shape)
     if dim is not None:
         del shape[dim]
@@ -101,11 +102,11 @@ def dot(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     return aten.reshape(aten.matmul(row_form, column), [batch.size]), 0
 
 
-def _scaled(product: Any, alpha: Any) -> Any:
+def _scaled(product: Tensor, alpha: int) -> Any:
     return product if alpha == 1 else aten.mul(product, alpha)
 
 
-def _added(self: Any, dim: int | None, product: Any, beta: Any, alpha: Any) -> Any:
+def _added(self: Tensor, dim: int | None, product: Tensor, beta: int, alpha: int) -> Any:
     product = _scaled(product, alpha)
     if beta == 0:
         return product

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, folded, front, invoke, unfolded
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, folded, front, invoke, unfolded
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
 from .table import rule
 
 
@@ -113,7 +112,7 @@ def _apart(value: Any, size: int) -> Any:
     return aten.transpose(made, 0, 1)
 
 
-def _joined(value: Any, dim: int | None, size: int) -> Any:
+def _joined(value: object, dim: int | None, size: int) -> Any:
     return None if value is None else aten.reshape(batched(value, dim, size), [-1])
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import front, invoke, is_tensor, padded, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.batching.wrapper import example_spec
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.pointwise import promoted
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import front, invoke, is_tensor, padded, rank
+from ...batching.levels import Batch
+from ...batching.wrapper import example_spec
+from ...call import aten
+from ...meta.pointwise import promoted
+from ...table import OpRow
 from .table import Rule, families, find_rule, rule
 
 _UNPROMOTED = ("condition", "mask")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, front, index_of, invoke, is_tensor, padded, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, front, index_of, invoke, is_tensor, padded, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
 from .table import RANDOM, rule
 
 _REFUSED = (

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import front, index_of, invoke, is_tensor, moved, place, places, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow, find_row
-
+from ...batching.geometry import front, index_of, invoke, is_tensor, moved, place, places, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow, find_row
+from ...typing import Tensor
 from .table import rule
 
 
-def _with_dims(result: Any, flat: bool) -> tuple[Any, Any]:
+def _with_dims(result: Tensor, flat: bool) -> tuple[Any, Any]:
     """Return results with their batch dimension; an example without dimensions was given one for the op."""
 
-    def one(value: Any) -> Any:
+    def one(value: Tensor | None) -> Any:
         return aten.squeeze(value, 1) if flat and value is not None and value.dim() > 1 else value
 
     if isinstance(result, (tuple, list)):
@@ -125,7 +125,7 @@ for _whole, _dims in {
     rule(_whole)(_by_dims(_dims))
 
 
-def _sequences(value: Any, dim: int) -> Any:
+def _sequences(value: Tensor, dim: int) -> Any:
     value = front(value, dim)
     return aten.reshape(value, [value.shape[0], -1])
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_dispatch.batching.fallback import looped
-from mindtorch_dispatch.batching.geometry import batched, front, invoke, is_tensor, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.fallback import looped
+from ...batching.geometry import batched, front, invoke, is_tensor, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...table import OpRow
 from .table import rule
 
 
-def _search(sequence: Any, wanted: Any, **options: Any) -> Any:
+def _search(sequence: object, wanted: Any, **options: object) -> Any:
     """Look up [B, ...] values in a [B, n] sequence."""
     shape = list(wanted.shape)
     found = aten.searchsorted(sequence, aten.reshape(wanted, [shape[0], -1]), **options)

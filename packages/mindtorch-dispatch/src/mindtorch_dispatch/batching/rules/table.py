@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_dispatch.meta.rule import every_dim
-from mindtorch_dispatch.table import OpRow
+from ...meta.rule import every_dim
+from ...table import OpRow
 
 RANDOM = "random"
 """The kind of rules that see every call under `vmap`, also those without batched arguments."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.batching.geometry import batched, front, invoke, place, places, rank
-from mindtorch_dispatch.batching.levels import Batch
-from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
-from mindtorch_dispatch.table import OpRow
-
+from ...batching.geometry import batched, front, invoke, place, places, rank
+from ...batching.levels import Batch
+from ...call import aten
+from ...meta.checks import check
+from ...table import OpRow
 from .table import rule
 
 
@@ -39,7 +38,7 @@ def view(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     return invoke(row, [self, [self.shape[0], *size]]), 0
 
 
-def _missing(shape: Any, size: list[int]) -> int:
+def _missing(shape: Sequence[int], size: list[int]) -> int:
     have, known = 1, 1
     for extent in shape:
         have *= extent
