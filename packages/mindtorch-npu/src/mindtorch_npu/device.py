@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from mindtorch_npu import runtime
@@ -44,7 +45,7 @@ def make_device(index: int) -> Any:
     return _make[0]("npu", index)
 
 
-def device_index(device: Any = None, optional: bool = True, initialise: bool = True) -> int:
+def device_index(device: object = None, optional: bool = True, initialise: bool = True) -> int:
     """Return the index that `device` names: an int, a string, a device, or None for the current one.
 
     The current device is told after initialising the runtime, unless it is asked for without.
@@ -62,7 +63,7 @@ def device_index(device: Any = None, optional: bool = True, initialise: bool = T
     return int(index)
 
 
-def _parts(device: Any) -> tuple[str | None, int | None]:
+def _parts(device: object) -> tuple[str | None, int | None]:
     if device is None:
         return None, None
     if isinstance(device, str):
@@ -79,7 +80,7 @@ def current_device() -> int:
     return _thread.device
 
 
-def set_device(device: Any) -> None:
+def set_device(device: int) -> None:
     """Make a device the thread's current one; a negative index changes nothing.
 
     Raises AclError for a device that is not there.
@@ -104,7 +105,7 @@ def exchange(index: int) -> int:
 class device:
     """Context manager: another current device within the block; None or a negative index changes nothing."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: int | None) -> None:
         self.idx = -1 if device is None else device_index(device)
         self.prev_idx = -1
 
@@ -123,7 +124,7 @@ class device_of(device):
         super().__init__(place.index if getattr(place, "type", None) == "npu" else -1)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: object = None) -> None:
     """Wait for all streams of a device. Raises AclError for what failed on them."""
     index = device_index(device)
     acl = runtime.on(index)
@@ -133,12 +134,12 @@ def synchronize(device: Any = None) -> None:
         restore(acl)
 
 
-def restore(acl: Any) -> None:
+def restore(acl: ModuleType) -> None:
     """Make the thread's current device ACL's current one again, after `runtime.on` of another."""
     runtime.on(_thread.device)
 
 
-def check_index(device: Any, text: str = "Invalid device id") -> int:
+def check_index(device: object, text: str = "Invalid device id") -> int:
     """Return the index of a device that exists; AssertionError with torch's text otherwise."""
     index = device_index(device)
     if not 0 <= index < runtime.device_count():
@@ -152,7 +153,7 @@ def soc_name() -> str:
     return f"{name} (simulated)" if loader.simulated() else name
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: object = None) -> tuple[int, int]:
     """Return free and total bytes of a device's memory, those of other processes counted as taken."""
     index = device_index(device)
     before = current_device()

@@ -13,23 +13,24 @@ from typing import Any
 from mindtorch_npu import runtime
 from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.device import check_index, device_index, soc_name
+from mindtorch_npu.typing import DeviceLike
 
 CAPABILITY = "TORCH_NPU_DEVICE_CAPABILITY"
 
 
-def _get_allocator(device: Any = None) -> Any:
+def _get_allocator(device: int | None = None) -> Any:
     """Return the allocator of a device; the runtime need not be initialised."""
     return allocator_of(device_index(device, initialise=False))
 
 
-def _get_device_name(device: Any = None) -> str:
+def _get_device_name(device: DeviceLike | None = None) -> str:
     """Return the chip's name, which says so when it is simulated."""
     runtime.init()
     check_index(device)
     return soc_name()
 
 
-def _get_device_capability(device: Any = None) -> tuple[int, int] | None:
+def _get_device_capability(device: DeviceLike | None = None) -> tuple[int, int] | None:
     """Return (major, minor) of TORCH_NPU_DEVICE_CAPABILITY, None without it: an Ascend chip has no such number."""
     text = os.environ.get(CAPABILITY)
     if not text:
@@ -64,7 +65,7 @@ def _find(name: str) -> Callable[..., Any]:
     return next((each for each in found if each is not own), own)
 
 
-def allocator(device: Any = None) -> Any:
+def allocator(device: object = None) -> Any:
     """Return what answers for a device's memory now."""
     return _find("_get_allocator")(device)
 
@@ -74,13 +75,13 @@ def allocator_is_replaced() -> bool:
     return _find("_get_allocator") is not DEFAULTS["_get_allocator"]
 
 
-def device_name(device: Any = None) -> str:
+def device_name(device: DeviceLike | None = None) -> str:
     """Return the name that a device has now."""
     name: str = _find("_get_device_name")(device)
     return name
 
 
-def device_capability(device: Any = None) -> tuple[int, int] | None:
+def device_capability(device: DeviceLike | None = None) -> tuple[int, int] | None:
     """Return the capability that a device has now."""
     capability: tuple[int, int] | None = _find("_get_device_capability")(device)
     return capability

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import pickle
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from mindtorch_npu.allocator.snapshot import Snapshot
 from mindtorch_npu.device import current_device, device_index, mem_get_info
 from mindtorch_npu.snapshot_page import page
 from mindtorch_npu.stream import Stream, current_stream
+from mindtorch_npu.typing import DeviceLike
 
 UNBOUNDED = 2**63 - 1
 
 
-def _allocator(device: Any = None) -> Any:
+def _allocator(device: object = None) -> Any:
     """Return what the hook answers for a device; its own answer is of use when the runtime is initialised."""
     if not hooks.allocator_is_replaced():
         runtime.init()
@@ -30,7 +32,7 @@ def _in_use() -> list[Any]:
     return [hooks.allocator()] if hooks.allocator_is_replaced() else list(allocators().values())
 
 
-def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -> int:
+def caching_allocator_alloc(size: int, device: DeviceLike | None = None, stream: object = None) -> int:
     """Return the address of `size` bytes for a stream, by default the current one of the device."""
     index = device_index(device, initialise=False)
     if stream is None:
@@ -54,7 +56,7 @@ def caching_allocator_delete(mem_ptr: int) -> None:
     found[0].free(mem_ptr)
 
 
-def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+def set_per_process_memory_fraction(fraction: float, device: DeviceLike | None = None) -> None:
     """Let this process take no more than a share of a device's memory, which need not be initialised yet."""
     allocator = hooks.allocator(device)
     if not isinstance(fraction, float):
@@ -64,7 +66,7 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
     allocator.set_fraction(fraction)
 
 
-def get_per_process_memory_fraction(device: Any = None) -> float:
+def get_per_process_memory_fraction(device: DeviceLike | None = None) -> float:
     """Return the share that this process may take."""
     fraction: float = hooks.allocator(device).fraction()
     return fraction
@@ -77,7 +79,7 @@ def empty_cache() -> None:
             allocator.empty_cache()
 
 
-def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+def memory_stats_as_nested_dict(device: object = None) -> dict[str, Any]:
     """Return the counters by name and pool, {} before the runtime is initialised."""
     if not (runtime.is_initialized() or hooks.allocator_is_replaced()):
         return {}
@@ -85,11 +87,11 @@ def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     return stats
 
 
-def memory_stats(device: Any = None) -> dict[str, Any]:
+def memory_stats(device: object = None) -> dict[str, Any]:
     """Return the counters under dotted names, sorted."""
     found: list[tuple[str, Any]] = []
 
-    def flatten(prefix: str, value: Any) -> None:
+    def flatten(prefix: str, value: object) -> None:
         if isinstance(value, dict):
             for key, inner in value.items():
                 flatten(f"{prefix}.{key}" if prefix else key, inner)
@@ -100,23 +102,23 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
     return collections.OrderedDict(sorted(found))
 
 
-def reset_accumulated_memory_stats(device: Any = None) -> None:
+def reset_accumulated_memory_stats(device: DeviceLike | None = None) -> None:
     """Let the sums of the counters begin anew."""
     _allocator(device).reset_accumulated_memory_stats()
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Let the peaks be the present values."""
     _allocator(device).reset_peak_memory_stats()
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """Deprecated: as `reset_peak_memory_stats`."""
     _deprecated_reset("reset_max_memory_allocated")
     reset_peak_memory_stats(device)
 
 
-def reset_max_memory_cached(device: Any = None) -> None:
+def reset_max_memory_cached(device: DeviceLike | None = None) -> None:
     """Deprecated: as `reset_peak_memory_stats`."""
     _deprecated_reset("reset_max_memory_cached")
     reset_peak_memory_stats(device)
@@ -130,33 +132,33 @@ def _deprecated_reset(name: str) -> None:
     )
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Return the bytes of blocks in use."""
     return int(memory_stats(device).get("allocated_bytes.all.current", 0))
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """Return the most bytes of blocks that were in use."""
     return int(memory_stats(device).get("allocated_bytes.all.peak", 0))
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Return the bytes taken from the device."""
     return int(memory_stats(device).get("reserved_bytes.all.current", 0))
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """Return the most bytes that were taken from the device."""
     return int(memory_stats(device).get("reserved_bytes.all.peak", 0))
 
 
-def memory_cached(device: Any = None) -> int:
+def memory_cached(device: DeviceLike | None = None) -> int:
     """Deprecated: as `memory_reserved`."""
     warnings.warn("`torch.npu.memory_cached` has been renamed to `torch.npu.memory_reserved`", FutureWarning, 2)
     return memory_reserved(device)
 
 
-def max_memory_cached(device: Any = None) -> int:
+def max_memory_cached(device: DeviceLike | None = None) -> int:
     """Deprecated: as `max_memory_reserved`."""
     warnings.warn("`torch.npu.max_memory_cached` has been renamed to `torch.npu.max_memory_reserved`", FutureWarning, 2)
     return max_memory_reserved(device)
@@ -180,7 +182,7 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: b
     return Snapshot(segments, device_index(initialise=False))
 
 
-def snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+def snapshot(device: DeviceLike | None = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
     """Return segments, the recorded history by device, and the allocator's settings."""
     found = allocators()
     count = max(runtime.device_count(), 1 + max(found, default=-1))
@@ -213,7 +215,7 @@ def record_memory_history(
     context: str | None = "all",
     stacks: str = "all",
     max_entries: int = UNBOUNDED,
-    device: Any = None,
+    device: DeviceLike | None = None,
     clear_history: bool = False,
     compile_context: bool = False,
     global_record_annotations: bool = False,
@@ -269,7 +271,7 @@ def save_usage(filename: str, snapshot_: dict[str, Any] | None = None) -> None:
     Path(filename).write_text(page(snapshot() if snapshot_ is None else snapshot_), encoding="utf-8")
 
 
-def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+def memory_summary(device: int | None = None, abbreviated: bool = False) -> str:
     """Return a table of the counters; those that the allocator does not tell are 0."""
     index = device_index(device, initialise=False)
     stats = collections.defaultdict(int, memory_stats(index))
@@ -296,7 +298,7 @@ _COLUMNS = ("current", "peak", "allocated", "freed")
 _BY_POOL = (("all", None), ("large_pool", "      from large pool"), ("small_pool", "      from small pool"))
 
 
-def _rows(stats: dict[str, Any], key: str, name: str, cell: Any, pools: Any) -> list[str]:
+def _rows(stats: dict[str, Any], key: str, name: str, cell: Callable[..., Any], pools: Any) -> list[str]:
     rows = []
     for pool, label in pools:
         values = [(stats[f"{key}.{pool}.{column}"], stats[f"{key}.all.{column}"]) for column in _COLUMNS]

@@ -8,9 +8,10 @@ from typing import Any
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.device import check_index, current_device
+from mindtorch_npu.typing import DeviceLike
 
 
-def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+def can_device_access_peer(device: int, peer_device: int) -> bool:
     """Return whether one device can read another's memory; False, with a warning, where there is no device."""
     if not runtime.is_available():
         warnings.warn(f"no peer access: {runtime.unavailable_reason() or 'no NPUs are available'}", stacklevel=2)
@@ -28,7 +29,7 @@ def _can_access(index: int, peer: int) -> bool:
     return bool(can)
 
 
-def enable_peer_access(device: Any) -> None:
+def enable_peer_access(device: DeviceLike) -> None:
     """Let the current device reach the memory of `device`; copies between them need it in both directions.
 
     Raises RuntimeError where there is no peer access.
@@ -37,13 +38,13 @@ def enable_peer_access(device: Any) -> None:
     check(acl.rt.device_enable_peer_access(peer, 0), f"acl.rt.device_enable_peer_access({peer}, 0)", acl)
 
 
-def disable_peer_access(device: Any) -> None:
+def disable_peer_access(device: DeviceLike) -> None:
     """Take back what `enable_peer_access` allowed. Raises RuntimeError where there is no peer access."""
     acl, peer = _peer(device)
     check(acl.rt.device_disable_peer_access(peer), f"acl.rt.device_disable_peer_access({peer})", acl)
 
 
-def _peer(device: Any) -> tuple[Any, int]:
+def _peer(device: DeviceLike) -> tuple[Any, int]:
     """Return pyACL with the current device, and the index of a device that it has access to."""
     runtime.init()
     here, peer = current_device(), check_index(device, "Invalid peer device id")

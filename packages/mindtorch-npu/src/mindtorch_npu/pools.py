@@ -12,6 +12,7 @@ from typing import Any
 from mindtorch_npu import runtime
 from mindtorch_npu.allocator import NpuAllocator, allocator_of, allocators, use_allocator
 from mindtorch_npu.device import current_device, device_index
+from mindtorch_npu.typing import DeviceLike
 
 _numbers = itertools.count(1)
 
@@ -48,7 +49,7 @@ class MemPool:
 
 
 @contextlib.contextmanager
-def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
+def use_mem_pool(pool: MemPool, device: DeviceLike | None = None) -> Iterator[None]:
     """Serve this thread's requests on a device from a pool within the block."""
     allocator, thread = allocator_of(device_index(device)), threading.get_ident()
     allocator.begin_pool(pool.id, lambda stream: threading.get_ident() == thread)

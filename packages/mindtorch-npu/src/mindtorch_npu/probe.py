@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
+from types import ModuleType
 
 from mindtorch_npu.acl import codes, loader
 from mindtorch_npu.acl.errors import AclError, check
@@ -55,14 +55,14 @@ def look() -> Report:
     return Report(device_count=int(count), soc_name=_soc_name(acl), acl_version=_version(acl))
 
 
-def _soc_name(acl: Any) -> str | None:
+def _soc_name(acl: ModuleType) -> str | None:
     """Return the chip's name; pyACL may lack the function, and gives None where it does not know."""
     ask_name = getattr(acl, "get_soc_name", None)
     name = ask_name() if ask_name is not None else None
     return name if isinstance(name, str) and name else None
 
 
-def _version(acl: Any) -> str | None:
+def _version(acl: ModuleType) -> str | None:
     ask_version = getattr(acl, "get_version", None)
     if ask_version is None:
         return None

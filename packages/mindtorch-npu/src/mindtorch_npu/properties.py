@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import dataclass
-from typing import Any
 
 from mindtorch_npu import hooks, runtime
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.device import check_index, device_index, mem_get_info
+from mindtorch_npu.typing import DeviceLike
 
 _CUBE, _VECTOR, _L2 = 0, 1, 2
 
@@ -62,7 +62,7 @@ def chip_family() -> str:
     return next((family for start, family in _FAMILIES if re.match(start, name)), name)
 
 
-def get_device_properties(device: Any = None) -> NpuDeviceProperties:
+def get_device_properties(device: int | None = None) -> NpuDeviceProperties:
     """Return the constants of a device. Raises AssertionError for an index without a device."""
     acl = runtime.init()
     index = check_index(device)
@@ -81,23 +81,23 @@ def get_device_properties(device: Any = None) -> NpuDeviceProperties:
     )
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: DeviceLike | None = None) -> str:
     """Return the chip's name; all devices of a host have the same."""
     return hooks.device_name(device)
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int] | None:
+def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int] | None:
     """Return (major, minor), None where the chip has no such number."""
     return hooks.device_capability(device)
 
 
-def utilization(device: Any = None) -> int:
+def utilization(device: DeviceLike | None = None) -> int:
     """Return the load of the matrix or vector cores, the larger, in percent."""
     rates = utilization_rates(device)
     return max(rates["cube_utilization"], rates["vector_utilization"], 0)
 
 
-def utilization_rates(device: Any = None) -> dict[str, int]:
+def utilization_rates(device: DeviceLike | None = None) -> dict[str, int]:
     """Return the load by unit in percent; -1 where the device does not tell."""
     acl, index = runtime.init(), device_index(device)
     rates, code = acl.rt.get_device_utilization_rate(index)

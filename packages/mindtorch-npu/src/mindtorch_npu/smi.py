@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from typing import Any
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl import loader
 from mindtorch_npu.device import check_index, device_index, mem_get_info
 from mindtorch_npu.properties import utilization_rates
+from mindtorch_npu.typing import DeviceLike
 
 TOOL = "npu-smi"
 SECONDS = 20
@@ -40,29 +40,29 @@ def number_of(text: str, name: str) -> float:
     return float(match.group(1))
 
 
-def _ask(device: Any, topic: str, name: str) -> int:
+def _ask(device: DeviceLike, topic: str, name: str) -> int:
     runtime.init()
     index = check_index(device)
     return round(number_of(run("info", "-t", topic, "-i", str(index)), name))
 
 
-def temperature(device: Any = None) -> int:
+def temperature(device: DeviceLike | None = None) -> int:
     """Return the chip's temperature in degrees Celsius."""
     return _ask(device, "temp", "Temperature")
 
 
-def power_draw(device: Any = None) -> int:
+def power_draw(device: DeviceLike | None = None) -> int:
     """Return the power that the chip takes, in milliwatts."""
     runtime.init()
     return round(1000 * number_of(run("info", "-t", "power", "-i", str(check_index(device))), "Power"))
 
 
-def clock_rate(device: Any = None) -> int:
+def clock_rate(device: DeviceLike | None = None) -> int:
     """Return the clock of the computing cores in MHz."""
     return _ask(device, "usages", "Aicore Freq")
 
 
-def memory_usage(device: Any = None) -> int:
+def memory_usage(device: DeviceLike | None = None) -> int:
     """Return for how much of the time memory was read or written, in percent. RuntimeError where it does not tell."""
     rate = utilization_rates(device).get("memory_utilization", -1)
     if rate < 0:
@@ -70,13 +70,13 @@ def memory_usage(device: Any = None) -> int:
     return rate
 
 
-def device_memory_used(device: Any = None) -> int:
+def device_memory_used(device: DeviceLike | None = None) -> int:
     """Return the bytes that all processes take of the device's memory."""
     free, total = mem_get_info(device)
     return total - free
 
 
-def list_gpu_processes(device: Any = None) -> str:
+def list_gpu_processes(device: DeviceLike | None = None) -> str:
     """Return the processes on a device and their memory as text; a text that says so where that cannot be told."""
     if shutil.which(TOOL) is None or loader.simulated():
         return MISSING

@@ -10,6 +10,7 @@ from typing import Any
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import AclError, check
 from mindtorch_npu.device import current_device, device_index, exchange, make_device
+from mindtorch_npu.typing import DeviceLike
 
 FAST_LAUNCH, FAST_SYNC = 1, 2
 SYNC, TIME_LINE, IPC = 1, 8, 0x40
@@ -81,7 +82,7 @@ class Stream:
     As a context manager it is current within the block. Raises AclError for a device that is not there.
     """
 
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+    def __init__(self, device: object = None, priority: int = 0, **kwargs: Any) -> None:
         handle = kwargs.pop("npu_stream", kwargs.pop("stream_id", None))
         kwargs.pop("device_index", None), kwargs.pop("device_type", None)
         if kwargs:
@@ -180,7 +181,7 @@ class Stream:
 class ExternalStream(Stream):
     """A stream that another library made and will destroy."""
 
-    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+    def __init__(self, stream_ptr: int, device: object = None, **kwargs: Any) -> None:
         super().__init__(device, npu_stream=stream_ptr, **kwargs)
 
 
@@ -273,7 +274,7 @@ class Event:
         raise NotImplementedError("torch.npu.Event: events between processes are not supported")
 
     @classmethod
-    def from_ipc_handle(cls, device: Any, handle: bytes) -> Event:
+    def from_ipc_handle(cls, device: int, handle: bytes) -> Event:
         """Return the event of another process; raises, events between processes are not supported."""
         raise NotImplementedError("torch.npu.Event: events between processes are not supported")
 
@@ -287,7 +288,7 @@ class Event:
         return f"<torch.npu.Event {self._handle:#x}>" if self._handle else "<torch.npu.Event uninitialized>"
 
 
-def default_stream(device: Any = None) -> Stream:
+def default_stream(device: int | None = None) -> Stream:
     """Return the default stream of a device."""
     index = device_index(device)
     found = _defaults.get(index)
@@ -296,7 +297,7 @@ def default_stream(device: Any = None) -> Stream:
     return found
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: int | None = None) -> Stream:
     """Return the thread's current stream of a device: the default one unless another was set."""
     index = device_index(device)
     return _thread.current.get(index) or _defaults.get(index) or default_stream(index)
@@ -337,6 +338,6 @@ def stream(stream: Stream | None) -> StreamContext:
     return StreamContext(stream)
 
 
-def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+def get_stream_from_external(data_ptr: int, device: DeviceLike | None = None) -> Stream:
     """Return the stream of a handle that another library made."""
     return ExternalStream(data_ptr, device)

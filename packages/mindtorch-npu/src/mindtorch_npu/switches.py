@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from types import ModuleType
 from typing import Any
 
 from mindtorch_npu import runtime
@@ -44,7 +45,7 @@ def is_deterministic() -> bool:
     return bool(_state["deterministic"])
 
 
-def _tell(acl: Any) -> None:
+def _tell(acl: ModuleType) -> None:
     if not hasattr(acl.rt, "ctx_set_sys_param_opt"):
         if _state["deterministic"]:
             raise NotImplementedError("this version of CANN cannot be asked for deterministic operators")
@@ -53,7 +54,7 @@ def _tell(acl: Any) -> None:
     check(code, "acl.rt.ctx_set_sys_param_opt", acl)
 
 
-def _opened(acl: Any) -> None:
+def _opened(acl: ModuleType) -> None:
     if _state["deterministic"]:
         _tell(acl)
 

@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from mindtorch_npu import device, properties, runtime, stream
@@ -78,7 +79,7 @@ def bandwidth(index: int) -> dict[str, Any]:
     return {"gigabytes_per_second": found}
 
 
-def _rates(acl: Any, target: int, source: int, kind: int) -> dict[str, float]:
+def _rates(acl: ModuleType, target: int, source: int, kind: int) -> dict[str, float]:
     rates = {}
     for size in SIZES:
         taken = []
@@ -91,7 +92,7 @@ def _rates(acl: Any, target: int, source: int, kind: int) -> dict[str, float]:
     return rates
 
 
-def _ok(acl: Any, answer: tuple[int, int], name: str) -> int:
+def _ok(acl: ModuleType, answer: tuple[int, int], name: str) -> int:
     value, code = answer
     check(code, f"acl.rt.{name}", acl)
     return int(value)

@@ -34,11 +34,11 @@ class Driver(Protocol):
         """Return an event that marks the present end of a stream."""
         ...
 
-    def complete(self, event: Any) -> bool:
+    def complete(self, event: object) -> bool:
         """Return whether the event has been passed, and if so forget it."""
         ...
 
-    def wait(self, event: Any) -> None:
+    def wait(self, event: object) -> None:
         """Wait until the event has been passed, and forget it."""
         ...
 

@@ -20,7 +20,7 @@ def _operator(name: str) -> Operator:
     return Operator(name)
 
 
-def apply(name: str, shape: Sequence[int], dtype: Any, *inputs: Any) -> DeviceArray:
+def apply(name: str, shape: Sequence[int], dtype: Any, *inputs: object) -> DeviceArray:
     """Return what operator `name` makes of the inputs, in a new array."""
     like = next(one for one in inputs if isinstance(one, DeviceArray))
     made = new_array(tuple(shape), np.dtype(dtype), like.device)
@@ -29,18 +29,18 @@ def apply(name: str, shape: Sequence[int], dtype: Any, *inputs: Any) -> DeviceAr
     return made
 
 
-def into(out: DeviceArray, name: str, *inputs: Any) -> None:
+def into(out: DeviceArray, name: str, *inputs: object) -> None:
     """Let operator `name` fill `out`."""
     if out.size:
         _operator(name)((out,), inputs)
 
 
-def each(name: str, x: DeviceArray, *rest: Any, dtype: Any = None) -> DeviceArray:
+def each(name: str, x: DeviceArray, *rest: object, dtype: object = None) -> DeviceArray:
     """Return an elementwise function of one array."""
     return apply(name, x.shape, dtype or x.dtype, x, *rest)
 
 
-def both(name: str, x: DeviceArray, y: Any, *rest: Any, dtype: Any = None) -> DeviceArray:
+def both(name: str, x: DeviceArray, y: Any, *rest: object, dtype: object = None) -> DeviceArray:
     """Return an elementwise function of two arrays, or of an array and a number where the operator takes one."""
     shape = np.broadcast_shapes(x.shape, y.shape) if isinstance(y, DeviceArray) else x.shape
     return apply(name, shape, dtype or x.dtype, x, y, *rest)
@@ -61,7 +61,7 @@ def mul(x: DeviceArray, y: Any) -> DeviceArray:
     return both("Mul" if isinstance(y, DeviceArray) else "Muls", x, y)
 
 
-def div(x: DeviceArray, y: Any) -> DeviceArray:
+def div(x: DeviceArray, y: DeviceArray) -> DeviceArray:
     """x / y"""
     return both("Div" if isinstance(y, DeviceArray) else "Divs", x, y)
 
@@ -77,7 +77,7 @@ def where(mask: DeviceArray, x: DeviceArray, y: DeviceArray) -> DeviceArray:
     return apply("SWhere", shape, x.dtype, mask, x, y)
 
 
-def filled(like: DeviceArray, value: Any, shape: Sequence[int] | None = None, dtype: Any = None) -> DeviceArray:
+def filled(like: DeviceArray, value: object, shape: Sequence[int] | None = None, dtype: Any = None) -> DeviceArray:
     """Return an array of one number."""
     made = new_array(like.shape if shape is None else tuple(shape), np.dtype(dtype or like.dtype), like.device)
     if made.size:
@@ -85,13 +85,13 @@ def filled(like: DeviceArray, value: Any, shape: Sequence[int] | None = None, dt
     return made
 
 
-def copied(out: DeviceArray, x: Any) -> None:
+def copied(out: DeviceArray, x: DeviceArray) -> None:
     """Write `x` into `out`, broadcasting and converting."""
     if out.size:
         launch("aclnnInplaceCopy", [out, x])
 
 
-def constant(values: Any, like: DeviceArray) -> DeviceArray:
+def constant(values: object, like: DeviceArray) -> DeviceArray:
     """Return numbers that follow from the geometry alone, uploaded."""
     return from_host(np.ascontiguousarray(values), like.device)
 

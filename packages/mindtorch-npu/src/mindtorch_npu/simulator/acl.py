@@ -16,7 +16,7 @@ def _bind(machine: Machine, name: str, counts: tuple[int, int], outputs: int, fn
     least, most = counts
     counted = name.removeprefix("acl.")
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         if not least <= len(args) <= most:
             raise TypeError(f"{name} args parse failed")
         if any(isinstance(arg, bool) or not isinstance(arg, (int, str, bytes, dict, float)) for arg in args):

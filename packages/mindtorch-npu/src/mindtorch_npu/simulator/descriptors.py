@@ -138,8 +138,8 @@ def _read(address: int | None, count: int, kind: Any) -> tuple[Any, ...]:
 
 
 def _create_tensor(
-    live: Descriptors, dims: Any, rank: int, dtype: int, strides: Any, offset: int, form: int, sdims: Any, srank: int,
-    data: Any,
+    live: Descriptors, dims: int, rank: int, dtype: int, strides: int, offset: int, form: int, sdims: int, srank: int,
+    data: int,
 ) -> int:  # fmt: skip
     if (rank and not dims) or (srank and not sdims):
         return 0
@@ -152,7 +152,7 @@ def _create_tensor(
     return live.add(TensorDescriptor(shape, dtype, steps, offset, form, storage, data or 0))
 
 
-def _create_scalar(live: Descriptors, value: Any, dtype: int) -> int:
+def _create_scalar(live: Descriptors, value: int, dtype: int) -> int:
     if not value:
         return 0
     kind = numpy_dtype(dtype)
@@ -160,7 +160,7 @@ def _create_scalar(live: Descriptors, value: Any, dtype: int) -> int:
     return live.add(ScalarDescriptor(np.frombuffer(raw, kind)[0].item(), dtype))
 
 
-def _array_maker(name: str, kind: Any) -> Callable[..., int]:
+def _array_maker(name: str, kind: object) -> Callable[..., int]:
     return lambda live, values, count: live.add(Numbers(name, _read(values, count, kind)))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_npu.simulator.typing import Array
+
 CODES = {
     0: ("FLOAT", "float32"), 1: ("FLOAT16", "float16"), 2: ("INT8", "int8"), 3: ("INT32", "int32"),
     4: ("UINT8", "uint8"), 6: ("INT16", "int16"), 7: ("UINT16", "uint16"), 8: ("UINT32", "uint32"),
@@ -26,6 +28,6 @@ def numpy_dtype(code: int) -> Any:
     return np.dtype(name)
 
 
-def wide(array: Any) -> Any:
+def wide(array: Array) -> Any:
     """Return 16-bit floats as float32, in which the chip computes, and everything else as it is."""
     return array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind in "fV" else array

@@ -98,7 +98,7 @@ class Library:
     def _guarded(self, fn: Callable[..., int], failed: int) -> Callable[..., int]:
         """Return `fn` with its errors as codes: no exception may pass the C boundary."""
 
-        def call(*arguments: Any) -> int:
+        def call(*arguments: object) -> int:
             try:
                 return fn(*arguments)
             except DeviceFault as fault:
@@ -212,7 +212,7 @@ class Library:
         except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
             raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {name}: {type(error).__name__}: {error}") from error
 
-    def _value(self, made: Any, device: int) -> Any:
+    def _value(self, made: object, device: int) -> Any:
         if isinstance(made, TensorDescriptor):
             dtype = numpy_dtype(made.dtype)
             if 0 in made.shape:

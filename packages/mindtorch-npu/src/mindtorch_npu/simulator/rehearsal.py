@@ -53,13 +53,13 @@ class _Described:
     shape: tuple[int, ...] = ()
 
 
-def _small(value: Any) -> bool:
+def _small(value: object) -> bool:
     if isinstance(value, TensorDescriptor):
         return int(np.prod(value.shape, dtype=np.int64)) <= LARGEST
     return not isinstance(value, list) or all(_small(item) for item in value)
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     if isinstance(value, TensorDescriptor):
         return value.shape, value.dtype
     if isinstance(value, ScalarDescriptor):
@@ -69,7 +69,7 @@ def _key(value: Any) -> Any:
     return repr(value)
 
 
-def _made_up(value: Any) -> Any:
+def _made_up(value: object) -> Any:
     if isinstance(value, TensorDescriptor):
         dtype = numpy_dtype(value.dtype)
         return np.zeros(value.shape, dtype) if dtype.kind in "iub" else np.ones(value.shape, dtype)

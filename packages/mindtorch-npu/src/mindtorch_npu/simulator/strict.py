@@ -59,7 +59,7 @@ def ranks(text: str | None) -> frozenset[int] | None:
     return frozenset(found)
 
 
-def tensors(value: Any) -> Iterator[TensorDescriptor]:
+def tensors(value: object) -> Iterator[TensorDescriptor]:
     """Yield the tensors of an argument: itself, or a list's elements."""
     for made in value if isinstance(value, list) else (value,):
         if isinstance(made, TensorDescriptor):

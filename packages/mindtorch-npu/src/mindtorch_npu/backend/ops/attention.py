@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.ops.lists import FLOATS, available
 from mindtorch_npu.backend.register import written
+from mindtorch_storage.spec import Spec
 
 FORWARD, BACKWARD = "aclnnFlashAttentionScore", "aclnnFlashAttentionScoreGrad"
 EVERY = 2**31 - 1
@@ -23,14 +25,14 @@ LANES = 8
 _FLOAT32 = np.dtype(np.float32)
 
 
-def takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
+def takes(query: Spec, key: Spec, value: Spec, mask: Spec | None) -> bool:
     """Return whether the chip's fused attention takes tensors of these specs. A mask that is added is not for it."""
     if query.np_dtype.name not in FLOATS or query.shape[-1] > WIDEST:
         return False
     return (mask is None or mask.np_dtype.kind == "b") and available(FORWARD)
 
 
-def _hidden(query: DeviceArray, key: DeviceArray, mask: Any, causal: bool) -> DeviceArray | None:
+def _hidden(query: DeviceArray, key: DeviceArray, mask: DeviceArray | None, causal: bool) -> DeviceArray | None:
     """Return what the operator leaves out: one where a row must not see a column."""
     rows, columns = query.shape[2], key.shape[2]
     if mask is not None:
@@ -50,7 +52,14 @@ def _how(query: DeviceArray, scale: float | None) -> list[Any]:
 
 
 def _attention(
-    outs: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, mask: Any, scale: float | None
+    outs: Sequence[DeviceArray],
+    query: DeviceArray,
+    key: DeviceArray,
+    value: DeviceArray,
+    dropout_p: float,
+    is_causal: bool,
+    mask: DeviceArray | None,
+    scale: float | None,
 ) -> None:
     out, logsumexp = outs
     q, k, v = query.packed(), key.packed(), value.packed()
@@ -65,9 +74,18 @@ def _attention(
 
 
 def _backward(
-    outs: Any, grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any, dropout_p: float,
-    is_causal: bool, mask: Any, scale: float | None,
-) -> None:  # fmt: skip
+    outs: Sequence[DeviceArray],
+    grad: DeviceArray,
+    query: DeviceArray,
+    key: DeviceArray,
+    value: DeviceArray,
+    out: DeviceArray,
+    logsumexp: DeviceArray,
+    dropout_p: float,
+    is_causal: bool,
+    mask: DeviceArray | None,
+    scale: float | None,
+) -> None:
     q, k, v, g, y = (one.packed() for one in (query, key, value, grad, out))
     batch, heads, rows, _ = q.shape
     # exp(score - largest) / sum is exp(score - logsumexp): the one saved number stands for both.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from mindtorch_npu.backend.ops.random import draw
 from mindtorch_npu.backend.register import aclnn, written
 
 
-def _array(value: Any, like: DeviceArray) -> DeviceArray:
+def _array(value: object, like: DeviceArray) -> DeviceArray:
     """Return an operand as an array: numbers become one of a single element."""
     if isinstance(value, DeviceArray):
         return value if value.dtype == like.dtype else value.astype(like.dtype)
@@ -23,18 +24,18 @@ def _array(value: Any, like: DeviceArray) -> DeviceArray:
     return on.filled(like, value, ())
 
 
-def _two(fn: Any) -> Any:
+def _two(fn: Callable[..., Any]) -> Any:
     """Return a kernel of two operands of the result's dtype."""
 
-    def run(out: Any, x: Any, y: Any) -> None:
+    def run(out: DeviceArray, x: DeviceArray, y: DeviceArray) -> None:
         if out.size:
             on.copied(out, fn(_array(x, out), _array(y, out)))
 
     return run
 
 
-def _one(fn: Any) -> Any:
-    def run(out: Any, x: Any, *rest: Any) -> None:
+def _one(fn: Callable[..., Any]) -> Any:
+    def run(out: DeviceArray, x: DeviceArray, *rest: object) -> None:
         if out.size:
             on.copied(out, fn(x if x.dtype.kind in "fc" or x.dtype == out.dtype else x.astype(out.dtype), *rest))
 
@@ -67,7 +68,7 @@ def _angle(x: DeviceArray) -> DeviceArray:
     return on.where(_nan(x), x, turned)
 
 
-def _conjugate(out: Any, self: Any) -> None:
+def _conjugate(out: DeviceArray, self: DeviceArray) -> None:
     if out is not self:
         on.copied(out, self)
     if out.dtype.kind == "c" and out.size:
@@ -107,7 +108,7 @@ def _normal_quantile(x: DeviceArray) -> DeviceArray:
     return on.mul(on.each("Erfinv", on.sub(on.mul(x, 2.0), 1.0)), math.sqrt(2))
 
 
-def _log_cumulative(out: Any, self: Any, dim: int) -> None:
+def _log_cumulative(out: DeviceArray, self: DeviceArray, dim: int) -> None:
     if not out.size:
         return
     if not self.ndim:
@@ -121,7 +122,7 @@ def _log_cumulative(out: Any, self: Any, dim: int) -> None:
     on.copied(out, on.add(on.each("Log", total), top))
 
 
-def _distance(out: Any, self: Any, other: Any, order: float, dims: Any) -> None:
+def _distance(out: DeviceArray, self: DeviceArray, other: DeviceArray, order: float, dims: Sequence[int]) -> None:
     difference = on.sub(self, other)
     if difference.size:
         axes = list(range(difference.ndim))
@@ -130,7 +131,7 @@ def _distance(out: Any, self: Any, other: Any, order: float, dims: Any) -> None:
         launch("aclnnInplaceZero", [out])
 
 
-def _huber(out: Any, self: Any, target: Any, reduction: int, delta: float) -> None:
+def _huber(out: DeviceArray, self: Any, target: Any, reduction: int, delta: float) -> None:
     """Quadratic up to delta: delta times the smooth loss whose bend is there."""
     shape = np.broadcast_shapes(self.shape, target.shape)
     x, y = (on.expanded(one, shape).packed() for one in (self, target))
@@ -138,25 +139,34 @@ def _huber(out: Any, self: Any, target: Any, reduction: int, delta: float) -> No
     on.copied(out, on.mul(made, float(delta)))
 
 
-def _huber_backward(out: Any, grad: Any, self: Any, target: Any, reduction: int, delta: float) -> None:
+def _huber_backward(out: DeviceArray, grad: DeviceArray, self: Any, target: Any, reduction: int, delta: float) -> None:
     shape = np.broadcast_shapes(self.shape, target.shape)
     x, y = (on.expanded(one, shape).packed() for one in (self, target))
     made = on.apply("SmoothL1LossBackward", shape, out.dtype, grad, x, y, reduction, float(delta))
     on.copied(out, on.mul(made, float(delta)))
 
 
-def _weighted_classes(out: Any, self: Any, weight: Any) -> DeviceArray:
+def _weighted_classes(out: DeviceArray | None, self: Any, weight: Any) -> DeviceArray:
     return weight if weight is not None else on.filled(self, 1.0, (self.shape[1],))
 
 
-def _nll2d(out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
+def _nll2d(
+    out: Any, self: DeviceArray | None, target: Any, weight: DeviceArray, reduction: int, ignore_index: int
+) -> None:
     value, total = out
     classes = _weighted_classes(out, self, weight)
     launch("aclnnNLLLoss2d", [self, target, classes, reduction, ignore_index, value, total])
 
 
 def _nll2d_backward(
-    out: Any, grad: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+    out: DeviceArray,
+    grad: DeviceArray,
+    self: DeviceArray,
+    target: object,
+    weight: DeviceArray,
+    reduction: int,
+    ignore_index: int,
+    total: object,
 ) -> None:
     classes = _weighted_classes(out, self, weight)
     launch("aclnnNLLLoss2dBackward", [grad, self, target, classes, reduction, ignore_index, total, out])
@@ -168,10 +178,10 @@ def _uniform(out: DeviceArray, generator: Any) -> DeviceArray:
     return made
 
 
-def _drawn(fn: Any) -> Any:
+def _drawn(fn: Callable[..., Any]) -> Any:
     """Return a kernel that makes its numbers of uniform ones."""
 
-    def run(out: Any, self: Any, *given: Any) -> None:
+    def run(out: DeviceArray, self: DeviceArray, *given: object) -> None:
         *numbers, generator = given
         if out.size:
             on.copied(out, fn(_uniform(out, generator), *numbers))
@@ -191,23 +201,25 @@ def _geometric(u: DeviceArray, p: float) -> DeviceArray:
     return on.each("Ceil", on.mul(on.each("Log1p", on.mul(u, -1.0)), 1.0 / math.log1p(-p)))
 
 
-def _log_normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> None:
+def _log_normal(out: DeviceArray, self: DeviceArray, mean: float, std: float, generator: object) -> None:
     if out.size:
         launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
         on.copied(out, on.each("Exp", out))
 
 
-def _normal(out: Any, mean: float, std: float, size: Any, generator: Any, *options: Any) -> None:
+def _normal(
+    out: DeviceArray, mean: float, std: float, size: Sequence[int], generator: object, *options: object
+) -> None:
     if out.size:
         launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
 
 
-def _multinomial(out: Any, self: Any, count: int, replacement: bool, generator: Any) -> None:
+def _multinomial(out: DeviceArray, self: DeviceArray, count: int, replacement: bool, generator: object) -> None:
     if out.size:
         launch("aclnnMultinomial", [self, count, replacement, *draw(out, generator), out])
 
 
-def _log_space(out: Any, start: Any, end: Any, steps: int, base: float, *options: Any) -> None:
+def _log_space(out: DeviceArray, start: object, end: object, steps: int, base: float, *options: object) -> None:
     if out.size:
         numbers = [one.item() if isinstance(one, DeviceArray) or hasattr(one, "item") else one for one in (start, end)]
         launch("aclnnLogSpace", [*numbers, steps, float(base), out])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
 
@@ -11,9 +13,19 @@ _BACKWARD = Operator("ConvolutionBackward")
 
 
 def _backward(
-    outs: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int, mask: Any,
-) -> None:  # fmt: skip
+    outs: Any,
+    grad: DeviceArray,
+    x: DeviceArray,
+    weight: DeviceArray,
+    bias_sizes: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: object,
+    groups: int,
+    mask: Any,
+) -> None:
     if not grad.size:  # of no sample, or of an empty result: nothing flows back
         for out in outs:
             if out is not None and out.size:

@@ -9,41 +9,44 @@ import numpy as np
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import aclnn, written
+from mindtorch_npu.simulator.typing import Array
 
 _arrays = NpuArrays()
 
 
-def _copy(out: Any, self: Any, *options: Any) -> None:
+def _copy(out: DeviceArray, self: DeviceArray, *options: object) -> None:
     _arrays.copy(out, self)
 
 
-def _convert(out: Any, self: Any, *options: Any) -> None:
+def _convert(out: Array | DeviceArray, self: Array | DeviceArray, *options: object) -> None:
     """Into another dtype or onto another device; only what goes to the device may go on after the return."""
     _arrays.copy(out, self, bool(options[4]) and isinstance(out, DeviceArray))
 
 
-def _copy_into(out: Any, self: Any, source: Any, non_blocking: bool) -> None:
+def _copy_into(
+    out: Array | DeviceArray, self: Array | DeviceArray, source: Array | DeviceArray, non_blocking: bool
+) -> None:
     if not isinstance(source, (DeviceArray, np.ndarray)):
         _fill(out, self, source)
         return
     _arrays.copy(out, source, bool(non_blocking))
 
 
-def _nothing(out: Any, *values: Any) -> None:
+def _nothing(out: DeviceArray, *values: object) -> None:
     """Leave the memory as it is."""
 
 
-def _zero(out: Any, *values: Any) -> None:
+def _zero(out: DeviceArray, *values: object) -> None:
     if out.size:
         launch("aclnnInplaceZero", [out])
 
 
-def _one(out: Any, *values: Any) -> None:
+def _one(out: DeviceArray, *values: object) -> None:
     if out.size:
         launch("aclnnInplaceOne", [out])
 
 
-def _fill(out: Any, self: Any, value: Any, *options: Any) -> None:
+def _fill(out: DeviceArray, self: DeviceArray | None, value: float, *options: object) -> None:
     if not out.size:
         return
     if isinstance(value, DeviceArray):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def _broadcast(x: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
     return DeviceArray(x.storage, shape, x.dtype, steps, x.offset)
 
 
-def _index_masked(self: DeviceArray, indices: Any) -> DeviceArray:
+def _index_masked(self: DeviceArray, indices: Sequence[DeviceArray]) -> DeviceArray:
     """Elements by indices of which some are masks: each mask becomes the positions where it holds."""
     places: list[Any] = []
     for index in indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def _stored(out: DeviceArray, parts: Parts, normalization: int, points: int) -> 
             on.copied(on.component(out, bool(imaginary)), _scaled(part, normalization, points))
 
 
-def _c2c(out: Any, self: Any, dims: Any, normalization: int, forward: bool) -> None:
+def _c2c(out: DeviceArray, self: DeviceArray, dims: Sequence[int], normalization: int, forward: bool) -> None:
     if not dims or not self.size:
         on.copied(out, self)
         return
@@ -72,7 +73,7 @@ def _c2c(out: Any, self: Any, dims: Any, normalization: int, forward: bool) -> N
     _stored(out, parts, normalization, math.prod(self.shape[axis] for axis in dims))
 
 
-def _r2c(out: Any, self: Any, dims: Any, normalization: int, onesided: bool) -> None:
+def _r2c(out: DeviceArray, self: DeviceArray, dims: Sequence[int], normalization: int, onesided: bool) -> None:
     if not self.size:
         return
     parts: Parts = _transformed((self, None), dims[-1], True, out.shape[dims[-1]])
@@ -81,7 +82,7 @@ def _r2c(out: Any, self: Any, dims: Any, normalization: int, onesided: bool) -> 
     _stored(out, parts, normalization, math.prod(self.shape[axis] for axis in dims))
 
 
-def _c2r(out: Any, self: Any, dims: Any, normalization: int, last: int) -> None:
+def _c2r(out: DeviceArray, self: DeviceArray, dims: Sequence[int], normalization: int, last: int) -> None:
     """From the frequencies that are not negative; the others are their conjugates, counted by the weights."""
     if not out.size:
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
 
@@ -11,12 +13,20 @@ _PUT = Operator("IndexPutImpl", outputs=("selfRef",))
 REDUCE = {None: 0, "add": 1, "multiply": 2}
 
 
-def _wide(index: Any) -> Any:
+def _wide(index: DeviceArray) -> Any:
     """Return an index in a dtype that the operators take."""
     return index if index.dtype.name in ("int64", "int32") else index.astype("int64")
 
 
-def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | None, include_self: bool) -> None:
+def _scatter(
+    out: DeviceArray,
+    self: DeviceArray,
+    dim: int,
+    index: DeviceArray,
+    src: DeviceArray | float,
+    reduce: str | None,
+    include_self: bool,
+) -> None:
     index = _wide(index)
     operator = "aclnnScatter" if hasattr(src, "storage") else "aclnnScatterValue"
     if index.size:
@@ -25,7 +35,13 @@ def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | 
         launch("aclnnInplaceCopy", [out, self])
 
 
-def _put(out: Any, self: Any, indices: Any, values: Any, accumulate: bool) -> None:
+def _put(
+    out: DeviceArray,
+    self: DeviceArray,
+    indices: Sequence[DeviceArray | None] | Sequence[DeviceArray],
+    values: DeviceArray,
+    accumulate: bool,
+) -> None:
     if out.size and out is not self:
         launch("aclnnInplaceCopy", [out, self])
     _PUT((out,), (indices, values, accumulate, True))

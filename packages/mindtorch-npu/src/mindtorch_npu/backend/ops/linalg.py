@@ -7,6 +7,7 @@ composed, column by column, of the operators that find, move and scale rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,14 +113,16 @@ def _put(out: DeviceArray | None, x: DeviceArray) -> None:
         on.copied(out, on.reshaped(x, out.shape))
 
 
-def _factor(outs: Any, matrices: Any, pivot: bool, check_errors: bool) -> None:
+def _factor(outs: Sequence[DeviceArray], matrices: DeviceArray, pivot: bool, check_errors: bool) -> None:
     if not pivot:
         raise NotImplementedError("npu: LU factors without exchange of rows are not supported")
     for out, made in zip(outs, _eliminated(_stack(matrices)), strict=True):
         _put(out, made)
 
 
-def _unpacked(outs: Any, factors: DeviceArray, pivots: DeviceArray, data: bool, exchanges: bool) -> None:
+def _unpacked(
+    outs: Sequence[DeviceArray], factors: DeviceArray, pivots: DeviceArray, data: bool, exchanges: bool
+) -> None:
     permutations, lower, upper = outs
     stack = _stack(factors)
     count, rows, columns = stack.shape
@@ -136,14 +139,14 @@ def _unpacked(outs: Any, factors: DeviceArray, pivots: DeviceArray, data: bool, 
         _put(permutations, on.transposed(turned))
 
 
-def _lu(outs: Any, matrices: Any, pivot: bool) -> None:
+def _lu(outs: Sequence[DeviceArray], matrices: DeviceArray, pivot: bool) -> None:
     factors, pivots, _ = _eliminated(_stack(matrices))
     if not pivot:
         raise NotImplementedError("npu: LU factors without exchange of rows are not supported")
     _unpacked(outs, factors, pivots, True, True)
 
 
-def _lu_solve(out: Any, factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) -> None:
+def _lu_solve(out: DeviceArray, factors: Any, pivots: Any, right: DeviceArray, left: bool, adjoint: bool) -> None:
     batch = out.shape[:-2]
     stack, numbers = _stack(factors, batch), _stack(on.reshaped(pivots, (*pivots.shape, 1)), batch)
     given = _stack(right, batch)
@@ -154,7 +157,9 @@ def _lu_solve(out: Any, factors: Any, pivots: Any, right: Any, left: bool, adjoi
         _put(out, on.transposed(_solved(stack, numbers, on.transposed(given).packed(), not adjoint)))
 
 
-def _solve(outs: Any, matrices: Any, right: Any, left: bool, check_errors: bool) -> None:
+def _solve(
+    outs: Sequence[DeviceArray], matrices: DeviceArray, right: DeviceArray, left: bool, check_errors: bool
+) -> None:
     result, factors, pivots, infos = outs
     made = _eliminated(_stack(matrices))
     for out, one in zip((factors, pivots, infos), made, strict=True):
@@ -174,7 +179,7 @@ def _solve(outs: Any, matrices: Any, right: Any, left: bool, check_errors: bool)
         _put(result, on.transposed(_solved(stack, numbers, on.transposed(columns).packed(), True)))
 
 
-def _inverse(outs: Any, matrices: Any, check_errors: bool) -> None:
+def _inverse(outs: Sequence[DeviceArray], matrices: DeviceArray, check_errors: bool) -> None:
     result, infos = outs
     if infos.size:
         launch("aclnnInplaceZero", [infos])
@@ -201,7 +206,7 @@ def _product(x: DeviceArray) -> DeviceArray:
     return made
 
 
-def _determinant(outs: Any, matrices: Any) -> None:
+def _determinant(outs: Sequence[DeviceArray], matrices: DeviceArray) -> None:
     result, factors, pivots = outs
     made, numbers, _ = _eliminated(_stack(matrices))
     _put(factors, made)
@@ -209,7 +214,7 @@ def _determinant(outs: Any, matrices: Any) -> None:
     _put(result, on.mul(_product(_diagonal(made)), _parity(numbers, made)))
 
 
-def _log_determinant(outs: Any, matrices: Any) -> None:
+def _log_determinant(outs: Sequence[DeviceArray], matrices: DeviceArray) -> None:
     sign, size, factors, pivots = outs
     made, numbers, _ = _eliminated(_stack(matrices))
     _put(factors, made)
@@ -226,7 +231,7 @@ def _log_determinant(outs: Any, matrices: Any) -> None:
     _put(size, total)
 
 
-def _qr(outs: Any, matrices: Any, mode: str) -> None:
+def _qr(outs: Sequence[DeviceArray], matrices: DeviceArray, mode: str) -> None:
     orthogonal, upper = outs
     if matrices.size:
         _QR((orthogonal, upper), (matrices, QR_MODES[mode]))
@@ -239,7 +244,9 @@ def _qr(outs: Any, matrices: Any, mode: str) -> None:
         on.copied(_diagonal(stack), on.filled(stack, 1, (stack.shape[0], min(stack.shape[1:]))))
 
 
-def _svd(outs: Any, matrices: Any, full_matrices: bool, compute_uv: bool, driver: Any) -> None:
+def _svd(
+    outs: Sequence[DeviceArray], matrices: DeviceArray, full_matrices: bool, compute_uv: bool, driver: object
+) -> None:
     left, values, right = outs
     if not matrices.size:
         for out in (left, right):
@@ -254,21 +261,21 @@ def _svd(outs: Any, matrices: Any, full_matrices: bool, compute_uv: bool, driver
         on.copied(right, on.transposed(turned))
 
 
-def _cholesky(outs: Any, matrices: Any, upper: bool, check_errors: bool = False) -> None:
+def _cholesky(outs: Sequence[DeviceArray], matrices: DeviceArray, upper: bool, check_errors: bool = False) -> None:
     result, infos = outs if isinstance(outs, tuple) else (outs, None)
     if infos is not None and infos.size:
         launch("aclnnInplaceZero", [infos])
     on.into(result, "LinalgCholesky", matrices, upper)
 
 
-def _cholesky_solve(out: Any, right: Any, factor: Any, upper: bool) -> None:
+def _cholesky_solve(out: DeviceArray, right: Any, factor: Any, upper: bool) -> None:
     batch = out.shape[:-2]
     given, matrix = _stack(right, batch), _stack(factor, batch)
     half = _triangular(given, matrix, upper, upper, False)
     _put(out, _triangular(half, matrix, upper, not upper, False))
 
 
-def _cholesky_inverse(out: Any, factor: Any, upper: bool) -> None:
+def _cholesky_inverse(out: DeviceArray, factor: Any, upper: bool) -> None:
     stack = _stack(factor)
     whole = on.filled(stack, 0)
     if whole.size:
@@ -277,7 +284,9 @@ def _cholesky_inverse(out: Any, factor: Any, upper: bool) -> None:
     _put(out, _triangular(half, stack, upper, not upper, False))
 
 
-def _solve_triangular(out: Any, matrix: Any, right: Any, upper: bool, left: bool, unit: bool) -> None:
+def _solve_triangular(
+    out: DeviceArray, matrix: DeviceArray, right: DeviceArray, upper: bool, left: bool, unit: bool
+) -> None:
     batch = out.shape[:-2]
     stack, given = _stack(matrix, batch), _stack(right, batch)
     if left:
@@ -287,7 +296,9 @@ def _solve_triangular(out: Any, matrix: Any, right: Any, upper: bool, left: bool
         _put(out, on.transposed(made))
 
 
-def _triangular_solve(outs: Any, right: Any, matrix: Any, upper: bool, transpose: bool, unit: bool) -> None:
+def _triangular_solve(
+    outs: Sequence[DeviceArray], right: DeviceArray, matrix: DeviceArray, upper: bool, transpose: bool, unit: bool
+) -> None:
     out, copy = outs
     batch = out.shape[:-2]
     _put(out, _triangular(_stack(right, batch), _stack(matrix, batch), upper, transpose, unit))

@@ -39,7 +39,7 @@ def available(name: str) -> bool:
     return chip_family() not in limits().get(name, {}).get("chips_no", ())
 
 
-def _choose(name: str, lists: Sequence[Any], number: Any) -> tuple[str, list[Any]] | None:
+def _choose(name: str, lists: Sequence[Any], number: float | None) -> tuple[str, list[Any]] | None:
     """Return the operator and its parameters after the lists, None when there is none."""
     if len(lists) == 1:
         found = ONE.get(name) if number is None else NUMBER.get(name)
@@ -88,7 +88,7 @@ def _alike(arrays: Sequence[Any]) -> bool:
     )
 
 
-def _norms(arrays: Sequence[Any], outs: Sequence[Any], order: Any) -> bool:
+def _norms(arrays: Sequence[Any], outs: Sequence[Any], order: float | None) -> bool:
     """Write the norm of every array; False for norms that the operator lacks."""
     if order not in (1, 2) or not _alike([*arrays, *outs]) or not available("aclnnForeachNorm"):
         return False
@@ -96,7 +96,7 @@ def _norms(arrays: Sequence[Any], outs: Sequence[Any], order: Any) -> bool:
     return True
 
 
-def _scaled(arrays: Sequence[Any], outs: Sequence[Any], factor: Any) -> bool:
+def _scaled(arrays: Sequence[Any], outs: Sequence[Any], factor: DeviceArray) -> bool:
     """Write every array times one number of the device; False where that is of another type or place."""
     name = "aclnnForeachMulScalar"
     if not _alike([*arrays, *outs, factor]) or factor.dtype.name == "bfloat16" or not available(name):

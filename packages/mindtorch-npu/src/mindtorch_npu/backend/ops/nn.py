@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.backend import algebra as on
-from mindtorch_npu.backend.arrays import new_array
+from mindtorch_npu.backend.arrays import DeviceArray, new_array
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
+from mindtorch_storage.dtype import dtype as Dtype
 
 for _row, _name in {
     "relu": "Relu", "silu": "Silu", "silu_backward": "SiluBackward", "sigmoid_backward": "SigmoidBackward",
@@ -33,7 +35,7 @@ aclnn("_log_softmax", "LogSoftmax", adapt=lambda x, dim, half_to_float: (x, dim)
 def _softmax_backward(name: str, logarithm: bool) -> Any:
     """Return the gradient's kernel; in float64, which the operator lacks, it is composed."""
 
-    def run(out: Any, grad: Any, y: Any, dim: int, dtype: Any) -> None:
+    def run(out: DeviceArray, grad: DeviceArray, y: DeviceArray, dim: int, dtype: Dtype) -> None:
         if not out.size:
             return
         if grad.dtype != np.float64:
@@ -52,7 +54,7 @@ written("_softmax_backward_data", "SoftmaxBackward", _softmax_backward("SoftmaxB
 written("_log_softmax_backward_data", "LogSoftmaxBackward", _softmax_backward("LogSoftmaxBackward", True))
 
 
-def _safe_softmax(out: Any, self: Any, dim: int, dtype: Any) -> None:
+def _safe_softmax(out: DeviceArray, self: DeviceArray, dim: int, dtype: object) -> None:
     """Softmax in which a row that is masked entirely gives zeros."""
     launch("aclnnSoftmax", [self, dim, out])
     shape = tuple(1 if axis == dim % self.ndim else n for axis, n in enumerate(self.shape)) if self.ndim else ()
@@ -79,7 +81,7 @@ _EMBEDDING_BACKWARD = Operator("EmbeddingDenseBackward")
 
 
 def _embedding_backward(
-    out: Any, grad: Any, indices: Any, num_weights: int, padding_idx: int, by_frequency: bool
+    out: DeviceArray, grad: DeviceArray, indices: DeviceArray, num_weights: int, padding_idx: int, by_frequency: bool
 ) -> None:
     if not indices.ndim:  # one row: the operator wants a list of them
         grad, indices = on.reshaped(grad, (1, *grad.shape)), on.reshaped(indices, (1,))
@@ -90,7 +92,7 @@ def _embedding_backward(
 written("embedding_dense_backward", "EmbeddingDenseBackward", _embedding_backward)
 
 
-def _weights(self: Any, weight: Any) -> Any:
+def _weights(self: DeviceArray, weight: DeviceArray | None) -> Any:
     """Return the classes' weights, ones where none are given: the operator needs them."""
     if weight is not None:
         return weight
@@ -99,13 +101,27 @@ def _weights(self: Any, weight: Any) -> Any:
     return made
 
 
-def _nll(out: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
+def _nll(
+    out: Sequence[DeviceArray],
+    self: DeviceArray,
+    target: DeviceArray | None,
+    weight: DeviceArray,
+    reduction: int,
+    ignore_index: int,
+) -> None:
     value, total = out
     launch("aclnnNLLLoss", [self, target, _weights(self, weight), reduction, ignore_index, value, total])
 
 
 def _nll_backward(
-    out: Any, grad: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+    out: DeviceArray | None,
+    grad: DeviceArray,
+    self: DeviceArray,
+    target: DeviceArray | None,
+    weight: DeviceArray,
+    reduction: int,
+    ignore_index: int,
+    total: DeviceArray,
 ) -> None:
     arguments = [grad, self, target, _weights(self, weight), reduction, ignore_index, total, out]
     launch("aclnnNLLLossBackward", arguments)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindtorch_npu.backend import algebra as on
@@ -35,7 +33,7 @@ def _with_numbers(row: str, tensors: str, scalars: str, *, first: str | None = N
     both, second = Operator(tensors), Operator(scalars)
     number_first = Operator(first) if first else None
 
-    def run(out: Any, self: Any, other: Any, *rest: Any) -> None:
+    def run(out: DeviceArray, self: DeviceArray | int, other: DeviceArray, *rest: object) -> None:
         if not out.size:
             return
         if not isinstance(other, (DeviceArray, np.ndarray)):
@@ -63,7 +61,7 @@ for _overload in ("Scalar", "Scalar_Tensor"):
     )
 
 
-def _remainder(out: Any, self: Any, other: Any) -> None:
+def _remainder(out: DeviceArray, self: DeviceArray, other: DeviceArray) -> None:
     """Of two tensors; int64, which the operator lacks, by way of the quotient."""
     arrays = isinstance(self, DeviceArray) and isinstance(other, DeviceArray)
     if arrays and out.dtype == np.int64:
@@ -91,7 +89,7 @@ for _row in ("and", "or", "xor"):
 written("isnan", "NeTensor", lambda out, self: launch("aclnnNeTensor", [self, self, out]))
 
 
-def _sgn(out: Any, self: Any) -> None:
+def _sgn(out: DeviceArray, self: DeviceArray) -> None:
     """The sign; of a complex number, which the operator lacks, the number over its length."""
     if self.dtype.kind != "c":
         on.into(out, "Sign", self)
@@ -127,7 +125,7 @@ aclnn("clamp_min.Tensor", "ClampMinTensor")
 aclnn("clamp_max.Tensor", "ClampMaxTensor")
 
 
-def _clamp_tensor(out: Any, self: Any, low: Any, high: Any) -> None:
+def _clamp_tensor(out: DeviceArray, self: DeviceArray, low: DeviceArray, high: DeviceArray) -> None:
     bounds = [None if bound is None else bound for bound in (low, high)]
     if bounds[0] is None:
         Operator("ClampMaxTensor")((out,), (self, high))
@@ -140,7 +138,7 @@ def _clamp_tensor(out: Any, self: Any, low: Any, high: Any) -> None:
 written("clamp.Tensor", "ClampTensor", _clamp_tensor)
 
 
-def _masked_fill(out: Any, self: Any, mask: Any, value: Any) -> None:
+def _masked_fill(out: DeviceArray, self: DeviceArray, mask: DeviceArray, value: float) -> None:
     if out is not self:
         launch("aclnnInplaceCopy", [out, self])
     if isinstance(value, DeviceArray):
@@ -152,7 +150,7 @@ def _masked_fill(out: Any, self: Any, mask: Any, value: Any) -> None:
 written(("masked_fill.Scalar", "masked_fill.Tensor"), "InplaceMaskedFillScalar", _masked_fill)
 
 
-def _nan_to_num(out: Any, self: Any, nan: float | None, high: float | None, low: float | None) -> None:
+def _nan_to_num(out: DeviceArray, self: DeviceArray, nan: float | None, high: float | None, low: float | None) -> None:
     limits = np.finfo(self.dtype if self.dtype.name in ("float16", "float32", "float64") else np.float32)
     high = float(limits.max) if high is None else high
     launch("aclnnNanToNum", [self, nan or 0.0, high, float(limits.min) if low is None else low, out])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.backend import algebra as on
-from mindtorch_npu.backend.arrays import new_array
+from mindtorch_npu.backend.arrays import DeviceArray, new_array
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
 
@@ -16,7 +17,7 @@ _MAX3D, _MAX3D_BACKWARD = Operator("MaxPool3dWithArgmax"), Operator("MaxPool3dWi
 _ADAPTIVE3D, _ADAPTIVE3D_BACKWARD = Operator("AdaptiveMaxPool3d"), Operator("AdaptiveMaxPool3dBackward")
 
 
-def _divided(*given: Any) -> tuple[Any, ...]:
+def _divided(*given: object) -> tuple[Any, ...]:
     """Return an average's operands; 0 stands for no divisor."""
     return (*given[:-1], given[-1] or 0)
 
@@ -24,7 +25,7 @@ def _divided(*given: Any) -> tuple[Any, ...]:
 def _with_narrow_indices(operator: Operator) -> Any:
     """Return a kernel whose operator gives int32 indices where the row has int64."""
 
-    def run(outs: Any, x: Any, *how: Any) -> None:
+    def run(outs: Sequence[DeviceArray], x: DeviceArray, *how: object) -> None:
         out, where = outs
         if not out.size:
             return
@@ -36,7 +37,7 @@ def _with_narrow_indices(operator: Operator) -> Any:
 
 
 def _back_with_narrow_indices(operator: Operator, place: int) -> Any:
-    def run(out: Any, grad: Any, x: Any, *rest: Any) -> None:
+    def run(out: DeviceArray, grad: DeviceArray, x: DeviceArray, *rest: Any) -> None:
         if not grad.size:
             if out.size:
                 launch("aclnnInplaceZero", [out])
@@ -77,7 +78,7 @@ written("adaptive_max_pool3d_backward", "AdaptiveMaxPool3dBackward", _back_with_
 aclnn("max_unpool2d", "MaxUnpool2d", adapt=lambda x, where, size, *rest: (x, where, size))
 
 
-def _unpool3d(out: Any, x: Any, where: Any, size: Any, *rest: Any) -> None:
+def _unpool3d(out: DeviceArray, x: Any, where: Any, size: Sequence[int], *rest: object) -> None:
     """Places are numbers within the whole volume, so that a volume is a plane of its slices' elements."""
     lead = x.shape[:-3]
     flat = [on.reshaped(one, (*lead, one.shape[-3], one.shape[-2] * one.shape[-1])) for one in (x, where)]

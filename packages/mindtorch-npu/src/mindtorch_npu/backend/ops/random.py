@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mindtorch_npu.backend import algebra as on
+from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import written
 from mindtorch_npu.generator import NpuGenerator, default_generator
 
 
-def draw(out: Any, generator: Any, unsigned: bool = False) -> tuple[int, int]:
+def draw(out: DeviceArray, generator: object, unsigned: bool = False) -> tuple[int, int]:
     """Return seed and offset for the numbers of `out`, and move the stream on. RuntimeError for a host's generator."""
     if generator is not None and not isinstance(generator, NpuGenerator):
         raise RuntimeError("Expected a 'npu' device type for generator but found 'cpu'")
@@ -19,11 +19,11 @@ def draw(out: Any, generator: Any, unsigned: bool = False) -> tuple[int, int]:
     return (seed % 2**64 if unsigned else seed), offset
 
 
-def _uniform(out: Any, self: Any, low: float, high: float, generator: Any) -> None:
+def _uniform(out: DeviceArray, self: DeviceArray | None, low: float, high: float, generator: object) -> None:
     launch("aclnnInplaceUniform", [out, float(low), float(high), *draw(out, generator, unsigned=True)])
 
 
-def _normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> None:
+def _normal(out: DeviceArray, self: DeviceArray | None, mean: float, std: float, generator: object) -> None:
     if out.dtype.kind == "c":  # real and imaginary parts share the variance
         for imaginary in (False, True):
             centre = complex(mean).imag if imaginary else complex(mean).real
@@ -32,15 +32,15 @@ def _normal(out: Any, self: Any, mean: float, std: float, generator: Any) -> Non
     launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
 
 
-def _bernoulli(out: Any, self: Any, p: float, generator: Any) -> None:
+def _bernoulli(out: DeviceArray, self: DeviceArray, p: float, generator: object) -> None:
     launch("aclnnInplaceBernoulli", [out, float(p), *draw(out, generator)])
 
 
-def _bernoulli_each(out: Any, self: Any, p: Any, generator: Any) -> None:
+def _bernoulli_each(out: DeviceArray, self: DeviceArray, p: object, generator: object) -> None:
     launch("aclnnInplaceBernoulliTensor", [out, p, *draw(out, generator)])
 
 
-def _integers(out: Any, span: tuple[int, int | None], generator: Any) -> None:
+def _integers(out: DeviceArray, span: tuple[int, int | None], generator: object) -> None:
     low, count = span
     high = 2**63 - 1 if count is None else low + count
     launch("aclnnInplaceRandom", [out, low, high, *draw(out, generator)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.backend.register import aclnn, written
 
 
-def _one(dims: Any) -> int:
+def _one(dims: Sequence[int]) -> int:
     """Return the only dimension of a normalised list; 0 for a tensor without dimensions."""
     return dims[0] if dims else 0
 
 
-def _whole(x: Any, axis: int | None, keep: bool) -> tuple[Any, int, bool]:
+def _whole(x: DeviceArray, axis: int | None, keep: bool) -> tuple[Any, int, bool]:
     """Return the operands of an index of an extremum; over all elements it is that of the flat tensor."""
     if axis is not None:
         return x, axis, keep
@@ -66,7 +67,7 @@ aclnn("median.dim", "MedianDim", adapt=lambda x, dims, keep: (x, _one(dims), kee
 aclnn("median", "Median")
 
 
-def _prod(out: Any, self: Any, dims: Any, keep: bool) -> None:
+def _prod(out: DeviceArray, self: DeviceArray, dims: Sequence[int], keep: bool) -> None:
     """The operators multiply over one dimension, or over all."""
     if len(dims) == 1:
         launch("aclnnProdDim", [self, dims[0], keep, code_of(out.dtype), out])
@@ -77,7 +78,7 @@ def _prod(out: Any, self: Any, dims: Any, keep: bool) -> None:
 written(("prod", "prod.dim_int"), "ProdDim", _prod)
 
 
-def _least(outs: Any, self: Any, dims: Any, keep: bool) -> None:
+def _least(outs: Sequence[DeviceArray], self: DeviceArray, dims: Sequence[int], keep: bool) -> None:
     """The operator gives int32 indices where the row has int64."""
     value, where = outs
     if value.size:

@@ -13,7 +13,7 @@ for _mode in ("reflection", "replication"):
         aclnn(f"{_mode}_pad{_dims}d_backward", _name + "Backward")
 
 
-def _scaled(*given: Any) -> tuple[Any, ...]:
+def _scaled(*given: object) -> tuple[Any, ...]:
     """Return a resizing's operands; 0 stands for no scale."""
     return tuple(0.0 if value is None else value for value in given)
 

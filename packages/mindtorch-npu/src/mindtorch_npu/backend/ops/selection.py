@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,21 @@ _REDUCE, _COPY = Operator("ScatterReduce"), Operator("IndexCopy", outputs=("outR
 _ONE_HOT, _RENORM = Operator("OneHot"), Operator("EmbeddingRenorm", outputs=("selfRef",))
 
 
-def _kept(out: Any, self: Any) -> None:
+def _kept(out: DeviceArray, self: DeviceArray) -> None:
     if out is not self:
         on.copied(out, self)
 
 
-def _scatter_reduce(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> None:
+def _scatter_reduce(
+    out: DeviceArray, self: DeviceArray, dim: int, index: DeviceArray, src: DeviceArray, reduce: str, include_self: bool
+) -> None:
     if not index.size:
         _kept(out, self)
         return
     _REDUCE((out,), (self, dim, index, src, REDUCE[reduce], include_self))
 
 
-def _over(x: Any, index: Any, dim: int, source: Any) -> DeviceArray:
+def _over(x: DeviceArray, index: DeviceArray, dim: int, source: DeviceArray) -> DeviceArray:
     """Return the index of rows as an index of every element of `source`."""
     if not x.ndim:
         return on.reshaped(index, source.shape)
@@ -37,34 +40,50 @@ def _over(x: Any, index: Any, dim: int, source: Any) -> DeviceArray:
     return on.expanded(on.reshaped(index, shape), source.shape)
 
 
-def _index_reduce(out: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> None:
+def _index_reduce(
+    out: DeviceArray,
+    self: DeviceArray,
+    dim: int,
+    index: DeviceArray,
+    source: DeviceArray,
+    reduce: str,
+    include_self: bool,
+) -> None:
     if not index.size:
         _kept(out, self)
         return
     _REDUCE((out,), (self, dim, _over(self, index, dim, source), source, REDUCE[reduce], include_self))
 
 
-def _index_copy(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) -> None:
+def _index_copy(
+    out: DeviceArray, self: DeviceArray, dim: int, index: DeviceArray, source: DeviceArray, alpha: object
+) -> None:
     if index.size and out.size:
         _COPY((out,), (self, dim, index, source))
     else:
         _kept(out, self)
 
 
-def _put(out: Any, self: Any, index: Any, source: Any, accumulate: bool) -> None:
+def _put(out: DeviceArray, self: DeviceArray, index: DeviceArray, source: DeviceArray, accumulate: bool) -> None:
     _kept(out, self)
     if index.size:
         launch("aclnnInplacePut", [out, index, source, accumulate])
 
 
-def _masked_scatter(out: Any, self: Any, mask: Any, source: Any) -> None:
+def _masked_scatter(out: DeviceArray, self: DeviceArray, mask: DeviceArray, source: DeviceArray) -> None:
     _kept(out, self)
     if source.size and out.size:
         launch("aclnnInplaceMaskedScatter", [out, mask, source])
 
 
 def _search(
-    out: Any, sequence: Any, values: Any, side: Any, narrow: Any = False, right: Any = False, sorter: Any = None
+    out: DeviceArray,
+    sequence: Any,
+    values: Any,
+    side: object,
+    narrow: object = False,
+    right: Any = False,
+    sorter: object = None,
 ) -> None:
     if not isinstance(values, DeviceArray):
         values = on.filled(sequence, values, ())
@@ -89,15 +108,17 @@ def _isin(out: Any, elements: Any, test: Any, assume_unique: bool, invert: bool)
     on.copied(out, on.each("LogicalNot", found) if invert else found)
 
 
-def _distinct(self: Any, ordered: bool, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
+def _distinct(self: DeviceArray, ordered: bool, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     return _unique("aclnnUnique2", self, inverse, counts, (ordered, inverse, counts))
 
 
-def _runs(self: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
+def _runs(self: DeviceArray, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     return _unique("aclnnUniqueConsecutive", self, inverse, counts, (inverse, counts, 1000))
 
 
-def _unique(name: str, self: Any, inverse: bool, counts: bool, options: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+def _unique(
+    name: str, self: DeviceArray, inverse: bool, counts: bool, options: tuple[Any, ...]
+) -> tuple[Any, Any, Any]:
     room = new_array((self.size,), self.dtype, self.device)
     back, numbers = (new_array(shape, on.INT64, self.device) for shape in (self.shape, (self.size,)))
     none = new_array((0,), on.INT64, self.device)
@@ -107,7 +128,7 @@ def _unique(name: str, self: Any, inverse: bool, counts: bool, options: tuple[An
     return on.cut(room, 0, 0, found), back if inverse else none, on.cut(numbers, 0, 0, found) if counts else none
 
 
-def _bincount(self: Any, weights: Any, minlength: int) -> DeviceArray:
+def _bincount(self: DeviceArray, weights: Any, minlength: int) -> DeviceArray:
     count = minlength
     if self.size:
         count = max(minlength, int(on.apply("Max", (), self.dtype, self).item()) + 1)
@@ -118,7 +139,7 @@ def _bincount(self: Any, weights: Any, minlength: int) -> DeviceArray:
     return made
 
 
-def _one_hot(self: Any, classes: int) -> DeviceArray:
+def _one_hot(self: DeviceArray, classes: int) -> DeviceArray:
     if classes < 0:
         classes = int(on.apply("Max", (), self.dtype, self).item()) + 1
     if not self.ndim:
@@ -130,7 +151,7 @@ def _one_hot(self: Any, classes: int) -> DeviceArray:
     return made
 
 
-def _count_nonzero(out: Any, self: Any, dims: Any = None) -> None:
+def _count_nonzero(out: DeviceArray, self: DeviceArray, dims: Sequence[int] | None = None) -> None:
     kept = on.compare("Ne", self, 0)
     axes = list(range(self.ndim)) if not dims else list(dims)
     if self.size:
@@ -145,25 +166,25 @@ def _tiled(lead: int, blocks: int, factor: int, spatial: tuple[int, int]) -> tup
     return (lead, blocks, factor, factor, height, width), (lead, blocks, height, factor, width, factor)
 
 
-def _pixel_shuffle(out: Any, self: Any, factor: int) -> None:
+def _pixel_shuffle(out: DeviceArray, self: DeviceArray, factor: int) -> None:
     lead = math.prod(self.shape[:-3])
     shape, _ = _tiled(lead, self.shape[-3] // factor**2, factor, self.shape[-2:])
     on.copied(out, on.reshaped(on.permuted(on.reshaped(self, shape), (0, 1, 4, 2, 5, 3)), out.shape))
 
 
-def _pixel_unshuffle(out: Any, self: Any, factor: int) -> None:
+def _pixel_unshuffle(out: DeviceArray, self: DeviceArray, factor: int) -> None:
     lead = math.prod(self.shape[:-3])
     _, shape = _tiled(lead, self.shape[-3], factor, out.shape[-2:])
     on.copied(out, on.reshaped(on.permuted(on.reshaped(self, shape), (0, 1, 3, 5, 2, 4)), out.shape))
 
 
-def _channel_shuffle(out: Any, self: Any, groups: int) -> None:
+def _channel_shuffle(out: DeviceArray, self: DeviceArray, groups: int) -> None:
     batch, channels = self.shape[:2]
     parts = on.reshaped(self, (batch, groups, channels // groups, math.prod(self.shape[2:])))
     on.copied(out, on.reshaped(on.permuted(parts, (0, 2, 1, 3)), out.shape))
 
 
-def _block_diag(out: Any, tensors: Any) -> None:
+def _block_diag(out: DeviceArray, tensors: Any) -> None:
     if out.size:
         launch("aclnnInplaceZero", [out])
     row = column = 0
@@ -176,7 +197,7 @@ def _block_diag(out: Any, tensors: Any) -> None:
 
 
 def _triangle(name: str) -> Any:
-    def run(out: Any, rows: int, columns: int, offset: int) -> None:
+    def run(out: DeviceArray, rows: int, columns: int, offset: int) -> None:
         if not out.size:
             return
         whole = on.filled(out, 1, (rows, columns), np.int32)
@@ -189,7 +210,13 @@ def _triangle(name: str) -> Any:
 
 
 def _as_strided_backward(
-    out: Any, grad: Any, input_sizes: Any, input_strides: Any, size: Any, stride: Any, storage_offset: int
+    out: DeviceArray,
+    grad: DeviceArray,
+    input_sizes: Sequence[int],
+    input_strides: object,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int,
 ) -> None:
     """Add gradients up in an image of the storage; elements of the input that share one get its share."""
 
@@ -244,7 +271,7 @@ written(
 written(("count_nonzero", "count_nonzero.dim_IntList"), "ReduceSum", _count_nonzero)
 
 
-def _unfold_backward(out: Any, grad: Any, sizes: Any, dim: int, size: int, step: int) -> None:
+def _unfold_backward(out: DeviceArray, grad: DeviceArray, sizes: object, dim: int, size: int, step: int) -> None:
     """The operator has no complex numbers: their parts are added up one by one."""
     if out.dtype.kind == "c":
         for imaginary in (False, True):

@@ -71,7 +71,7 @@ class Kernel:
                 write(target, made)
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return wide(value)
     if isinstance(value, list) and value and isinstance(value[0], np.ndarray):

@@ -10,7 +10,7 @@ from typing import Any
 def special(name: str) -> Callable[..., Any]:
     """Return the function of this name."""
 
-    def call(*arrays: Any) -> Any:
+    def call(*arrays: object) -> Any:
         return getattr(importlib.import_module("scipy.special"), name)(*arrays)
 
     return call

@@ -8,23 +8,24 @@ import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
 from mindtorch_npu.simulator.kernels._special import special
+from mindtorch_npu.simulator.typing import Array
 
 _erf, _expit = special("erf"), special("expit")
 _ROOT, _SLOPE = np.sqrt(2.0), np.sqrt(2.0 / np.pi)
 
 
-def _like(x: Any, value: float) -> Any:
+def _like(x: Array, value: float) -> Any:
     return x.dtype.type(value)
 
 
-def _gelu(x: Any, approximate: int) -> Any:
+def _gelu(x: Array, approximate: int) -> Any:
     half = _like(x, 0.5)
     if approximate:
         return half * x * (1 + np.tanh(_like(x, _SLOPE) * (x + _like(x, 0.044715) * x * x * x)))
     return half * x * (1 + _erf(x / _like(x, _ROOT)))
 
 
-def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:
+def _gelu_backward(grad: Array, x: Array, approximate: str) -> Any:
     half = _like(x, 0.5)
     if approximate == "tanh":
         inner = _like(x, _SLOPE) * (x + _like(x, 0.044715) * x * x * x)
@@ -34,52 +35,52 @@ def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:
     return grad * (half * (1 + _erf(x / _like(x, _ROOT))) + x * np.exp(-half * x * x) / _like(x, np.sqrt(2 * np.pi)))
 
 
-def _softmax(x: Any, dim: int) -> Any:
+def _softmax(x: Array, dim: int) -> Any:
     if x.ndim == 0:
         return np.ones((), x.dtype)
     raised = np.exp(x - x.max(dim, keepdims=True))
     return raised / raised.sum(dim, keepdims=True)
 
 
-def _log_softmax(x: Any, dim: int) -> Any:
+def _log_softmax(x: Array, dim: int) -> Any:
     if x.ndim == 0:
         return np.zeros((), x.dtype)
     centred = x - x.max(dim, keepdims=True)
     return centred - np.log(np.exp(centred).sum(dim, keepdims=True))
 
 
-def _axis(x: Any, dim: int) -> int | None:
+def _axis(x: Array, dim: int) -> int | None:
     return dim if x.ndim else None
 
 
-def _elu_backward(grad: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any) -> Any:
+def _elu_backward(grad: Array, alpha: float, scale: float, input_scale: float, is_result: bool, x: Array) -> Any:
     negative = (x + alpha * scale) * input_scale if is_result else input_scale * alpha * scale * np.exp(x * input_scale)
     return grad * np.where(x <= 0, negative, scale)
 
 
-def _softplus(x: Any, beta: float, threshold: float) -> Any:
+def _softplus(x: Array, beta: float, threshold: float) -> Any:
     return np.where(x * beta > threshold, x, np.log1p(np.exp(np.minimum(x * beta, threshold))) / beta)
 
 
-def _softplus_backward(grad: Any, x: Any, beta: float, threshold: float) -> Any:
+def _softplus_backward(grad: Array, x: Array, beta: float, threshold: float) -> Any:
     return np.where(x * beta > threshold, grad, grad * _expit(x * beta))
 
 
-def _shrunk(x: Any, lambd: float) -> Any:
+def _shrunk(x: Array, lambd: float) -> Any:
     return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
 
 
-def _halves(x: Any, dim: int) -> Any:
+def _halves(x: Array, dim: int) -> Any:
     return np.split(x, 2, dim)
 
 
-def _glu_backward(grad: Any, x: Any, dim: int) -> Any:
+def _glu_backward(grad: Array, x: Array, dim: int) -> Any:
     one, other = _halves(x, dim)
     gate = _expit(other)
     return np.concatenate([grad * gate, grad * one * gate * (1 - gate)], dim)
 
 
-def _mish_backward(grad: Any, x: Any) -> Any:
+def _mish_backward(grad: Array, x: Array) -> Any:
     bent, gate = np.tanh(np.logaddexp(0, x)), _expit(x)
     return grad * (bent + x * (1 - bent * bent) * gate)
 
@@ -129,11 +130,11 @@ kernel(
 )
 
 
-def _prelu_weight(x: Any, weight: Any) -> Any:
+def _prelu_weight(x: Array, weight: Array) -> Any:
     return weight if weight.ndim == x.ndim else weight.reshape([-1 if axis == 1 else 1 for axis in range(x.ndim)])
 
 
-def _prelu_backward(grad: Any, x: Any, weight: Any) -> tuple[Any, Any]:
+def _prelu_backward(grad: Array, x: Array, weight: Array) -> tuple[Any, Any]:
     factor = np.broadcast_to(_prelu_weight(x, weight), x.shape)
     return np.where(x > 0, grad, grad * factor), np.where(x > 0, 0, grad * x)
 

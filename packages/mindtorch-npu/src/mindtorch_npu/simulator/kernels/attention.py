@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 LAYOUT = "BNSD"
 
 
-def _grouped(query: Any, key: Any) -> tuple[Any, int]:
+def _grouped(query: Array, key: Array) -> tuple[Any, int]:
     """Return the heads of keys repeated for the groups of queries, and how many queries share one."""
     share = query.shape[1] // key.shape[1]
     return (np.repeat(key, share, 1) if share > 1 else key), share
 
 
-def _scores(query: Any, key: Any, shift: Any, hidden: Any, scale: float) -> Any:
+def _scores(query: Array, key: Array, shift: object, hidden: Array | None, scale: float) -> Any:
     scores = query @ key.swapaxes(-1, -2)
     scores = (scores if shift is None else scores + shift) * query.dtype.type(scale)
     return scores if hidden is None else np.where(hidden.astype(bool), -np.inf, scores)
 
 
-def _checked(layout: str, keep: float, drop: Any, padding: Any, prefix: Any, sparse: int) -> None:
+def _checked(
+    layout: str, keep: float, drop: object, padding: Sequence[int] | None, prefix: object, sparse: int
+) -> None:
     if layout != LAYOUT or drop is not None or keep != 1.0 or padding is not None or prefix is not None or sparse:
         raise ValueError("FlashAttentionScore: only BNSD without dropout, padding mask, prefix or sparse mode")
 
 
 def _forward(
-    query: Any, key: Any, value: Any, shift: Any, drop: Any, padding: Any, hidden: Any, prefix: Any, scale: float,
-    keep: float, before: int, after: int, heads: int, layout: str, precise: int, sparse: int,
-) -> Any:  # fmt: skip
+    query: Array,
+    key: Array,
+    value: Array,
+    shift: object,
+    drop: object,
+    padding: Sequence[int],
+    hidden: Array | None,
+    prefix: object,
+    scale: float,
+    keep: float,
+    before: int,
+    after: int,
+    heads: int,
+    layout: str,
+    precise: int,
+    sparse: int,
+) -> Any:
     _checked(layout, keep, drop, padding, prefix, sparse)
     if heads != query.shape[1]:
         raise ValueError(f"FlashAttentionScore: headNum is {heads}, the query has {query.shape[1]} heads")
@@ -48,10 +66,28 @@ def _forward(
 
 
 def _backward(
-    query: Any, key: Any, value: Any, grad: Any, shift: Any, drop: Any, padding: Any, hidden: Any, largest: Any,
-    sums: Any, softmax: Any, out: Any, prefix: Any, scale: float, keep: float, before: int, after: int, heads: int,
-    layout: str, precise: int, sparse: int,
-) -> Any:  # fmt: skip
+    query: Array,
+    key: Array,
+    value: Array,
+    grad: Array,
+    shift: object,
+    drop: object,
+    padding: Sequence[int],
+    hidden: Array | None,
+    largest: Array,
+    sums: Array,
+    softmax: object,
+    out: Array,
+    prefix: object,
+    scale: float,
+    keep: float,
+    before: int,
+    after: int,
+    heads: int,
+    layout: str,
+    precise: int,
+    sparse: int,
+) -> Any:
     _checked(layout, keep, drop, padding, prefix, sparse)
     keys, share = _grouped(query, key)
     values, _ = _grouped(query, value)

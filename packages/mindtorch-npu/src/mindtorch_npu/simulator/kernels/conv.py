@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
 from mindtorch_npu.simulator.kernels.windows import each, extents, inner, places, surrounded
+from mindtorch_npu.simulator.typing import Array
 
 
 def _split(x: Any, groups: int, axis: int) -> Any:
@@ -15,12 +17,22 @@ def _split(x: Any, groups: int, axis: int) -> Any:
     return x.reshape(shape)
 
 
-def _geometry(x: Any, stride: Any, padding: Any, dilation: Any) -> tuple[list[int], list[int], list[int]]:
+def _geometry(
+    x: Any, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
     dims = x.ndim - 2
     return each(stride, dims), each(padding, dims), each(dilation, dims)
 
 
-def _forward(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, counts: Any = None) -> Any:
+def _forward(
+    x: Any,
+    weight: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    counts: Any = None,
+) -> Any:
     step, pad, gap = _geometry(x, stride, padding, dilation)
     size = weight.shape[2:]
     counts = counts or extents(x.shape[2:], size, step, pad, gap)
@@ -32,7 +44,15 @@ def _forward(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, grou
     return out.reshape(x.shape[0], weight.shape[0], *counts)
 
 
-def _to_input(grad: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _to_input(
+    grad: Array,
+    weight: Array,
+    shape: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> Any:
     """Return the gradient for an input of spatial `shape`."""
     step, pad, gap = _geometry(grad, stride, padding, dilation)
     size, counts = weight.shape[2:], grad.shape[2:]
@@ -44,7 +64,15 @@ def _to_input(grad: Any, weight: Any, shape: Any, stride: Any, padding: Any, dil
     return inner(wide, pad, shape).reshape(grad.shape[0], groups * parts.shape[2], *shape)
 
 
-def _to_weight(grad: Any, x: Any, shape: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _to_weight(
+    grad: Array,
+    x: Array,
+    shape: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> Any:
     """Return the gradient for a weight of `shape`."""
     step, pad, gap = _geometry(x, stride, padding, dilation)
     size, counts = shape[2:], grad.shape[2:]
@@ -58,14 +86,22 @@ def _to_weight(grad: Any, x: Any, shape: Any, stride: Any, padding: Any, dilatio
     return made.reshape(shape)
 
 
-def _bias(out: Any, bias: Any) -> Any:
+def _bias(out: Array, bias: Array | None) -> Any:
     return out if bias is None else out + bias.reshape(-1, *[1] * (out.ndim - 2))
 
 
 def _convolution(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, extra: Any,
-    groups: int, cube: int,
-) -> Any:  # fmt: skip
+    x: Array,
+    weight: Array,
+    bias: Array,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    extra: object,
+    groups: int,
+    cube: int,
+) -> Any:
     if not transposed:
         return _bias(_forward(x, weight, stride, padding, dilation, groups), bias)
     step, pad, gap = _geometry(x, stride, padding, dilation)
@@ -78,9 +114,19 @@ def _convolution(
 
 
 def _backward(
-    grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    extra: Any, groups: int, mask: Any, cube: int,
-) -> Any:  # fmt: skip
+    grad: Array,
+    x: Array,
+    weight: Array,
+    bias_sizes: object,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    extra: object,
+    groups: int,
+    mask: Array,
+    cube: int,
+) -> Any:
     how = (stride, padding, dilation, groups)
     if transposed:
         to_input = _forward(grad, weight, *how, x.shape[2:]) if mask[0] else None
@@ -91,7 +137,9 @@ def _backward(
     return to_input, to_weight, grad.sum((0, *range(2, grad.ndim))) if mask[2] else None
 
 
-def _unfolded(x: Any, size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def _unfolded(
+    x: Array, size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
+) -> Any:
     size, step, pad, gap = (each(values, 2) for values in (size, stride, padding, dilation))
     single = x.ndim == 3
     x = x[None] if single else x
@@ -102,7 +150,9 @@ def _unfolded(x: Any, size: Any, dilation: Any, padding: Any, stride: Any) -> An
     return made[0] if single else made
 
 
-def _folded(columns: Any, shape: Any, size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def _folded(
+    columns: Any, shape: Any, size: Any, dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
+) -> Any:
     size, step, pad, gap = (each(values, 2) for values in (size, stride, padding, dilation))
     single = columns.ndim == 2
     columns = columns[None] if single else columns

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
-def _along(x: Any, dim: int, index: Any, source: Any, reduce: int) -> Any:
+def _along(x: Any, dim: int, index: Any, source: Array | float, reduce: int) -> Any:
     shape, made = x.shape, x.copy()
     if not index.size:
         return made
@@ -28,7 +30,7 @@ def _along(x: Any, dim: int, index: Any, source: Any, reduce: int) -> Any:
     return made.reshape(shape)
 
 
-def _gather(x: Any, dim: int, index: Any) -> Any:
+def _gather(x: Array, dim: int, index: Array) -> Any:
     if x.ndim == 0:
         return np.broadcast_to(x, index.shape)
     if index.size and (index.min() < 0 or index.max() >= x.shape[dim]):
@@ -38,7 +40,7 @@ def _gather(x: Any, dim: int, index: Any) -> Any:
     return x[tuple(places)]
 
 
-def _places(indices: Any, x: Any) -> tuple[Any, ...]:
+def _places(indices: Sequence[Array], x: Array) -> tuple[Any, ...]:
     # A dimension without index is marked by a tensor without elements.
     chosen: list[Any] = []
     for index in indices:
@@ -49,7 +51,7 @@ def _places(indices: Any, x: Any) -> tuple[Any, ...]:
     return tuple(chosen)
 
 
-def _put(x: Any, indices: Any, values: Any, accumulate: bool, unsafe: bool) -> Any:
+def _put(x: Array, indices: Sequence[Array], values: Array, accumulate: bool, unsafe: bool) -> Any:
     made = x.copy()
     places = _places(indices, x)
     if accumulate:
@@ -59,13 +61,13 @@ def _put(x: Any, indices: Any, values: Any, accumulate: bool, unsafe: bool) -> A
     return made
 
 
-def _embedding(weight: Any, indices: Any) -> Any:
+def _embedding(weight: Array, indices: Array) -> Any:
     if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
         raise IndexError("Embedding: an index is out of range")
     return weight[indices]
 
 
-def _embedding_backward(grad: Any, indices: Any, rows: int, padding: int, by_frequency: bool) -> Any:
+def _embedding_backward(grad: Array, indices: Array, rows: int, padding: int, by_frequency: bool) -> Any:
     made = np.zeros((rows, grad.shape[-1]), grad.dtype)
     flat, each = indices.reshape(-1), grad.reshape(-1, grad.shape[-1])
     if by_frequency:
@@ -76,13 +78,13 @@ def _embedding_backward(grad: Any, indices: Any, rows: int, padding: int, by_fre
     return made
 
 
-def _fill_rows(x: Any, dim: int, index: Any, value: Any) -> Any:
+def _fill_rows(x: Array, dim: int, index: Array, value: float) -> Any:
     made = np.atleast_1d(x.copy())
     made[(slice(None),) * (dim % made.ndim) + (index.reshape(-1),)] = value
     return made.reshape(x.shape)
 
 
-def _add_rows(x: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
+def _add_rows(x: Array, dim: int, index: Any, source: Array, alpha: int) -> Any:
     made = np.atleast_1d(x.copy())
     rows = (source * alpha).reshape(-1) if made.ndim == 1 else source * alpha
     np.add.at(made, (slice(None),) * (dim % made.ndim) + (index.reshape(-1),), rows)

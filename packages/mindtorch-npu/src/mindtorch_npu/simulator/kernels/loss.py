@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def _reduced(values: Any, reduction: int) -> Any:
+def _reduced(values: Array, reduction: int) -> Any:
     return values if reduction == NONE else values.mean() if reduction == MEAN else values.sum()
 
 
-def _share(grad: Any, x: Any, reduction: int) -> Any:
+def _share(grad: Array, x: Array, reduction: int) -> Any:
     return grad / x.size if reduction == MEAN else grad
 
 
@@ -34,7 +35,7 @@ def _nll(x: Any, target: Any, weight: Any, reduction: int, ignored: int) -> Any:
     return losses.sum() / total if reduction == MEAN else losses.sum(), total
 
 
-def _nll_backward(grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignored: int, total: Any) -> Any:
+def _nll_backward(grad: Any, x: Array, target: Array, weight: Any, reduction: int, ignored: int, total: Any) -> Any:
     single = x.ndim == 1
     rows, wanted = (x[None], target.reshape(1)) if single else (x, target)
     made = np.zeros(rows.shape, x.dtype)
@@ -46,22 +47,22 @@ def _nll_backward(grad: Any, x: Any, target: Any, weight: Any, reduction: int, i
     return made[0] if single else made
 
 
-def _smooth(x: Any, target: Any, reduction: int, beta: float) -> Any:
+def _smooth(x: Array, target: Array, reduction: int, beta: float) -> Any:
     size = np.abs(x - target)
     return _reduced(np.where(size < beta, 0.5 * size * size / (beta or 1), size - 0.5 * beta), reduction)
 
 
-def _cross(x: Any, target: Any, weight: Any, reduction: int) -> Any:
+def _cross(x: Array, target: Array, weight: Array | None, reduction: int) -> Any:
     losses = -(target * np.maximum(np.log(x), -100) + (1 - target) * np.maximum(np.log1p(-x), -100))
     return _reduced(losses if weight is None else losses * weight, reduction)
 
 
-def _cross_backward(grad: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
+def _cross_backward(grad: Array, x: Array, target: Array, weight: Array | None, reduction: int) -> Any:
     made = _share(grad, x, reduction) * (x - target) / np.maximum((1 - x) * x, 1e-12)
     return made if weight is None else made * weight
 
 
-def _divergence(x: Any, target: Any, reduction: int, log_target: bool) -> Any:
+def _divergence(x: Array | None, target: Any, reduction: int, log_target: bool) -> Any:
     if log_target:
         return _reduced(np.exp(target) * (target - x), reduction)
     return _reduced(np.where(target > 0, target * (np.log(np.where(target > 0, target, 1)) - x), 0), reduction)
@@ -75,13 +76,13 @@ kernel("L1Loss", lambda x, target, reduction: _reduced(np.abs(x - target), reduc
 kernel("SmoothL1Loss", _smooth, workspace=True)
 
 
-def _smooth_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
+def _smooth_backward(grad: Array, x: Array, target: Array, reduction: int, beta: float) -> Any:
     difference = x - target
     slope = np.where(np.abs(difference) < beta, difference / (beta or 1), np.sign(difference))
     return _share(grad, x, reduction) * slope
 
 
-def _cross_logits(x: Any, target: Any, weight: Any, positive: Any, reduction: int) -> Any:
+def _cross_logits(x: Any, target: Any, weight: Array | None, positive: Any, reduction: int) -> Any:
     scale = 1 if positive is None else 1 + (positive - 1) * target
     losses = (1 - target) * x + scale * (np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0))
     return _reduced(losses if weight is None else losses * weight, reduction)
@@ -94,14 +95,14 @@ kernel("BinaryCrossEntropyBackward", _cross_backward)
 kernel("KlDiv", _divergence, workspace=True)
 
 
-def _plane(x: Any, target: Any, weight: Any, reduction: int, ignored: int) -> Any:
+def _plane(x: Array, target: Any, weight: Array | None, reduction: int, ignored: int) -> Any:
     """The loss of pictures: every pixel is a row."""
     rows = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
     value, total = _nll(rows, target.reshape(-1), weight, reduction, ignored)
     return (value.reshape(target.shape) if reduction == NONE else value), total
 
 
-def _plane_backward(grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignored: int, total: Any) -> Any:
+def _plane_backward(grad: Any, x: Array, target: Any, weight: Any, reduction: int, ignored: int, total: Any) -> Any:
     rows = np.moveaxis(x, 1, -1)
     flat = rows.reshape(-1, x.shape[1])
     made = _nll_backward(

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
-def _plus(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def _plus(x: Array, product: Array, beta: float, alpha: int) -> Any:
     product = product if alpha == 1 else product * product.dtype.type(alpha)
     return product if beta == 0 else (x if beta == 1 else x * product.dtype.type(beta)) + product
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
-def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def _layer_norm(x: Array, shape: Sequence[int], weight: Array | None, bias: Array | None, eps: float) -> Any:
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     mean = x.mean(axes, keepdims=True)
     rstd = 1 / np.sqrt(((x - mean) ** 2).mean(axes, keepdims=True) + x.dtype.type(eps))
@@ -19,7 +21,14 @@ def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
 
 
 def _layer_norm_backward(
-    grad: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any, mask: Any
+    grad: Array,
+    x: Array,
+    shape: Sequence[int],
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mask: Array,
 ) -> tuple[Any, Any, Any]:
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     rest = tuple(range(x.ndim - len(shape)))
@@ -35,7 +44,14 @@ def _channels(x: Any, value: Any) -> Any:
 
 
 def _batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Array | None,
+    var: Array,
+    training: bool,
+    momentum: float,
+    eps: float,
 ) -> Any:
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     running: tuple[Any, Any] = (None, None)
@@ -56,7 +72,16 @@ def _batch_norm(
 
 
 def _batch_norm_backward(
-    grad: Any, x: Any, weight: Any, mean: Any, var: Any, saved: Any, rstd: Any, training: bool, eps: float, mask: Any
+    grad: Array,
+    x: Array,
+    weight: Array | None,
+    mean: Array,
+    var: Array,
+    saved: object,
+    rstd: Array,
+    training: bool,
+    eps: float,
+    mask: Array,
 ) -> Any:
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     if not training:
@@ -72,7 +97,9 @@ def _batch_norm_backward(
     return tuple(value if wanted else None for value, wanted in zip((to_input, to_weight, to_bias), mask, strict=True))
 
 
-def _group_norm(x: Any, weight: Any, bias: Any, n: int, c: int, inner: int, groups: int, eps: float) -> Any:
+def _group_norm(
+    x: Array, weight: Array | None, bias: Array | None, n: int, c: int, inner: int, groups: int, eps: float
+) -> Any:
     parts = x.reshape(n, groups, -1)
     mean = parts.mean(2)
     rstd = 1 / np.sqrt(parts.var(2) + eps)
@@ -82,7 +109,16 @@ def _group_norm(x: Any, weight: Any, bias: Any, n: int, c: int, inner: int, grou
 
 
 def _group_norm_backward(
-    grad: Any, x: Any, mean: Any, rstd: Any, weight: Any, n: int, c: int, inner: int, groups: int, mask: Any
+    grad: Array,
+    x: Array,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    n: int,
+    c: int,
+    inner: int,
+    groups: int,
+    mask: Array,
 ) -> Any:
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     parts = x.reshape(n, groups, -1)

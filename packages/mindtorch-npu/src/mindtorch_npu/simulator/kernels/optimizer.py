@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
 def _adamw(
-    var: Any, m: Any, v: Any, largest: Any, grad: Any, step: Any, lr: float, beta1: float, beta2: float, decay: float,
+    var: Array, m: Array, v: Any, largest: Any, grad: Any, step: Array, lr: float, beta1: float, beta2: float, decay: float,
     eps: float, amsgrad: bool, maximize: bool,
 ) -> Any:  # fmt: skip
     grad = -grad if maximize else grad

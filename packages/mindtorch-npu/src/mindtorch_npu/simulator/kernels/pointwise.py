@@ -9,13 +9,14 @@ import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
 from mindtorch_npu.simulator.kernels._special import special
+from mindtorch_npu.simulator.typing import Array
 
 
 def _real(x: Any) -> Any:
     return x if getattr(x, "dtype", None) is not None and x.dtype.kind in "fc" else np.asarray(x, np.float32)
 
 
-def _divide(x: Any, y: Any, mode: int) -> Any:
+def _divide(x: Array, y: Array | int, mode: int) -> Any:
     if mode == 0:
         return np.true_divide(_real(x), y)
     whole = np.result_type(x, y).kind in "iu"
@@ -27,14 +28,14 @@ def _divide(x: Any, y: Any, mode: int) -> Any:
     )
 
 
-def _lerp(x: Any, end: Any, weight: Any) -> Any:
+def _lerp(x: Array, end: Array, weight: Array | float) -> Any:
     kind = np.result_type(x, end).type
     low = np.less(np.abs(weight), 0.5)
     weight = np.asarray(weight, kind)
     return np.where(low, x + weight * (end - x), end - (end - x) * (kind(1) - weight))
 
 
-def _pow(x: Any, y: Any) -> Any:
+def _pow(x: Array | int, y: Array | float) -> Any:
     if not isinstance(y, np.ndarray) and y == 2:
         return x * x
     if not isinstance(y, np.ndarray) and y == 0.5:
@@ -47,22 +48,22 @@ def _pow(x: Any, y: Any) -> Any:
     return np.power(x, y)
 
 
-def _clamp(x: Any, low: Any, high: Any) -> Any:
+def _clamp(x: Array, low: Array | int | None, high: Array | float | None) -> Any:
     x = x if low is None else np.maximum(x, np.asarray(low).astype(x.dtype) if not isinstance(low, np.ndarray) else low)
     if high is None:
         return x
     return np.minimum(x, np.asarray(high).astype(x.dtype) if not isinstance(high, np.ndarray) else high)
 
 
-def _floor_mod(x: Any, y: Any) -> Any:
+def _floor_mod(x: Array, y: float) -> Any:
     return np.remainder(x, y)
 
 
-def _close(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Any:
     return np.isclose(x, y, rtol, atol, equal_nan)
 
 
-def _round(x: Any, decimals: int) -> Any:
+def _round(x: Array, decimals: int) -> Any:
     scale = 10.0 ** abs(decimals)
     return np.rint(x * x.dtype.type(scale)) / x.dtype.type(scale) if decimals >= 0 else np.rint(x / scale) * scale
 
@@ -79,7 +80,7 @@ for _name, _fn in _UNARY.items():
     kernel(_name, (lambda fn: lambda x: fn(x if _name_keeps(fn) else _real(x)))(_fn))
 
 
-def _name_keeps(fn: Any) -> bool:
+def _name_keeps(fn: Callable[..., Any]) -> bool:
     """True for functions that integers stay integers in."""
     return fn in (np.abs, np.negative, np.square)
 
@@ -162,12 +163,12 @@ kernel("Complex", lambda re, im: re + 1j * im)
 kernel("Polar", lambda size, angle: size * (np.cos(angle) + 1j * np.sin(angle)))
 
 
-def _logit(x: Any, eps: float) -> Any:
+def _logit(x: Array, eps: float) -> Any:
     x = x if eps < 0 else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
     return np.log(x / (1 - x))
 
 
-def _logit_grad(x: Any, grad: Any, eps: float) -> Any:
+def _logit_grad(x: Array, grad: Array, eps: float) -> Any:
     low, high, outside = (0.0, 1.0, np.nan) if eps < 0 else (eps, 1 - eps, 0.0)
     return np.where((x < low) | (x > high), outside, grad / (x * (1 - x)))
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
 from mindtorch_npu.simulator.kernels.windows import each, extents, inner, places, surrounded
+from mindtorch_npu.simulator.typing import Array
 
 
-def _windows(dims: int, size: Any, stride: Any, padding: Any) -> tuple[list[int], list[int], list[int]]:
+def _windows(
+    dims: int, size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
     size = each(size, dims)
     return size, each(stride, dims) if stride else size, each(padding, dims)
 
@@ -30,7 +34,16 @@ def _divisors(shape: Any, counts: Any, size: Any, step: Any, pad: Any, include: 
 
 
 def _average(dims: int) -> Any:
-    def pool(x: Any, size: Any, stride: Any, padding: Any, ceil: bool, include: bool, divisor: int, *cube: int) -> Any:
+    def pool(
+        x: Array,
+        size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        ceil: bool,
+        include: bool,
+        divisor: int,
+        *cube: int,
+    ) -> Any:
         size, step, pad = _windows(dims, size, stride, padding)
         gap, shape = [1] * dims, x.shape[-dims:]
         counts = extents(shape, size, step, pad, gap, ceil)
@@ -43,7 +56,15 @@ def _average(dims: int) -> Any:
 
 def _average_backward(dims: int) -> Any:
     def spread(
-        grad: Any, x: Any, size: Any, stride: Any, padding: Any, ceil: bool, include: bool, divisor: int, *cube: int
+        grad: Array,
+        x: Array,
+        size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        ceil: bool,
+        include: bool,
+        divisor: int,
+        *cube: int,
     ) -> Any:
         size, step, pad = _windows(dims, size, stride, padding)
         gap, shape, counts = [1] * dims, x.shape[-dims:], grad.shape[-dims:]
@@ -57,7 +78,14 @@ def _average_backward(dims: int) -> Any:
 
 
 def _largest(dims: int) -> Any:
-    def pool(x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> tuple[Any, Any]:
+    def pool(
+        x: Array,
+        size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil: bool,
+    ) -> tuple[Any, Any]:
         size, step, pad = _windows(dims, size, stride, padding)
         gap, shape = each(dilation, dims), x.shape[-dims:]
         counts = extents(shape, size, step, pad, gap, ceil)
@@ -77,7 +105,7 @@ def _largest(dims: int) -> Any:
     return pool
 
 
-def _returned(grad: Any, shape: Any, where: Any, dims: int) -> Any:
+def _returned(grad: Any, shape: Sequence[int], where: Any, dims: int) -> Any:
     """Return gradients added up at the places their values came from."""
     planes, area = int(np.prod(shape[:-dims])), int(np.prod(shape[-dims:]))
     flat = np.zeros((planes, area), grad.dtype)
@@ -101,7 +129,7 @@ def _adaptive(x: Any, counts: Any, reduce: Any) -> Any:
     return made
 
 
-def _adaptive_mean(x: Any, counts: Any) -> Any:
+def _adaptive_mean(x: Array, counts: object) -> Any:
     return _adaptive(x, counts, lambda flat, window: flat.mean(-1))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
 def _stream(seed: int, offset: int) -> np.random.Generator:
@@ -20,7 +21,7 @@ def _chances(x: Any, prob: Any, seed: int, offset: int) -> Any:
     return _stream(seed, offset).random(x.shape) < prob
 
 
-def _normal(x: Any, mean: float, std: float, seed: int, offset: int) -> Any:
+def _normal(x: Array, mean: float, std: float, seed: int, offset: int) -> Any:
     return _stream(seed, offset).standard_normal(x.shape) * std + mean
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
-def _axes(x: Any, dims: Any) -> tuple[int, ...]:
+def _axes(x: Array, dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(range(x.ndim)) if not dims else tuple(dim % x.ndim if x.ndim else 0 for dim in dims)[: x.ndim or 0]
 
 
-def _over(fn: Any) -> Any:
+def _over(fn: Callable[..., Any]) -> Any:
     return lambda x, dims, keep, *rest: fn(x, axis=_axes(x, dims), keepdims=keep)
 
 
-def _at(fn: Any) -> Any:
-    def call(x: Any, dim: int, keep: bool) -> Any:
+def _at(fn: Callable[..., Any]) -> Any:
+    def call(x: Array, dim: int, keep: bool) -> Any:
         if x.ndim == 0:
             return x, np.zeros((), np.int64)
         places = fn(x, axis=dim)
@@ -28,18 +30,18 @@ def _at(fn: Any) -> Any:
     return call
 
 
-def _arg(fn: Any) -> Any:
+def _arg(fn: Callable[..., Any]) -> Any:
     return lambda x, dim, keep: fn(x, axis=dim, keepdims=keep) if x.ndim else np.zeros((), np.int64)
 
 
-def _variance(x: Any, dims: Any, correction: float, keep: bool) -> Any:
+def _variance(x: Array, dims: Sequence[int], correction: float, keep: bool) -> Any:
     axes = _axes(x, dims)
     count = int(np.prod([x.shape[axis] for axis in axes]))
     centred = x - x.mean(axes, keepdims=True)
     return (centred * centred).sum(axes, keepdims=keep) / max(0, count - correction)
 
 
-def _norm(x: Any, order: float, dims: Any, keep: bool, dtype: int = 0) -> Any:
+def _norm(x: Array, order: float, dims: Sequence[int], keep: bool, dtype: int = 0) -> Any:
     axes, size = _axes(x, dims), np.abs(x)
     if order == np.inf:
         return size.max(axes, keepdims=keep)
@@ -52,7 +54,7 @@ def _norm(x: Any, order: float, dims: Any, keep: bool, dtype: int = 0) -> Any:
     return (size**order).sum(axes, keepdims=keep) ** (1 / order)
 
 
-def _logsumexp(x: Any, dims: Any, keep: bool) -> Any:
+def _logsumexp(x: Array, dims: Sequence[int], keep: bool) -> Any:
     axes = _axes(x, dims)
     high = x.max(axes, keepdims=True)
     high = np.where(np.isfinite(high), high, 0)
@@ -60,7 +62,7 @@ def _logsumexp(x: Any, dims: Any, keep: bool) -> Any:
     return total if keep else total.squeeze(axes)
 
 
-def _sort(x: Any, stable: bool, dim: int, descending: bool) -> Any:
+def _sort(x: Array, stable: bool, dim: int, descending: bool) -> Any:
     if x.ndim == 0:
         return x, np.zeros((), np.int64)
     keys = np.flip(x, dim) if descending else x
@@ -70,7 +72,7 @@ def _sort(x: Any, stable: bool, dim: int, descending: bool) -> Any:
     return np.take_along_axis(x, order, dim), order
 
 
-def _topk(x: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
+def _topk(x: Array, k: int, dim: int, largest: bool, ordered: bool) -> Any:
     if not ordered:
         raise ValueError("Topk: sorted must be true")
     values, places = _sort(x, True, dim, largest)
@@ -91,11 +93,11 @@ def _running(fn: Any) -> Any:
     return call
 
 
-def _wide_sum(x: Any) -> Any:
+def _wide_sum(x: Array) -> Any:
     return np.int64 if x.dtype.kind in "iub" else None
 
 
-def _median(x: Any, dim: int, keep: bool) -> Any:
+def _median(x: Array, dim: int, keep: bool) -> Any:
     if x.ndim == 0:
         return x, np.zeros((), np.int64)
     order = np.argsort(x, dim, kind="stable")

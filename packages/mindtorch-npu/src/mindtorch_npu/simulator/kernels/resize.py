@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 # -- padding --------------------------------------------------------------------------------------------------------
 
@@ -21,7 +22,7 @@ def _sources(mode: str, extent: int, left: int, right: int) -> Any:
 
 
 def _padded(mode: str) -> Any:
-    def pad(x: Any, padding: Any) -> Any:
+    def pad(x: Array, padding: Sequence[int]) -> Any:
         for place in range(len(padding) // 2):
             axis = x.ndim - 1 - place
             x = np.take(x, _sources(mode, x.shape[axis], padding[2 * place], padding[2 * place + 1]), axis)
@@ -31,7 +32,7 @@ def _padded(mode: str) -> Any:
 
 
 def _cut(mode: str) -> Any:
-    def pad(grad: Any, x: Any, padding: Any) -> Any:
+    def pad(grad: Array, x: Array, padding: Sequence[int]) -> Any:
         for place in range(len(padding) // 2):
             axis = x.ndim - 1 - place
             sources = _sources(mode, x.shape[axis], padding[2 * place], padding[2 * place + 1])
@@ -94,10 +95,10 @@ def _cubic(extent: int, count: int, align: bool, scale: float) -> Any:
     first = np.floor(where).astype(np.int64)
     share = (where - first).astype(np.float64)
 
-    def near(x: Any) -> Any:
+    def near(x: Array) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
-    def far(x: Any) -> Any:
+    def far(x: Array) -> Any:
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
     taps = np.stack([far(share + 1), near(share), near(1 - share), far(2 - share)], 1)
@@ -121,11 +122,11 @@ def _smooth(reach: int, shape: Callable[[Any], Any]) -> Weights:
     return weights
 
 
-def _triangle(x: Any) -> Any:
+def _triangle(x: Array) -> Any:
     return np.maximum(0, 1 - np.abs(x))
 
 
-def _keys(x: Any) -> Any:
+def _keys(x: Array) -> Any:
     x, a = np.abs(x), -0.5
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a
     return np.where(x < 1, near, np.where(x < 2, far, 0))
@@ -144,10 +145,10 @@ def _make(dims: int, weights: Weights, align: bool, scaled: bool = True) -> tupl
         scales = scales if scaled and scales else [0.0] * dims
         return [weights(n, m, flag, s) for n, m, s in zip(inner, outer, scales, strict=True)]
 
-    def forward(x: Any, size: Any, *rest: Any) -> Any:
+    def forward(x: Array, size: Sequence[int], *rest: object) -> Any:
         return _resized(x, matrices(x.shape[-dims:], size, rest))
 
-    def backward(grad: Any, size: Any, shape: Any, *rest: Any) -> Any:
+    def backward(grad: Array, size: Sequence[int], shape: Sequence[int], *rest: object) -> Any:
         return _resized(grad, [m.T for m in matrices(shape[-dims:], size, rest)])
 
     return forward, backward

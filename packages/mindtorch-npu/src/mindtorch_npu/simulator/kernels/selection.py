@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 NONE, ADD, MUL, MAX, MIN, MEAN = range(6)
 _UFUNCS = {ADD: np.add, MUL: np.multiply, MAX: np.maximum, MIN: np.minimum, MEAN: np.add}
@@ -20,7 +22,7 @@ def _extremes(dtype: Any) -> tuple[Any, Any]:
     return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
-def _reduced(x: Any, dim: int, index: Any, source: Any, reduce: int, keep: bool) -> Any:
+def _reduced(x: Array, dim: int, index: Any, source: Any, reduce: int, keep: bool) -> Any:
     made = x.copy()
     if x.ndim == 0:
         made, index, source = made.reshape(1), index.reshape(1), source.reshape(1)
@@ -43,14 +45,14 @@ def _reduced(x: Any, dim: int, index: Any, source: Any, reduce: int, keep: bool)
     return made.reshape(x.shape)
 
 
-def _rows(x: Any, dim: int, index: Any, source: Any) -> Any:
+def _rows(x: Array, dim: int, index: Any, source: Any) -> Any:
     made = x.copy().reshape(x.shape or (1,))
     source = source.reshape(-1) if made.ndim == 1 else source
     made[(*[slice(None)] * (dim % made.ndim), index.reshape(-1))] = source
     return made.reshape(x.shape)
 
 
-def _put(x: Any, index: Any, source: Any, accumulate: bool) -> Any:
+def _put(x: Array, index: Array, source: Array, accumulate: bool) -> Any:
     flat = x.reshape(-1).copy()
     if accumulate:
         np.add.at(flat, index.reshape(-1), source.reshape(-1))
@@ -59,7 +61,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool) -> Any:
     return flat.reshape(x.shape)
 
 
-def _masked(x: Any, mask: Any, source: Any) -> Any:
+def _masked(x: Array, mask: Array, source: Array) -> Any:
     made, where = x.copy(), np.broadcast_to(mask, x.shape)
     made[where] = source.reshape(-1)[: int(where.sum())]
     return made
@@ -70,19 +72,19 @@ def _along(rows: Any, places: Any, dim: int, keep: bool) -> tuple[Any, Any]:
     return (values, places) if keep else (values.squeeze(dim), places.squeeze(dim))
 
 
-def _kth(x: Any, k: int, dim: int, keep: bool) -> tuple[Any, Any]:
+def _kth(x: Array, k: int, dim: int, keep: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x, np.zeros((), np.int64)
     order = np.argsort(x, dim, kind="stable")
     return _along(x, np.take(order, [k - 1], dim), dim, keep)
 
 
-def _middle(x: Any) -> Any:
+def _middle(x: Array) -> Any:
     flat = np.sort(x[~np.isnan(x)]) if x.dtype.kind == "f" else np.sort(x, None)
     return flat[(flat.size - 1) // 2] if flat.size else np.asarray(np.nan, x.dtype)
 
 
-def _middle_along(x: Any, dim: int, keep: bool) -> tuple[Any, Any]:
+def _middle_along(x: Array, dim: int, keep: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x, np.zeros((), np.int64)
     order = np.argsort(x, dim, kind="stable")
@@ -103,12 +105,12 @@ def _search(sequence: Any, values: Any, narrow: bool, right: bool, sorter: Any) 
     return np.reshape(found, values.shape)
 
 
-def _distinct(x: Any, ordered: bool, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
+def _distinct(x: Array, ordered: bool, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     values, back, count = np.unique(x.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, back.reshape(x.shape), count
 
 
-def _runs(x: Any, inverse: bool, counts: bool, dim: int) -> tuple[Any, Any, Any]:
+def _runs(x: Array, inverse: bool, counts: bool, dim: int) -> tuple[Any, Any, Any]:
     flat = x.reshape(-1)
     starts = np.ones(flat.shape, bool)
     starts[1:] = flat[1:] != flat[:-1]
@@ -128,14 +130,14 @@ def _histogram(x: Any, bins: int, low: Any, high: Any) -> Any:
     return np.histogram(x.reshape(-1), bins, (float(low), float(high)))[0]
 
 
-def _shortened(x: Any, order: Any, dim: int, most: Any) -> Any:
+def _shortened(x: Any, order: Any, dim: int, most: object) -> Any:
     axes = tuple(axis for axis in range(x.ndim) if axis != dim % x.ndim)
     size = np.abs(x).max(axes, keepdims=True) if np.isinf(order) else (np.abs(x) ** order).sum(axes, keepdims=True)
     norm = size if np.isinf(order) else size ** (1 / order)
     return x * np.where(norm > most, most / (norm + 1e-7), 1)
 
 
-def _renormed(weight: Any, indices: Any, most: float, order: float) -> Any:
+def _renormed(weight: Array, indices: Array, most: float, order: float) -> Any:
     made = weight.copy()
     for row in np.unique(indices):
         norm = np.linalg.norm(weight[row], order)
@@ -150,7 +152,7 @@ def _one_hot(x: Any, classes: int, on: Any, off: Any, axis: int) -> Any:
     return np.where(np.arange(classes) == x[..., None], on.reshape(()), off.reshape(()))
 
 
-def _unfold_grad(grad: Any, shape: Any, dim: int, size: int, step: int) -> Any:
+def _unfold_grad(grad: Array, shape: Sequence[int], dim: int, size: int, step: int) -> Any:
     if not len(shape):
         return grad.sum()
     made = np.zeros(shape, grad.dtype)

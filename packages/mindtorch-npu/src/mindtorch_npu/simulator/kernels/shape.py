@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_npu.simulator.kernels import kernel
+from mindtorch_npu.simulator.typing import Array
 
 
-def _diagonal(x: Any, offset: int) -> Any:
+def _diagonal(x: Array, offset: int) -> Any:
     return np.diag(x, offset)
 
 
@@ -17,7 +19,7 @@ def _roll(x: Any, shifts: Any, dims: Any) -> Any:
     return np.roll(x, shifts, tuple(dims)) if dims else np.roll(x.reshape(-1), shifts).reshape(x.shape)
 
 
-def _pad(x: Any, padding: Any, value: Any) -> Any:
+def _pad(x: Array, padding: Sequence[int], value: float) -> Any:
     pairs = [(padding[2 * place], padding[2 * place + 1]) for place in range(len(padding) // 2)]
     pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     cut = tuple(slice(max(0, -low), extent - max(0, -high)) for (low, high), extent in zip(pairs, x.shape, strict=True))
@@ -53,7 +55,7 @@ kernel("Eye", np.eye, outputs=("out",))
 kernel("Linspace", _steps)
 
 
-def _arange(start: Any, end: Any, step: Any) -> Any:
+def _arange(start: float, end: float, step: float) -> Any:
     count = max(0, int(np.ceil((end - start) / step)))
     if all(isinstance(number, int) for number in (start, end, step)):
         return np.arange(count, dtype=np.int64) * step + start
@@ -69,7 +71,7 @@ kernel("Arange", _arange)
 kernel("Range", _range)
 
 
-def _with_diagonal(x: Any, value: Any, wrap: bool) -> Any:
+def _with_diagonal(x: Array, value: object, wrap: bool) -> Any:
     made = x.copy()
     np.fill_diagonal(made, value, wrap)
     return made

@@ -36,7 +36,7 @@ def surrounded(x: Any, pad: Any, counts: Any, size: Any, step: Any, gap: Any, fi
     return np.pad(x, sides, constant_values=fill)
 
 
-def places(counts: Any, size: Any, step: Any, gap: Any) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+def places(counts: Any, size: Sequence[int], step: Any, gap: Any) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
     """Yield each place in the window with the index of what all windows have there."""
     for place in itertools.product(*map(range, size)):
         cut = [
