@@ -1,13 +1,10 @@
 // Elements of a rank, medians among them: which they are is known without sorting what is smaller and what is larger.
 #include "mindtorch/entry.h"
-#include "kernels/order.h"
-#include "parallel.h"
-#include "kernels/region.h"
 #include "kernels/integer.h"
-#include "memory/scratch.h"
+#include "kernels/ordered_lines.h"
+#include "kernels/region.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace mindtorch {
 
@@ -55,38 +52,25 @@ constexpr size_t ROOM = 3 * sizeof(uint64_t);  // of the buffer, for each elemen
 
 // Where the element of the rank is among `count` that lie `step` bytes apart; the first of equal ones is the smaller.
 template <typename Item>
-size_t place_of_rank(const char* from, ptrdiff_t step, size_t count, const Rank& rank, uint64_t* buffer) {
-    const Orders orders = read_orders<Item>(from, step, count, buffer);
-    const int rest = std::max(orders.bits - group_bits(count), 0), shift = orders.shift;
-    const size_t wanted = rank.of(count, orders.missing);
-    if (orders.fits()) {
-        return orders.place(item_of_rank(orders.packed(), count, wanted, [=](uint64_t item) {
-            return static_cast<size_t>(shift + rest < 64 ? item >> (shift + rest) : 0);
-        }));
+struct PlaceOfRank {
+    static size_t run(const char* from, ptrdiff_t step, size_t count, const Rank& rank, uint64_t* buffer) {
+        const Orders orders = read_orders<Item>(from, step, count, buffer);
+        const int rest = std::max(orders.bits - group_bits(count), 0), shift = orders.shift;
+        const size_t wanted = rank.of(count, orders.missing);
+        if (orders.fits()) {
+            return orders.place(item_of_rank(orders.packed(), count, wanted, [=](uint64_t item) {
+                return static_cast<size_t>(shift + rest < 64 ? item >> (shift + rest) : 0);
+            }));
+        }
+        return item_of_rank(orders.placed(), count, wanted,
+                            [=](const Placed& item) { return static_cast<size_t>(item.order >> rest); })
+            .place;
     }
-    return item_of_rank(orders.placed(), count, wanted,
-                        [=](const Placed& item) { return static_cast<size_t>(item.order >> rest); })
-        .place;
-}
-
-using PlaceOfRank = size_t (*)(const char* from, ptrdiff_t step, size_t count, const Rank& rank, uint64_t* buffer);
-
-PlaceOfRank loop_of(PyArrayObject* array) {
-    switch (PyArray_TYPE(array)) {
-        case NPY_UINT8: return place_of_rank<uint8_t>;
-        case NPY_INT8: return place_of_rank<int8_t>;
-        case NPY_INT16: return place_of_rank<int16_t>;
-        case NPY_INT32: return place_of_rank<int32_t>;
-        case NPY_INT64: return place_of_rank<int64_t>;
-        case NPY_FLOAT: return place_of_rank<float>;
-        case NPY_DOUBLE: return place_of_rank<double>;
-        default: return nullptr;
-    }
-}
+};
 
 // One element of each line along `axis`, and its place; both outputs are dense, and the second may be null.
 int find(PyArrayObject* values, PyArrayObject* places, PyArrayObject* self, int axis, const Rank& rank) {
-    const PlaceOfRank loop = loop_of(self);
+    const auto loop = ordered_loop<PlaceOfRank>(self);
     const npy_intp size = PyArray_SIZE(self);
     if (loop == nullptr || size == 0 || !PyArray_IS_C_CONTIGUOUS(values) || may_overlap(values, self) ||
         PyArray_TYPE(values) != PyArray_TYPE(self))
@@ -96,21 +80,12 @@ int find(PyArrayObject* values, PyArrayObject* places, PyArrayObject* self, int 
     const ptrdiff_t step = axis < 0 ? PyArray_ITEMSIZE(self) : PyArray_STRIDE(self, axis);
     if (static_cast<size_t>(PyArray_SIZE(values)) != lines || rank.given >= extent || extent > UINT32_MAX) return 0;
     auto* at = places == nullptr ? nullptr : static_cast<int64_t*>(PyArray_DATA(places));
-    std::atomic<bool> failed{false};
-    parallel(lines, extent >= GRAIN ? 1 : GRAIN / extent, [&](size_t from, size_t to) {
-        auto* buffer = static_cast<uint64_t*>(scratch(extent * ROOM));
-        if (buffer == nullptr) {
-            failed = true;
-            return;
-        }
-        for (size_t line = from; line < to; line++) {
-            const char* start = axis < 0 ? PyArray_BYTES(self) : start_of(self, line, axis);
-            const size_t place = loop(start, step, extent, rank, buffer);
-            memcpy(PyArray_BYTES(values) + line * item, start + static_cast<ptrdiff_t>(place) * step, item);
-            if (at != nullptr) at[line] = static_cast<int64_t>(place);
-        }
+    return each_line(lines, extent, ROOM, [&](size_t line, uint64_t* buffer) {
+        const char* start = axis < 0 ? PyArray_BYTES(self) : start_of(self, line, axis);
+        const size_t place = loop(start, step, extent, rank, buffer);
+        memcpy(PyArray_BYTES(values) + line * item, start + static_cast<ptrdiff_t>(place) * step, item);
+        if (at != nullptr) at[line] = static_cast<int64_t>(place);
     });
-    return failed ? no_memory(extent * ROOM) : 1;
 }
 
 // Along the one dimension of `dims`, of which an array without dimensions has none.

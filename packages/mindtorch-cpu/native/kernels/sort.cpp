@@ -1,18 +1,15 @@
 // Sorting along one dimension: elements become whole numbers of the same order, which are sorted by their digits, the
 // lowest first. Equal elements stay in their order, and a nan is larger than every number.
 #include "mindtorch/entry.h"
-#include "kernels/operand.h"
-#include "kernels/order.h"
-#include "parallel.h"
-#include "kernels/region.h"
 #include "kernels/integer.h"
-#include "memory/scratch.h"
+#include "kernels/operand.h"
+#include "kernels/ordered_lines.h"
+#include "kernels/region.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include <algorithm>
-#include <atomic>
 
 namespace mindtorch {
 
@@ -71,34 +68,20 @@ struct Line {
 constexpr size_t ROOM = 5 * sizeof(uint64_t);  // of the buffer, for each element
 
 template <typename Item>
-void sort_line(const Line& line, bool descending, uint64_t* buffer) {
-    const size_t count = line.count;
-    const Orders orders = read_orders<Item>(line.from, line.from_step, count, buffer, descending ? UINT64_MAX : 0);
-    if (orders.fits()) {
-        const uint64_t* sorted = sort_by_digits(orders.packed(), buffer + count, count, orders.shift, orders.bits);
-        for (size_t i = 0; i < count; i++) line.put<Item>(i, orders.place(sorted[i]));
-    } else {
-        Placed* items = orders.placed();
-        const Placed* sorted = sort_by_digits(items, items + count, count, 0, orders.bits);
-        for (size_t i = 0; i < count; i++) line.put<Item>(i, sorted[i].place);
+struct SortLine {
+    static void run(const Line& line, bool descending, uint64_t* buffer) {
+        const size_t count = line.count;
+        const Orders orders = read_orders<Item>(line.from, line.from_step, count, buffer, descending ? UINT64_MAX : 0);
+        if (orders.fits()) {
+            const uint64_t* sorted = sort_by_digits(orders.packed(), buffer + count, count, orders.shift, orders.bits);
+            for (size_t i = 0; i < count; i++) line.put<Item>(i, orders.place(sorted[i]));
+        } else {
+            Placed* items = orders.placed();
+            const Placed* sorted = sort_by_digits(items, items + count, count, 0, orders.bits);
+            for (size_t i = 0; i < count; i++) line.put<Item>(i, sorted[i].place);
+        }
     }
-}
-
-using SortLine = void (*)(const Line& line, bool descending, uint64_t* buffer);
-
-SortLine loop_of(PyArrayObject* array) {
-    switch (PyArray_TYPE(array)) {
-        case NPY_BOOL:
-        case NPY_UINT8: return sort_line<uint8_t>;
-        case NPY_INT8: return sort_line<int8_t>;
-        case NPY_INT16: return sort_line<int16_t>;
-        case NPY_INT32: return sort_line<int32_t>;
-        case NPY_INT64: return sort_line<int64_t>;
-        case NPY_FLOAT: return sort_line<float>;
-        case NPY_DOUBLE: return sort_line<double>;
-        default: return nullptr;
-    }
-}
+};
 
 // Outputs are (values, indices); values (self, dim, descending).
 int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
@@ -111,7 +94,7 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         PyArray_TYPE(places) != NPY_INT64 || !PyArray_SAMESHAPE(sorted, self) || !PyArray_SAMESHAPE(places, self) ||
         may_overlap(sorted, self) || may_overlap(places, self) || may_overlap(sorted, places))
         return 0;
-    const SortLine loop = loop_of(self);
+    const auto loop = ordered_loop<SortLine>(self);
     const int ndim = PyArray_NDIM(self);
     const long dim = integer_of(values[1]);
     const int axis = static_cast<int>(dim < 0 ? dim + ndim : dim);
@@ -120,19 +103,11 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     const auto extent = static_cast<size_t>(PyArray_DIM(self, axis));
     const size_t lines = static_cast<size_t>(PyArray_SIZE(self)) / extent;
     const bool descending = values[2] == Py_True;
-    std::atomic<bool> failed{false};
-    parallel(lines, extent >= GRAIN ? 1 : GRAIN / extent, [&](size_t from, size_t to) {
-        auto* buffer = static_cast<uint64_t*>(scratch(extent * ROOM));
-        if (buffer == nullptr) {
-            failed = true;
-            return;
-        }
-        for (size_t line = from; line < to; line++)
-            loop({start_of(self, line, axis), start_of(sorted, line, axis), start_of(places, line, axis),
-                  PyArray_STRIDE(self, axis), PyArray_STRIDE(sorted, axis), PyArray_STRIDE(places, axis), extent},
-                 descending, buffer);
+    return each_line(lines, extent, ROOM, [&](size_t line, uint64_t* buffer) {
+        loop({start_of(self, line, axis), start_of(sorted, line, axis), start_of(places, line, axis),
+              PyArray_STRIDE(self, axis), PyArray_STRIDE(sorted, axis), PyArray_STRIDE(places, axis), extent},
+             descending, buffer);
     });
-    return failed ? no_memory(extent * ROOM) : 1;
 }
 
 }  // namespace
