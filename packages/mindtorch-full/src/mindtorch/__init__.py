@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_autograd.mode import (
     enable_grad,
@@ -91,7 +91,7 @@ _overridable.make_overridable(
 _overridable.make_overridable(globals(), ("cdist", "meshgrid", "split", "tensordot"))
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name == "torch":  # programs write `torch.torch.Tensor`
         return sys.modules[__name__]
     home = _surface.HOMES.get(name)

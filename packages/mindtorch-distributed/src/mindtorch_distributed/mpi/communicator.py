@@ -35,7 +35,7 @@ _NUMPY: dict[str, Callable[..., Any]] = {
 class MpiRequest:
     """An operation of MPI, and the arrays that it uses."""
 
-    def __init__(self, request: Any, status: Any, crowded: bool, *kept: Array) -> None:
+    def __init__(self, request: Any, status: Any, crowded: bool, *kept: Array | None) -> None:
         self._request, self._status, self._crowded, self._kept = request, status, crowded, kept
 
     def test(self) -> bool:
@@ -91,7 +91,7 @@ class MpiCommunicator:
             known = self._own[dtype, reduction] = self._mpi.Op.Create(reduce, commute=True)
         return known
 
-    def _started(self, request: Any, *kept: Array) -> Request:
+    def _started(self, request: Any, *kept: Array | None) -> Request:
         return MpiRequest(request, self._mpi.Status(), self.size > PROCESSORS, *kept)
 
     def _readers(self, array: Array) -> Direct | None:

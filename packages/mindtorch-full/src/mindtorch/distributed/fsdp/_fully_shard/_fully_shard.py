@@ -114,7 +114,7 @@ class FSDPModule:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make an unsharded module, as slices of containers do."""
-        original = cls.__mro__[2]
+        original: Any = cls.__mro__[2]
         made = original.__new__(original)
         made.__init__(*args, **kwargs)
         return made
