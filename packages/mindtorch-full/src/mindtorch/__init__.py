@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindtorch_autograd.mode import (
     enable_grad,
@@ -71,6 +71,8 @@ from .tensor.tensor import bind_operators as _bind_operators
 from .torch_version import __version__
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._operators.functions import *  # noqa: F403 - stubs of what is bound below (tools/stubs.py)
 
 _bind_operators()
@@ -91,7 +93,7 @@ _overridable.make_overridable(
 _overridable.make_overridable(globals(), ("cdist", "meshgrid", "split", "tensordot"))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name == "torch":  # programs write `torch.torch.Tensor`
         return sys.modules[__name__]
     home = _surface.HOMES.get(name)
