@@ -9,8 +9,6 @@ import mindtorch as mt
 USES = [
     ("fsdp._runtime_utils", "_lazy_init"),
     ("fsdp", "FullyShardedDataParallel"),
-    ("checkpoint", "save"),
-    ("checkpoint.state_dict", "get_model_state_dict"),
     ("pipelining", "ScheduleGPipe"),
     ("rpc", "init_rpc"),
     ("optim", "ZeroRedundancyOptimizer"),

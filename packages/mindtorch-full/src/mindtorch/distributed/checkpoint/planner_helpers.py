@@ -1,0 +1,137 @@
+"""What is written and read of one value of a state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+from mindtorch.distributed.checkpoint.metadata import (
+    STORAGE_TYPES,
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+from mindtorch.distributed.checkpoint.planner import (
+    LoadItemType,
+    ReadItem,
+    TensorWriteData,
+    WriteItem,
+    WriteItemType,
+)
+from mindtorch.distributed.tensor import DTensor
+from mindtorch.distributed.tensor._layout import local_shape_and_offset
+from mindtorch.tensor.tensor import Tensor
+
+__all__ = ["create_read_items_for_chunk_list"]
+
+_NONE = torch.Size([])
+
+
+def _chunk_of(tensor: Tensor) -> ChunkStorageMetadata:
+    """Return which box of a tensor this process has."""
+    if isinstance(tensor, DTensor):
+        sizes, offsets = local_shape_and_offset(tensor.shape, tensor.device_mesh, tensor.placements)
+        return ChunkStorageMetadata(offsets=torch.Size(offsets), sizes=torch.Size(sizes))
+    return ChunkStorageMetadata(offsets=torch.Size([0] * tensor.dim()), sizes=tensor.size())
+
+
+def _create_write_items(fqn: str, object: Any) -> list[WriteItem]:
+    if not isinstance(object, Tensor):
+        return [WriteItem(index=MetadataIndex(fqn), type=WriteItemType.BYTE_IO)]
+    spread = isinstance(object, DTensor)
+    chunk = _chunk_of(object)
+    own = object.to_local() if isinstance(object, DTensor) else object
+    return [
+        WriteItem(
+            index=MetadataIndex(fqn, chunk.offsets),
+            type=WriteItemType.SHARD if spread else WriteItemType.TENSOR,
+            tensor_data=TensorWriteData(
+                chunk=chunk, properties=TensorProperties.create_from_tensor(own), size=object.size()
+            ),
+        )
+    ]
+
+
+def _create_read_items(fqn: str, md: STORAGE_TYPES, obj: Any) -> list[ReadItem]:
+    if isinstance(md, BytesStorageMetadata):
+        index = MetadataIndex(fqn)
+        return [ReadItem(LoadItemType.BYTE_IO, index, torch.Size((0,)), index, torch.Size((0,)), torch.Size((0,)))]
+    if not isinstance(obj, Tensor):
+        raise ValueError(f"Invalid checkpoint metadata for {fqn}, expected BytesStorageMetadata but found {type(md)}")
+    return create_read_items_for_chunk_list(fqn, md, [_chunk_of(obj)])
+
+
+def _overlap(own: ChunkStorageMetadata, stored: ChunkStorageMetadata) -> list[tuple[int, int, int]] | None:
+    """Return in every dimension where the common box begins in the stored part and in ours, and its length."""
+    found = []
+    sides = zip(own.offsets, own.sizes, stored.offsets, stored.sizes, strict=True)
+    for own_start, own_size, stored_start, stored_size in sides:
+        start = max(own_start, stored_start)
+        length = min(own_start + own_size, stored_start + stored_size) - start
+        if length <= 0:
+            return None
+        found.append((start - stored_start, start - own_start, length))
+    return found
+
+
+def create_read_items_for_chunk_list(
+    fqn: str, checkpoint_md: TensorStorageMetadata, local_chunks: list[ChunkStorageMetadata]
+) -> list[ReadItem]:
+    """Return what is read to fill boxes of a tensor from the parts that are stored, however both are cut."""
+    items = []
+    for own_index, own in enumerate(local_chunks):
+        for stored_index, stored in enumerate(checkpoint_md.chunks):
+            common = _overlap(own, stored)
+            if common is None:
+                continue
+            items.append(
+                ReadItem(
+                    type=LoadItemType.TENSOR,
+                    dest_index=MetadataIndex(fqn, own.offsets, own_index),
+                    dest_offsets=torch.Size([there for _, there, _ in common]),
+                    storage_index=MetadataIndex(fqn, stored.offsets, stored_index),
+                    storage_offsets=torch.Size([start for start, _, _ in common]),
+                    lengths=torch.Size([length for _, _, length in common]),
+                )
+            )
+    return items
+
+
+def narrow_tensor_by_index(tensor: Tensor, offsets: torch.Size, sizes: torch.Size) -> Tensor:
+    """Return a box of a tensor."""
+    for dim, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
+        if size < tensor.size(dim):
+            tensor = tensor.narrow(dim, offset, size)
+    return tensor
+
+
+def _init_state_dict(state_dict: dict[str, Any]) -> None:
+    """Give tensors on `meta` memory."""
+    _replace(state_dict, _with_memory)
+
+
+def _with_memory(value: Any) -> Any:
+    if not isinstance(value, Tensor) or value.device.type != "meta":
+        return value
+    if isinstance(value, DTensor):
+        local = torch.empty_like(value._local_tensor, device=value.device_mesh.device_type)
+        return DTensor(local, value._dtensor_spec, requires_grad=False)
+    return torch.empty_like(value, device="cpu")
+
+
+def _replace(container: Any, function: Callable[[Any], Any]) -> None:
+    pairs = list(container.items()) if isinstance(container, Mapping) else list(enumerate(container))
+    for key, value in pairs:
+        if isinstance(value, (dict, list)):
+            _replace(value, function)
+        else:
+            changed = function(value)
+            if changed is not value:
+                container[key] = changed
+
+
+adopt(globals())
