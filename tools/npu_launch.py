@@ -20,6 +20,7 @@ from typing import Any
 os.environ.setdefault("MINDTORCH_NPU_SIMULATOR", "Ascend910B3:1,memory=1GiB")
 
 import mindtorch as mt
+from mindtorch_npu import switches
 from mindtorch_npu.backend import binding
 
 OPERATORS = {"Mul": 3, "Add": 4, "Exp": 2, "InplaceMul": 2}
@@ -33,6 +34,13 @@ def source() -> str:
     lines = ["#include <stdint.h>"]
     lines += [f"void *aclCreate{kind}() {{ return (void *)8; }}" for kind in ("Tensor", "Scalar")]
     lines += [f"int aclDestroy{kind}(void *made) {{ return 0; }}" for kind in ("Tensor", "Scalar")]
+    lines += [
+        "int aclSetAclOpExecutorRepeatable(void *executor) { return 0; }",
+        "int aclDestroyAclOpExecutor(void *executor) { return 0; }",
+        "int aclSetTensorAddr(void *executor, uint64_t index, void *made, void *address) { return 0; }",
+        "int aclSetDynamicTensorAddr(void *executor, uint64_t index, uint64_t item, void *made, void *address)",
+        "{ return 0; }",
+    ]
     for name, count in OPERATORS.items():
         arguments = ", ".join(f"void *a{place}" for place in range(count))
         lines += [
@@ -83,6 +91,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         vendor = load(folder)
         binding.symbols = lambda: vendor
+        switches.forget_plans()
         cases = {
             "a launch of 3 tensors": lambda: binding.launch("aclnnMul", [array, array, array]),
             "a launch of 2 tensors": lambda: binding.launch("aclnnExp", [array, array]),

@@ -88,12 +88,13 @@ def fake_acl(acl_folder: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture
 def npu(monkeypatch: pytest.MonkeyPatch):
     """A simulated host with two devices of 1 GiB; the value is its machine."""
-    from mindtorch_npu import simulator
+    from mindtorch_npu import simulator, switches
 
     from .simulated import simulated
 
     with simulated(monkeypatch) as machine:
         yield machine
+        switches.forget_plans()
         assert not simulator.leaks()
 
 

@@ -17,6 +17,7 @@ from mindtorch_npu.allocator import limiting
 def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,memory=1GiB") -> Iterator[Any]:
     """Simulate a host within the block and yield its machine."""
     monkeypatch.setenv(simulator.VARIABLE, settings)
+    switches.forget_plans()
     machine = simulator.replace(settings)
     states = (("_acl", None), ("_owner", False), ("_bad_fork", False), ("_thread", threading.local()), ("_open", set()))
     for name, value in states:
@@ -28,6 +29,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,me
     try:
         yield machine
     finally:
+        switches.forget_plans()
         stream._pools.clear(), stream._defaults.clear(), stream._thread.current.clear()
         allocator._allocators.clear(), limiting.process_fractions.clear()
         switches.launched.clear()

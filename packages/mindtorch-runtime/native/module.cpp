@@ -2,6 +2,7 @@
 #define MINDTORCH_NUMPY_IMPORT
 #include "mindtorch/entry.h"
 #include "call/interface.h"
+#include "launch/launches.h"
 #include "pipeline/record.h"
 
 namespace mindtorch {
@@ -62,7 +63,8 @@ static PyObject* make_module() {
     import_array();
     Ref module(PyModule_Create(&definition));
     if (!module || PyModule_AddStringConstant(module.get(), "LAYOUT", LAYOUT_HASH) < 0) return nullptr;
-    for (PyTypeObject* type : {&CallerType, &MethodType, &ShortcutType, &GuardedType, &RecordType})
+    for (PyTypeObject* type :
+         {&CallerType, &MethodType, &ShortcutType, &GuardedType, &RecordType, &LaunchesType, &OperatorType, &FormType})
         if (PyModule_AddType(module.get(), type) < 0) return nullptr;
     return module.release();
 }

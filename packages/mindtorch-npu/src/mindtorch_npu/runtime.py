@@ -30,6 +30,7 @@ _thread = local()
 _at_init: list[tuple[Callable[[], None], list[str]]] = []
 _at_exit: list[Callable[[], None]] = []
 _at_open: list[Callable[[ModuleType], None]] = []
+_at_change: list[Callable[[], None]] = []
 _open: set[int] = set()
 
 
@@ -166,12 +167,24 @@ def on(device: int) -> ModuleType:
     if getattr(_thread, "device", None) != device:
         check(acl.rt.set_device(device), f"acl.rt.set_device({device})", acl)
         _thread.device = device
+        changed()
         if device not in _open:
             with _lock:
                 _open.add(device)
             for call in _at_open:
                 call(acl)
     return acl
+
+
+def at_change(call: Callable[[], None]) -> None:
+    """Run `call` when another device, or another stream, is made current in a thread."""
+    _at_change.append(call)
+
+
+def changed() -> None:
+    """Tell that another stream is current in the calling thread."""
+    for call in _at_change:
+        call()
 
 
 def at_open(call: Callable[[ModuleType], None]) -> None:
@@ -233,9 +246,11 @@ __all__ = [
     "DeferredNpuCallError",
     "DeviceNode",
     "NpuUnavailableError",
+    "at_change",
     "at_exit",
     "at_init",
     "at_open",
+    "changed",
     "describe",
     "device_count",
     "device_nodes",

@@ -308,6 +308,7 @@ def set_stream(stream: Stream | None) -> None:
     if stream is not None:
         exchange(stream.device_index)
         _thread.current[stream.device_index] = stream
+        runtime.changed()
 
 
 class StreamContext:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -25,11 +26,26 @@ cube_math = {"matmul": 0, "conv": 0}
 launched: deque[str] = deque(maxlen=KEPT)
 """The operators that were launched last, for the texts of errors that come later."""
 
+_forgetting: list[Callable[[], None]] = []
+
 _state: dict[str, Any] = {"deterministic": False, "timeout_ms": None}
+
+
+def at_forget(call: Callable[[], None]) -> None:
+    """Run `call` when what operators were planned to do holds no more."""
+    _forgetting.append(call)
+
+
+def forget_plans() -> None:
+    """Give back every executor that is kept to be launched again."""
+    for call in _forgetting:
+        call()
 
 
 def set_deterministic(mode: bool) -> None:
     """Let operators give the same bits each time, or be as fast as they can, on all devices in use and those to come."""
+    if _state["deterministic"] != bool(mode):
+        forget_plans()  # which were made for the other kind
     _state["deterministic"] = bool(mode)
     if not runtime.is_initialized():
         return
@@ -91,5 +107,15 @@ def _names(error: AclError) -> str | None:
 
 notes.append(_names)
 runtime.at_open(_opened)
+runtime.at_exit(forget_plans)
 
-__all__ = ["blocking", "cube_math", "is_deterministic", "launched", "set_deterministic", "set_op_timeout_ms"]
+__all__ = [
+    "at_forget",
+    "blocking",
+    "cube_math",
+    "forget_plans",
+    "is_deterministic",
+    "launched",
+    "set_deterministic",
+    "set_op_timeout_ms",
+]

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("mindtorch")
 
-from mindtorch_npu import AclError, allocator, memory, simulator  # noqa: E402
+from mindtorch_npu import AclError, allocator, memory, simulator, switches  # noqa: E402
 from mindtorch_npu.backend import binding, launches, rows  # noqa: E402
 from mindtorch_npu.backend.binding import launch  # noqa: E402
 
@@ -198,6 +198,7 @@ def test_nothing_is_left_behind(npu):
     del x, y
     gc.collect()
     assert memory.memory_allocated() == 0
+    switches.forget_plans()
     library = simulator.libraries()
     assert not library.descriptors.live
     assert not library.executors
@@ -221,6 +222,7 @@ def test_an_operator_that_is_refused_leaves_the_process_usable(npu, call, code):
     with pytest.raises(AclError, match=str(code)):
         x * x
     assert (x * x).tolist() == [1.0] * 4
+    switches.forget_plans()
     assert not simulator.libraries().descriptors.live
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
+from mindtorch_npu import switches  # noqa: E402
 from mindtorch_npu.backend import launches  # noqa: E402
 from mindtorch_npu.simulator import libraries, machine  # noqa: E402
 
@@ -148,6 +149,7 @@ def test_lists_that_are_recorded_for_gradients_are_composed(npu):
 
 def test_nothing_is_left_on_the_device(npu):
     test_ops_over_lists_are_one_launch(npu, "addcmul")
+    switches.forget_plans()
     assert not libraries().descriptors.live
     assert not libraries().executors
     assert machine().lost == set()

@@ -110,6 +110,7 @@ def install(module: Any) -> None:
     native_path.caller, native_path.shortcut, native_path.guard = module.caller, module.shortcut, module.guarded
     native_path.fill = module.fill
     native_path.view_of, native_path.subscript_by = module.view_of, module.subscript_by
+    native_path.launches, native_path.form = module.Launches, module.Form
     native_path.plain_arrays, native_path.note_writes = module.plain_arrays, module.note_writes
     native_path.types = (*native_path.types, module.Function, module.Method, module.Shortcut, module.Guarded)
 

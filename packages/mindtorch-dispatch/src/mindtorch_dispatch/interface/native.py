@@ -25,6 +25,8 @@ class NativePath:
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
     `propagate(task, starts, roots)` runs the backward passes that nobody watches, as autograd's engine does, and empties
     `roots`. `plain_arrays(lists)` and `note_writes(lists, writes)` are those of `extend.devices`.
+    `launches` and `form` serve backends whose vendor computes in two phases: `launches(array, allocation, ...)` keeps what
+    was planned and launches it again without Python, `form(launches, row, ...)` is the form for C of a row's kernel.
     `memory` hands over a capsule whose function readies a thread for large arrays, from the backend of the main memory:
     `MINDTORCH_MEMORY_CAPSULE` of mindtorch/kernel.h.
     """
@@ -32,7 +34,9 @@ class NativePath:
     __slots__ = (
         "caller",
         "fill",
+        "form",
         "guard",
+        "launches",
         "memory",
         "note_writes",
         "plain_arrays",
@@ -56,6 +60,8 @@ class NativePath:
         self.propagate: Callable[[Any, list[Any], list[Any]], None] | None = None
         self.plain_arrays: Callable[[tuple[list[Any], ...]], tuple[list[Any], ...] | None] | None = None
         self.note_writes: Callable[[tuple[list[Any], ...], bytes], None] | None = None
+        self.launches: Callable[..., Any] | None = None
+        self.form: Callable[..., Any] | None = None
         self.memory: Handover[Any] = Handover()
 
 

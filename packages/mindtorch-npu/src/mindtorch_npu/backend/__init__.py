@@ -9,8 +9,16 @@ from mindtorch_dispatch.execute.arrays import install_arrays
 from mindtorch_dispatch.extend.devices import on_deterministic, stream_records
 from mindtorch_npu import runtime, switches
 from mindtorch_npu.backend import ops as _ops
-from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays, PinnedAllocation, allocate, record_stream
+from mindtorch_npu.backend.arrays import (
+    DeviceAllocation,
+    DeviceArray,
+    NpuArrays,
+    PinnedAllocation,
+    allocate,
+    record_stream,
+)
 from mindtorch_npu.backend.binding import MissingOperatorError, launches
+from mindtorch_npu.backend.planned import planned as _planned
 from mindtorch_npu.backend.register import rows
 from mindtorch_npu.device import set_device_class
 from mindtorch_storage.device import intern_device
@@ -23,6 +31,7 @@ register_pinning(PinnedAllocation, runtime.is_available)
 stream_records["npu"] = record_stream
 on_deterministic("npu", switches.set_deterministic)
 set_device_class(intern_device)
+_planned.start(DeviceArray, DeviceAllocation, launches)
 
 FAMILIES = _ops.FAMILIES
 

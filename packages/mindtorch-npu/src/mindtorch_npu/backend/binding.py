@@ -17,6 +17,7 @@ from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.backend.dtypes import BOOL, COMPLEX128, DOUBLE, INT64, code_of
 from mindtorch_npu.backend.fitting import fitting_of
 from mindtorch_npu.backend.libraries import symbols
+from mindtorch_npu.backend.planned import REPEATABLE, Kept, planned, tensors_of
 from mindtorch_npu.stream import current_stream
 
 _P, _I64, _U64, _I32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_int32
@@ -39,6 +40,7 @@ DESCRIPTORS: dict[str, tuple[Any, Sequence[Any]]] = {
         f"aclDestroy{kind}": (_I32, (_P,))
         for kind in ("Tensor", "Scalar", "IntArray", "FloatArray", "BoolArray", "TensorList", "ScalarList")
     },
+    **REPEATABLE,
 }
 FORMATS = {3: 47, 4: 0, 5: 30}
 """`aclFormat` by rank: NCL, NCHW, NCDHW; ND otherwise."""
@@ -180,9 +182,9 @@ class _Makers:
 
 
 class _Operator:
-    """An operator of one set of libraries: its two phases, and what makes its arguments in order."""
+    """An operator of one set of libraries: its two phases, what makes its arguments in order, and what launches it again."""
 
-    __slots__ = ("arguments", "plan", "run")
+    __slots__ = ("arguments", "kinds", "native", "plan", "run")
 
     def __init__(self, name: str) -> None:
         kinds = [kind_of(text) for text, _ in signatures()[name]["params"]]
@@ -192,7 +194,24 @@ class _Operator:
         makers = table.get(_Makers)
         if makers is None:
             makers = table[_Makers] = _Makers(_descriptor)
-        self.arguments = tuple(self._argument(makers, kind) for kind in kinds[:-2])
+        self.kinds = kinds[:-2]
+        self.arguments = tuple(self._argument(makers, kind) for kind in self.kinds)
+        self.native = planned.operator(name, self.kinds, fitting_of(name), symbols().address)
+
+    def again(self, arguments: Sequence[Any]) -> bool | None:
+        """Launch what was planned for such arguments: True when done, False where their plan is worth keeping."""
+        return None if self.native is None else self.native(arguments)
+
+    def keep(self, arguments: Sequence[Any], given: list[Any], executor: int, size: int, owned: list[Any]) -> bool:
+        """Keep an executor that was just planned, with its descriptors; false where it runs once, as most do."""
+        if _descriptor("aclSetAclOpExecutorRepeatable")(executor):
+            return False
+        destroy = _descriptor("aclDestroyAclOpExecutor")
+        kept = Kept(executor, list(owned), destroy)
+        if self.native.keep(arguments, executor, size, tensors_of(self.kinds, arguments, given), kept):
+            return True
+        owned.append((destroy, executor))  # it does not go with its only launch any more
+        return False
 
     @staticmethod
     def _argument(makers: _Makers, kind: str) -> Any:
@@ -213,6 +232,13 @@ def _device_of(arguments: Sequence[Any]) -> int:
     raise ValueError("no argument is on a device")
 
 
+def operator_of(name: str) -> _Operator:
+    """Return an operator of the libraries in use."""
+    table = _bound.get(symbols()) or _table()
+    found: _Operator = table.get((name,)) or table.setdefault((name,), _Operator(name))
+    return found
+
+
 def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) -> tuple[int, ...]:
     """Plan and launch operator `name` with its C parameters in order; it returns before the device has computed.
 
@@ -220,56 +246,81 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
 
     Raises AclError when the operator refuses, MissingOperatorError when the libraries lack it.
     """
-    fitting = fitting_of(name)
+    operator = operator_of(name)
     later: Sequence[tuple[Any, Any]] = ()
+    again = None if shape_of is not None or switches.blocking else operator.again(arguments)
+    if again:
+        return ()
+    fitting = fitting_of(name)
     if fitting.needed(arguments):
         arguments, later = fitting(arguments)
-    table = _bound.get(symbols()) or _table()
-    operator = table.get((name,)) or table.setdefault((name,), _Operator(name))
+        again = None if shape_of is not None or switches.blocking else operator.again(arguments)
+    shape = () if again else _launch_anew(operator, name, arguments, shape_of, again is False)
+    for target, source in later:
+        launch("aclnnInplaceCopy", (target, source))
+    return shape
+
+
+def _launch_anew(
+    operator: _Operator, name: str, arguments: Sequence[Any], shape_of: int | None, keep: bool
+) -> tuple[int, ...]:
+    """Run both phases, and keep what was planned where that is asked for and possible."""
     device = _device_of(arguments)
     acl = runtime.on(device)
     stream = current_stream(device).npu_stream
     given: list[Any] = []
     owned: list[tuple[Any, Any]] = []
     try:
-        for parts, value in zip(operator.arguments, arguments, strict=True):
-            if parts is None:
-                given.append(value.encode() if type(value) is str else value)
-            elif value is None:
-                given.append(None)
-            else:
-                made = parts[0](value)
-                owned.append((parts[1], made))
-                given.append(made)
+        _describe(operator, arguments, given, owned)
         found = _FOUND()
         place = addressof(found)
         code = operator.plan(*given, place, place + 8)
         if code:
             check(code, f"{name}GetWorkspaceSize({_described(name, arguments)})", acl)
         size, executor = found
-        if size:
-            allocator = allocator_of(device)
-            # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
-            workspace = allocator.malloc(size, stream)
-            try:
-                code = operator.run(workspace, size, executor, stream)
-            finally:
-                allocator.free(workspace)
-        else:
-            code = operator.run(None, 0, executor, stream)
-        if code:
-            check(code, name, acl)
-        switches.launched.append(name)
-        if switches.blocking:
-            check(acl.rt.synchronize_stream(stream), name, acl)
+        if keep and operator.keep(arguments, given, executor, size, owned):
+            owned.clear()
+        _enqueue(operator, name, device, stream, found)
         shape = () if shape_of is None else _shape_of(given[shape_of], acl, stream)
     finally:
         for destroy, handle in owned:
             destroy(handle)
     launches[name] = launches.get(name, 0) + 1
-    for target, source in later:
-        launch("aclnnInplaceCopy", (target, source))
     return shape
+
+
+def _describe(operator: _Operator, arguments: Sequence[Any], given: list[Any], owned: list[tuple[Any, Any]]) -> None:
+    """Append to `given` what the first phase is given, and to `owned` what of it has to be destroyed, and how."""
+    for parts, value in zip(operator.arguments, arguments, strict=True):
+        if parts is None:
+            given.append(value.encode() if type(value) is str else value)
+        elif value is None:
+            given.append(None)
+        else:
+            made = parts[0](value)
+            owned.append((parts[1], made))
+            given.append(made)
+
+
+def _enqueue(operator: _Operator, name: str, device: int, stream: int, found: Any) -> None:
+    """Run the second phase with a workspace for it."""
+    size, executor = found
+    acl = runtime.on(device)
+    if size:
+        allocator = allocator_of(device)
+        # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
+        workspace = allocator.malloc(size, stream)
+        try:
+            code = operator.run(workspace, size, executor, stream)
+        finally:
+            allocator.free(workspace)
+    else:
+        code = operator.run(None, 0, executor, stream)
+    if code:
+        check(code, name, acl)
+    switches.launched.append(name)
+    if switches.blocking:
+        check(acl.rt.synchronize_stream(stream), name, acl)
 
 
 def _shape_of(descriptor: int, acl: Any, stream: int) -> tuple[int, ...]:
@@ -297,4 +348,4 @@ def _described(name: str, arguments: Sequence[Any]) -> str:
 
 
 Adapter = Callable[..., Sequence[Any]]
-__all__ = ["MissingOperatorError", "kind_of", "launch", "launches", "np"]
+__all__ = ["MissingOperatorError", "kind_of", "launch", "launches", "np", "operator_of"]

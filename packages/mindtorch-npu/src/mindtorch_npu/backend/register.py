@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.table import register_kernel
 from mindtorch_npu import switches
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.backend.arrays import DeviceArray, from_host, new_array
-from mindtorch_npu.backend.binding import kind_of, launch
+from mindtorch_npu.backend.binding import kind_of, launch, operator_of
 from mindtorch_npu.backend.dtypes import code_of
+from mindtorch_npu.backend.planned import planned
+
+INPUT, DTYPE = -1, -2
 
 rows: dict[str, str] = {}
 """Row to the operator that computes it."""
@@ -39,6 +43,20 @@ class Operator:
         self.outputs = list(outputs)
         self.fixed = fixed or {}
 
+    def sources(self) -> tuple[Any, ...]:
+        """Return where the arguments come from as the native call path takes it: see `launch/form.cpp` there."""
+        found: list[Any] = []
+        for kind, _, label in self.params:
+            if label in self.outputs:
+                found.append(self.outputs.index(label))
+            elif label in self.fixed:
+                found.append((self.fixed[label],))
+            elif label == "cubeMathType":
+                found.append((switches.cube_math, "conv" if "Conv" in self.name else "matmul"))
+            else:
+                found.append(DTYPE if kind == "aclDataType" else INPUT)
+        return tuple(found)
+
     def __call__(self, outs: Sequence[Any], inputs: Sequence[Any]) -> None:
         """Launch with outputs and inputs, each in order."""
         given, made = iter(inputs), iter(outs)
@@ -56,6 +74,47 @@ class Operator:
             else:
                 arguments.append(_operand(kind, next(given), like))
         launch(self.name, arguments)
+
+
+class Kernel:
+    """A row's kernel: one of the vendor's operators, which the native call path launches itself where it was planned."""
+
+    def __init__(
+        self, operator: Operator, with_number: Operator | None, adapt: Callable[..., Sequence[Any]] | None
+    ) -> None:
+        self.operator = operator
+        self.with_number = with_number
+        self.adapt = adapt
+        self._forms: list[Any] = []
+
+    @property
+    def __mindtorch_kernel__(self) -> Any:
+        """The form for C, of a kernel whose operands are the operator's in order."""
+        if self.adapt is not None or native_path.form is None or planned.native is None:
+            raise AttributeError("__mindtorch_kernel__")
+        if not self._forms:
+            forms = [
+                native_path.form(planned.native, one.name, one.name, one.sources(), _native_operator)
+                for one in (self.operator, self.with_number)
+                if one is not None
+            ]
+            self._forms.append(forms[0].capsule(*forms[1:]))
+        return self._forms[0]
+
+    def __call__(self, out: Any, *values: Any) -> None:
+        """Launch, unless nothing is to be computed."""
+        chosen = self.operator
+        if self.with_number is not None and len(values) > 1 and not isinstance(values[1], (DeviceArray, np.ndarray)):
+            chosen = self.with_number
+        inputs = values if self.adapt is None else self.adapt(*values)
+        outs = out if isinstance(out, tuple) else (out,)
+        if any(one is not None and one.size for one in outs):
+            chosen(outs, inputs)
+
+
+def _native_operator(name: str) -> Any:
+    """Return what launches an operator again, None where there is nothing, or where every launch waits."""
+    return None if switches.blocking else operator_of(name).native
 
 
 def _operand(kind: str, value: Any, like: Any) -> Any:
@@ -98,18 +157,7 @@ def aclnn(
         fixed: values of parameters that are always the same.
     """
     operator = Operator(name, outputs, fixed)
-    with_number = Operator(scalar) if scalar else None
-
-    def run(out: Any, *values: Any) -> None:
-        chosen = operator
-        if with_number is not None and len(values) > 1 and not isinstance(values[1], (DeviceArray, np.ndarray)):
-            chosen = with_number
-        inputs = values if adapt is None else adapt(*values)
-        outs = out if isinstance(out, tuple) else (out,)
-        if all(one is None or one.size == 0 for one in outs):
-            return
-        chosen(outs, inputs)
-
+    run = Kernel(operator, Operator(scalar) if scalar else None, adapt)
     _register((row,) if isinstance(row, str) else row, run, operator.name)
 
 

@@ -7,6 +7,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,19 @@ class TensorDescriptor:
         first, end = self.reach
         return first >= 0 and end <= int(np.prod(self.storage))
 
-    @property
+    @cached_property
     def reach(self) -> tuple[int, int]:
         """The first element of the storage that the view touches, and the one behind the last."""
         pairs = list(zip(self.shape, self.strides, strict=True))
         last = self.offset + sum(max(0, s * (n - 1)) for n, s in pairs)
         return self.offset + sum(min(0, s * (n - 1)) for n, s in pairs), last + 1
+
+    def at(self, address: int) -> TensorDescriptor:
+        """Return the same view of a storage at another address."""
+        made = object.__new__(TensorDescriptor)
+        made.__dict__.update(self.__dict__)  # what was found out of the view, too
+        made.data = address
+        return made
 
     @property
     def repeats(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_npu.aclnn import limits, signatures
-from mindtorch_npu.simulator import kernels, strict
+from mindtorch_npu.simulator import kernels, repeating, strict
 from mindtorch_npu.simulator.descriptors import (
     FUNCTIONS,
     INVALID,
@@ -49,10 +49,14 @@ def _c_type(text: str) -> Any:
 
 
 class Executor:
-    """A planned operator, between its two phases: good for one execution."""
+    """A planned operator, between its two phases: good for one execution, unless it is made repeatable."""
 
     def __init__(self, name: str, arguments: dict[str, Any], handles: list[int], workspace: int) -> None:
         self.name = name
+        self.repeatable = False
+        self.moved = False  # an address was replaced since it was looked at
+        self.own: set[str] = set()  # the lists that no enqueued task has
+        self.tensors: list[tuple[str, int]] = []  # the arguments that are tensors or lists of them, with their handles
         self.arguments = arguments
         self.handles = handles
         self.workspace = workspace
@@ -86,6 +90,9 @@ class Library:
             result, arguments, fn = FUNCTIONS[symbol]
             failed = 0 if result is ctypes.c_void_p else INVALID
             return ctypes.CFUNCTYPE(result, *arguments)(self._guarded(lambda *a: fn(self.descriptors, *a), failed))
+        if symbol in repeating.FUNCTIONS:
+            arguments, fn = repeating.FUNCTIONS[symbol]
+            return ctypes.CFUNCTYPE(ctypes.c_int32, *arguments)(self._guarded(lambda *a: fn(self, *a), INVALID))
         name = symbol.removesuffix("GetWorkspaceSize")
         if name not in signatures() or name not in kernels.table():
             return None
@@ -138,7 +145,10 @@ class Library:
         size = WORKSPACE if kernels.table()[name].workspace else 0
         with self._lock:
             handle = next(self._handles)
-            self.executors[handle] = Executor(name, arguments, handles, size)
+            made = self.executors[handle] = Executor(name, arguments, handles, size)
+        for (text, label), value in zip(params[:-2], given[:-2], strict=True):
+            if "aclTensor" in text:
+                made.tensors.append((label, value or 0))
         ctypes.c_uint64.from_address(given[-2]).value = size
         ctypes.c_void_p.from_address(given[-1]).value = handle
         return 0
@@ -171,7 +181,9 @@ class Library:
 
     def _execute(self, name: str, workspace: int | None, size: int, handle: int | None, stream: int | None) -> int:
         with self._lock:
-            executor = self.executors.pop(handle or 0, None)  # freed also when the call is refused
+            executor = self.executors.get(handle or 0)
+            if executor is not None and not executor.repeatable:
+                del self.executors[handle or 0]  # freed also when the call is refused
         if executor is None or executor.name != name:
             raise DeviceFault(NULL_POINTER, f"EZ1001: {name}: the executor is NULL, of another operator or used before")
         machine = self.machine
@@ -188,6 +200,10 @@ class Library:
                 raise DeviceFault(INVALID, f"EZ1001: {name}: the workspace overlaps an argument")
         if any(made and made not in self.descriptors.live for made in executor.handles):
             raise DeviceFault(INVALID, f"EZ1001: {name}: an argument's descriptor was destroyed before the execution")
+        if executor.moved:
+            strict.check_addresses(name, executor.arguments)
+            executor.moved = False
+        executor.own.clear()
         arguments = dict(executor.arguments)
         queue = machine.stream(stream or 0)
         machine.ordered(queue, name, [*room, *ranges])

@@ -87,6 +87,15 @@ def check(name: str, arguments: dict[str, Any]) -> None:
             raise refuse(name, text)
 
 
+def check_addresses(name: str, arguments: dict[str, Any]) -> None:
+    """Refuse addresses that were given to an executor after its first phase, as that would have refused them."""
+    for label, value in arguments.items():
+        for made in tensors(value):
+            if made.data == 0 and 0 not in made.shape:
+                raise refuse(name, f"{label} has elements but no address", NULL_POINTER)
+    _check_overlaps(name, arguments, kernels.table()[name].outputs)
+
+
 def _check_missing(name: str, arguments: dict[str, Any], facts: dict[str, Any]) -> None:
     optional = MAY_BE_NULL.get(name, frozenset())
     for text, label in signatures()[name]["params"][:-2]:
