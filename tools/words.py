@@ -92,7 +92,7 @@ def main() -> int:
         for file in files()
         if file.is_file()
         for number, word, instead in findings(
-            file.read_text(encoding="utf-8"), file.suffix != ".py" and "native" in file.parts
+            file.read_text(encoding="utf-8"), file.suffix != ".py" and "native" in file.relative_to(ROOT).parts
         )
     ]
     print("\n".join(wrong) or "words: ok")
