@@ -62,6 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(given)
 
 
+def torchrun() -> int:
+    """The command `torchrun`: on MindTorch, and on the real torch where that is installed too, whose command it then is."""
+    os.environ.setdefault("MINDTORCH", "auto")
+    return _run(["-m", "torch.distributed.run", *sys.argv[1:]])
+
+
 def _doctor(paths: list[str]) -> int:
     """Print what the programs use; 1 when something is missing or cannot be read."""
     if not paths:

@@ -33,11 +33,17 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _make: list[Callable[[str, int], Any]] = [Device]
+_meant: list[Callable[[str], str]] = [str]
 
 
 def set_device_class(make: Callable[[str, int], Any]) -> None:
     """Let the `device` of streams and events be what `make("npu", index)` returns."""
     _make[0] = make
+
+
+def set_device_names(meant_by: Callable[[str], str]) -> None:
+    """Let a device type mean what `meant_by` returns, for programs written for another device."""
+    _meant[0] = meant_by
 
 
 def make_device(index: int) -> Any:
@@ -54,7 +60,7 @@ def device_index(device: object = None, optional: bool = True, initialise: bool 
     if isinstance(device, int) and not isinstance(device, bool):
         return device
     kind, index = _parts(device)
-    if device is not None and kind != "npu":
+    if device is not None and _meant[0](kind) != "npu":
         raise ValueError(f"Expected a npu device, but got: {device}")
     if index is None:
         if not optional:

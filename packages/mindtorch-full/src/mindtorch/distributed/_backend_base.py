@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -55,6 +56,9 @@ class Backend:
 
     def shutdown(self) -> None:
         """End."""
+
+    def expect_messages(self, peers: Sequence[int]) -> None:
+        """Get ready for messages to and from these ranks: most backends are."""
 
     def supports_tensor_alloc(self, device: Any) -> bool:
         """Return whether tensors can be made in memory of the backend's own: False."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.distributed._arguments import _check_single_tensor, overridable, real
+from mindtorch.distributed._process_group import ProcessGroup
 from mindtorch.distributed._world import (
     _canonicalize_group_rank,
     _group_or_default_group,
@@ -124,6 +125,8 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Any]:
     group = p2p_op_list[0].group
     if not all(op.group == group for op in p2p_op_list):
         raise ValueError("All ops need to use the same group.")
+    if isinstance(group, ProcessGroup):
+        group.expect_messages(p2p_op_list[0].tensor, [op.group_peer for op in p2p_op_list])
     works = []
     for op in p2p_op_list:
         peer = {"group_dst" if op.op is isend else "group_src": op.group_peer}

@@ -27,6 +27,8 @@ class Backend(str):
     XCCL = "xccl"
     FAKE = "fake"
 
+    stands_for: ClassVar[dict[str, str]] = {}
+    """Names that mean another backend, for programs written for another device."""
     _BackendPlugin = namedtuple("_BackendPlugin", ["creator_fn", "extended_api"])
     _plugins: ClassVar[dict[str, Any]] = {}
     backend_list: ClassVar[list[str]] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
@@ -54,7 +56,8 @@ class Backend(str):
         if not isinstance(name, str):
             raise ValueError("Backend constructor parameter must be string-ish")
         known = getattr(Backend, name.upper(), Backend.UNDEFINED)
-        return name.lower() if known == Backend.UNDEFINED else known
+        found = name.lower() if known == Backend.UNDEFINED else known
+        return Backend.stands_for.get(found, found)
 
     @classmethod
     def register_backend(

@@ -292,6 +292,10 @@ class ProcessGroup:
         made = _opts(opts, AllToAllOptions)
         return self._of(*output_tensors).alltoall(output_tensors, input_tensors, made)
 
+    def expect_messages(self, tensor: mindtorch.Tensor, peers: Sequence[int]) -> None:
+        """Let the backend of a tensor's device get ready for messages to and from these ranks."""
+        self._of(tensor).expect_messages(peers)
+
     def send(self, tensors: Any, dstRank: int, tag: int = 0) -> Work:
         """Send a tensor."""
         return self._of(*tensors).send(list(tensors), dstRank, tag)

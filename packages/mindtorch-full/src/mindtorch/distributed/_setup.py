@@ -31,6 +31,7 @@ from mindtorch.distributed._world import (
 )
 from mindtorch.distributed.rendezvous import rendezvous
 from mindtorch_distributed import DistStoreError, HashStore, PrefixStore, Store
+from mindtorch_storage.lazy_import import load
 
 STORE_BASED_BARRIER_PREFIX = "store_based_barrier_key"
 
@@ -44,6 +45,19 @@ class _DistributedBackendOptions:
     timeout: Any = None
     group_id: str = ""
     global_ranks_in_group: list[int]
+
+
+_PLUGINS = {"hccl": ("npu", "mindtorch.distributed._hccl")}
+"""Backends of other devices: the device, and the module that registers the backend."""
+
+
+def load_plugins(backend: str | None) -> None:
+    """Make a backend of another device known, when it is named or its device is this process's accelerator."""
+    accelerator = mindtorch.accelerator.current_accelerator()
+    kind = None if accelerator is None else accelerator.type
+    for name, (device, module) in _PLUGINS.items():
+        if kind == device or name in str(backend).lower() or name in Backend.stands_for.get(str(backend).lower(), ""):
+            load(module)
 
 
 def _hash_ranks_to_str(ranks: list[int]) -> str:
@@ -108,6 +122,7 @@ def init_process_group(
         if rank < 0:
             raise AssertionError("rank must be non-negative if using store")
     device_id = _check_device(device_id)
+    load_plugins(backend)
     if backend is None and device_id is not None:
         backend = Backend.default_device_backend_map.get(device_id.type)
     backend = Backend("undefined" if backend is None else backend)
@@ -243,6 +258,7 @@ def _new_process_group_helper(
     if device_id is not None and (device_id.index is None or device_id.type == "cpu"):
         raise ValueError("init_process_group device_id parameter must be an accelerator with an index")
     _check_valid_timeout(timeout)
+    load_plugins(backend)
     if pg_tag:
         existing = _find_pg_by_ranks_and_tag(pg_tag, global_ranks_in_group)
         if existing:

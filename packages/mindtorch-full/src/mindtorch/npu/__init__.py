@@ -17,7 +17,15 @@ from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
 from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
 from mindtorch_npu.allocator import set_error_class
-from mindtorch_npu.device import current_device, device, device_of, set_device, set_device_class, synchronize
+from mindtorch_npu.device import (
+    current_device,
+    device,
+    device_of,
+    set_device,
+    set_device_class,
+    set_device_names,
+    synchronize,
+)
 from mindtorch_npu.generator import default_generator
 from mindtorch_npu.peers import can_device_access_peer, disable_peer_access, enable_peer_access
 from mindtorch_npu.properties import (
@@ -30,7 +38,7 @@ from mindtorch_npu.properties import (
 )
 from mindtorch_npu.runtime import DeferredNpuCallError, device_count, is_available, is_initialized
 from mindtorch_npu.smi import clock_rate, device_memory_used, memory_usage, power_draw, temperature
-from mindtorch_storage.device import intern_device
+from mindtorch_storage.device import intern_device, meant_by
 
 _NpuDeviceProperties = NpuDeviceProperties
 has_half = True
@@ -38,6 +46,7 @@ has_magma = False
 
 set_error_class(OutOfMemoryError)
 set_device_class(intern_device)
+set_device_names(meant_by)
 _sync_debug: dict[str, int] = {"mode": 0}
 _SYNC_MODES = {"default": 0, "warn": 1, "error": 2}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,18 +27,22 @@ class Symbols(Protocol):
 class Libraries:
     """The shared objects of the active CANN installation: the user's own first, then those with more specific names.
 
+    With `names` only those of the installation with one of these names.
     A library that cannot be loaded is left out and told with the first function that is missed. Raises RuntimeError when
     there is none at all.
     """
 
-    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, environment: Mapping[str, str] = os.environ, names: Sequence[str] = ()) -> None:
         self.unreadable: dict[str, str] = {}
-        self._libraries = [found for file in _files(environment) if (found := self._load(file)) is not None]
+        files = _files(environment, names) if names else [*_own(environment), *_files(environment, NAMES)]
+        files = list({file.resolve(): file for file in reversed(files)}.values())[::-1]
+        self._libraries = [found for file in files if (found := self._load(file)) is not None]
         if not self._libraries:
             why = "; ".join(f"{file}: {text}" for file, text in self.unreadable.items())
             root = next(loader.cann_roots(environment), None)
-            where = f"no operator library under {root}" if root is not None else "the CANN toolkit is not installed"
-            raise RuntimeError(f"the operators of CANN cannot be used: {where}" + (f" ({why})" if why else ""))
+            what, kind = ("collectives", names[0]) if names else ("operators", "operator library")
+            where = f"no {kind} under {root}" if root is not None else "the CANN toolkit is not installed"
+            raise RuntimeError(f"the {what} of CANN cannot be used: {where}" + (f" ({why})" if why else ""))
 
     def _load(self, file: Path) -> Any:
         try:
@@ -55,22 +59,21 @@ class Libraries:
         return None
 
 
-def _files(environment: Mapping[str, str]) -> list[Path]:
-    """Return the libraries to load: the user's own operators, then those of the one active installation."""
+def _own(environment: Mapping[str, str]) -> list[Path]:
+    """Return the libraries of the user's own operators."""
     own = [Path(folder) for folder in environment.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if folder]
     opp = environment.get("ASCEND_OPP_PATH")
     own += sorted(Path(opp, "vendors").glob("*")) if opp else []
-    found = [file for folder in own if (file := folder / "op_api" / "lib" / CUSTOM).is_file()]
+    return [file for folder in own if (file := folder / "op_api" / "lib" / CUSTOM).is_file()]
+
+
+def _files(environment: Mapping[str, str], names: Sequence[str]) -> list[Path]:
+    """Return the libraries of these names in the one active installation."""
     root = next(loader.cann_roots(environment), None)
-    if root is not None:
-        found += [
-            file
-            for folder in FOLDERS
-            for name in NAMES
-            for file in sorted(Path(root, folder).glob(name))
-            if file.is_file()
-        ]
-    return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
+    if root is None:
+        return []
+    found = [file for folder in FOLDERS for name in names for file in sorted(Path(root, folder).glob(name))]
+    return [file for file in found if file.is_file()]
 
 
 @cache
@@ -84,3 +87,16 @@ def symbols() -> Symbols:
         found: Symbols = loader.simulator().libraries()
         return found
     return _vendor()
+
+
+@cache
+def _vendor_collectives() -> Libraries:
+    return Libraries(names=("libhccl.so",))
+
+
+def collectives() -> Symbols:
+    """Return the library of collectives of this host, the simulated one where the environment asks for it."""
+    if loader.simulated():
+        found: Symbols = loader.simulator().collectives()
+        return found
+    return _vendor_collectives()

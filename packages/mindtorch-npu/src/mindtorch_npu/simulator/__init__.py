@@ -41,6 +41,7 @@ def replace(settings: str) -> Machine:
     _current["machine"] = Machine(parse(settings))
     _current["acl"] = make_module(_current["machine"])
     _current.pop("library", None)
+    _current.pop("collectives", None)
     return machine()
 
 
@@ -63,9 +64,18 @@ def libraries() -> Any:
     return _current["library"]
 
 
+def collectives() -> Any:
+    """Return the simulated library of collectives; needs numpy and ml_dtypes."""
+    if "collectives" not in _current:
+        # Imported late: it needs numpy, which the core must not.
+        module = importlib.import_module("mindtorch_npu.simulator.hccl")
+        _current["collectives"] = module.Collectives(machine())
+    return _current["collectives"]
+
+
 def leaks() -> list[str]:
     """Return the vendor's objects that were made and neither run nor destroyed, in words; they cost memory for ever."""
     return _current["library"].leaks() if "library" in _current else []
 
 
-__all__ = ["VARIABLE", "chip", "leaks", "libraries", "load", "machine", "replace", "smi", "wanted"]
+__all__ = ["VARIABLE", "chip", "collectives", "leaks", "libraries", "load", "machine", "replace", "smi", "wanted"]

@@ -1,7 +1,7 @@
 """`from torch_npu.contrib import transfer_to_npu`: from then on what a program asks of CUDA goes to the Ascend devices.
 
 The device type `cuda` means `npu` wherever a device is named, and the functions and classes of `torch.cuda` are those of
-`torch.npu`.
+`torch.npu`; the backend `nccl` is `hccl`.
 """
 
 import sys
@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import mindtorch
-from mindtorch import npu
+from mindtorch import distributed, npu
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_storage.device import let_stand_for
 
@@ -40,6 +40,8 @@ def transfer() -> None:
         setattr(mindtorch.cuda.memory, name, getattr(npu.memory, name))
     Tensor.cuda = Tensor.npu  # type: ignore[method-assign]
     Tensor.is_cuda = Tensor.is_npu
+    distributed.Backend.stands_for["nccl"] = "hccl"
+    distributed.is_nccl_available = npu.is_available
 
 
 transfer()

@@ -39,7 +39,8 @@ class Reducer:
         self._expecting = False
         self._finished = True
         self._divisor = 1
-        self._used = torch.zeros(len(self.parameters), dtype=torch.int32)
+        # On the device of the parameters, whose backend the group has.
+        self._used = torch.zeros(len(self.parameters), dtype=torch.int32, device=self.parameters[0].device)
         self._used_work: Any = None
         self._futures: list[Any] = []
         groups = assign_buckets(self.parameters, config.initial(not find_unused), self.expect_sparse)
@@ -75,7 +76,7 @@ class Reducer:
             [self.parameters[index] for index in order], self.config.rebuilt(), self.expect_sparse, order
         )
         flat = [entry for group in groups for entry in (len(group), *group)]
-        shared = torch.tensor(flat + [0] * (2 * len(order) - len(flat)))
+        shared = torch.tensor(flat + [0] * (2 * len(order) - len(flat)), device=self.parameters[0].device)
         torch.distributed.broadcast(shared, group=self.process_group, group_src=0)
         entries, groups = shared.tolist(), []
         while sum(map(len, groups)) < len(order):
