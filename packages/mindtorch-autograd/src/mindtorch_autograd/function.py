@@ -214,6 +214,20 @@ class Function(metaclass=FunctionMeta):
     """Base of custom autograd functions: define static `forward` and `backward`, call `apply`.
 
     `forward(ctx, ...)`, or `forward(...)` with `setup_context(ctx, inputs, output)`.
+
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x ** 2
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * grad
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor(6.)
     """
 
     __module__ = "torch.autograd.function"
@@ -368,7 +382,11 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """Older base of functions whose inputs and outputs are nested; kept so that `isinstance` and imports work."""
+    """Older base of functions whose inputs and outputs are nested; kept so that `isinstance` and imports work.
+
+    >>> issubclass(torch.autograd.function.NestedIOFunction, torch.autograd.Function)
+    True
+    """
 
     __module__ = "torch.autograd.function"
 

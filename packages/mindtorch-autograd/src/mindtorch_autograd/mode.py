@@ -31,7 +31,14 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Return whether inference mode is on in this thread."""
+    """Return whether inference mode is on in this thread.
+
+    >>> with torch.inference_mode():
+    ...     torch.is_inference_mode_enabled()
+    True
+    >>> torch.is_inference_mode_enabled()
+    False
+    """
     return state.mode.inference
 
 
@@ -107,7 +114,14 @@ class NoParamContext(ModeContext):
 
 
 class no_grad(NoParamContext):
-    """Operations in the block are not recorded."""
+    """Operations in the block are not recorded.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     __module__ = "torch.autograd.grad_mode"
 
@@ -118,7 +132,15 @@ class no_grad(NoParamContext):
 
 
 class enable_grad(NoParamContext):
-    """Operations in the block are recorded, whatever the mode outside is."""
+    """Operations in the block are recorded, whatever the mode outside is.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     with torch.enable_grad():
+    ...         y = x * 2
+    >>> y.requires_grad
+    True
+    """
 
     __module__ = "torch.autograd.grad_mode"
 
@@ -129,7 +151,14 @@ class enable_grad(NoParamContext):
 
 
 class set_multithreading_enabled(ModeContext):
-    """Accepted for torch's sake: backward always runs in the calling thread, so there is nothing to switch."""
+    """Accepted for torch's sake: backward always runs in the calling thread, so there is nothing to switch.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.autograd.set_multithreading_enabled(False):
+    ...     (x * 2).backward()
+    >>> x.grad
+    tensor([2.])
+    """
 
     __module__ = "torch.autograd.grad_mode"
 
@@ -218,7 +247,13 @@ multithreading = _Multithreading()
 
 
 class set_grad_enabled(ModeContext):
-    """Switch recording on or off: at once when called, and back at the end of the block when used in `with`."""
+    """Switch recording on or off: at once when called, and back at the end of the block when used in `with`.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.set_grad_enabled(False):
+    ...     (x * 2).requires_grad
+    False
+    """
 
     __module__ = "torch.autograd.grad_mode"
 
@@ -255,7 +290,14 @@ class set_grad_enabled(ModeContext):
 
 
 class inference_mode(ModeContext):
-    """As `no_grad`, and tensors made in the block can never enter a graph."""
+    """As `no_grad`, and tensors made in the block can never enter a graph.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.inference_mode():
+    ...     y = x * 2
+    >>> y.is_inference(), y.requires_grad
+    (True, False)
+    """
 
     __module__ = "torch.autograd.grad_mode"
 

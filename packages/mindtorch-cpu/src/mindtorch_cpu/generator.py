@@ -40,6 +40,12 @@ class Generator:
     Who looks at the state or changes it first runs the draws that a pipeline has recorded.
 
     `lock` is held for the whole of one op: draws are serial, so that a stream has one meaning in every program.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> torch.rand(2, generator=generator)
+    tensor([0.4963, 0.7682])
+    >>> generator.initial_seed()
+    0
     """
 
     __slots__ = ("__weakref__", "engine", "lock")

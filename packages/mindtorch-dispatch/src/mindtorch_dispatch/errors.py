@@ -16,7 +16,14 @@ __all__ = ["LinAlgError", "bounds_error", "missing_kernel", "missing_registratio
 
 
 class LinAlgError(RuntimeError):
-    """A matrix that cannot be factored or inverted: `torch.linalg.LinAlgError`."""
+    """A matrix that cannot be factored or inverted: `torch.linalg.LinAlgError`.
+
+    >>> try:
+    ...     torch.linalg.inv(torch.zeros(2, 2))
+    ... except torch.linalg.LinAlgError as error:
+    ...     print(str(error)[:60])
+    linalg.inv: The diagonal element 1 is zero, the inversion co
+    """
 
 
 LinAlgError.__module__ = "torch._C"

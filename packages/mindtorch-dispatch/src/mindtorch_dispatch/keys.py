@@ -11,6 +11,9 @@ class DispatchKey(enum.IntEnum):
     """A layer an op call passes through. A higher value has priority; the last five and their order are contractual.
 
     Torch has some of them per backend, also of backends there are none of here: those names mean the same key.
+
+    >>> torch.DispatchKey.CPU.name
+    'CPU'
     """
 
     CPU = 0
@@ -57,7 +60,11 @@ DEVICE_TYPES = {key: device_type for device_type, key in BACKEND_KEYS.items()}
 
 
 class DispatchKeySet:
-    """An immutable set of `DispatchKey`, iterated from the highest priority down."""
+    """An immutable set of `DispatchKey`, iterated from the highest priority down.
+
+    >>> torch.DispatchKeySet(torch.DispatchKey.CPU).has(torch.DispatchKey.CPU)
+    True
+    """
 
     __slots__ = ("mask",)
 

@@ -4,11 +4,19 @@ from mindtorch._naming import torch_name
 
 
 class AcceleratorError(RuntimeError):
-    """An accelerator's runtime reported an error."""
+    """An accelerator's runtime reported an error.
+
+    >>> issubclass(torch.AcceleratorError, RuntimeError)
+    True
+    """
 
 
 class OutOfMemoryError(RuntimeError):
-    """A device has not enough memory."""
+    """A device has not enough memory.
+
+    >>> issubclass(torch.OutOfMemoryError, RuntimeError)
+    True
+    """
 
 
 # Known as `torch.OutOfMemoryError`; the module they are defined in has no torch name.

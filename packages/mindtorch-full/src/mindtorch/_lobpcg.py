@@ -39,6 +39,10 @@ def lobpcg(
     Raises:
         ValueError: the matrix has less than three rows for each vector, or an unknown method.
         NotImplementedError: gradients are wanted, or a `tracker`.
+
+    >>> values, vectors = torch.lobpcg(torch.diag(torch.arange(1.0, 10.0)), k=1)
+    >>> round(values.item(), 3)
+    9.0
     """
     if A.dim() < 2 or A.shape[-2] != A.shape[-1]:
         raise AssertionError(f"A must be square, got shape {A.shape}")

@@ -31,6 +31,9 @@ class Stream:
 
     Raises:
         RuntimeError: a device that has streams of its own, or that is not there.
+
+    >>> isinstance(torch.Stream, type)
+    True
     """
 
     def __init__(self, device: Any = None, *, priority: int = 0) -> None:
@@ -80,6 +83,9 @@ class Event:
 
     Raises:
         RuntimeError: as for `Stream`.
+
+    >>> torch.Event("cpu").query()
+    True
     """
 
     def __init__(

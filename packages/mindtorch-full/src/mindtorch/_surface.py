@@ -28,8 +28,8 @@ HOMES: dict[str, str] = {
         "are_deterministic_algorithms_enabled use_deterministic_algorithms get_deterministic_debug_mode "
         "set_deterministic_debug_mode get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled "
         "set_warn_always set_flush_denormal get_num_threads set_num_threads get_num_interop_threads "
-        "set_num_interop_threads is_vulkan_available set_default_tensor_type "
-        "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
+        "set_num_interop_threads is_vulkan_available set_default_tensor_type",
+        "functions.symbolic": "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
         "functions.scaled": "_scaled_mm _scaled_mm_v2 _scaled_grouped_mm",

@@ -16,7 +16,13 @@ S = TypeVar("S")
 
 
 class Future(Generic[T]):
-    """A value that will be set once, with callbacks that run when it is."""
+    """A value that will be set once, with callbacks that run when it is.
+
+    >>> future = torch.futures.Future()
+    >>> future.set_result(3)
+    >>> future.wait()
+    3
+    """
 
     def __init__(self, *, devices: Any = None) -> None:
         for device in devices or ():

@@ -69,12 +69,26 @@ def _seed_accelerators(seed: int) -> None:
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Continue the CPU's default stream from `new_state`, a byte tensor that `get_rng_state` returned."""
+    """Continue the CPU's default stream from `new_state`, a byte tensor that `get_rng_state` returned.
+
+    >>> state = torch.get_rng_state()
+    >>> x = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(torch.rand(2), x)
+    True
+    """
     default_generator.set_state(new_state)
 
 
 def get_rng_state() -> Any:
-    """Return the state of the CPU's default generator as a byte tensor."""
+    """Return the state of the CPU's default generator as a byte tensor.
+
+    >>> state = torch.get_rng_state()
+    >>> x = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(torch.rand(2), x)
+    True
+    """
     return default_generator.get_state()
 
 
@@ -82,6 +96,10 @@ def manual_seed(seed: Any) -> Generator:
     """Seed the generators of all devices and return the CPU's.
 
     Negative seeds count down from 2**64. Raises ValueError outside [-2**63, 2**64).
+
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand(2)
+    tensor([0.4963, 0.7682])
     """
     number = int(seed)
     _seed_accelerators(number)
@@ -89,14 +107,23 @@ def manual_seed(seed: Any) -> Generator:
 
 
 def seed() -> int:
-    """Seed the generators of all devices from the operating system's entropy and return the seed."""
+    """Seed the generators of all devices from the operating system's entropy and return the seed.
+
+    >>> isinstance(torch.seed(), int)
+    True
+    """
     number = default_generator.seed()
     _seed_accelerators(number)
     return number
 
 
 def initial_seed() -> int:
-    """Return the seed that the CPU's default stream started from."""
+    """Return the seed that the CPU's default stream started from.
+
+    >>> _ = torch.manual_seed(7)
+    >>> torch.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 

@@ -29,21 +29,33 @@ _TensorOrTensors = Tensor | Sequence[Tensor]
 
 
 class SymInt:
-    """An integer known at trace time only; there is no tracing here, so nothing is an instance."""
+    """An integer known at trace time only; there is no tracing here, so nothing is an instance.
+
+    >>> isinstance(1, torch.SymInt)
+    False
+    """
 
     def __init__(self, node: Any) -> None:
         raise NotImplementedError("SymInt: symbolic shapes are not offered")
 
 
 class SymFloat:
-    """As `SymInt`, for floats."""
+    """As `SymInt`, for floats.
+
+    >>> isinstance(1.0, torch.SymFloat)
+    False
+    """
 
     def __init__(self, node: Any) -> None:
         raise NotImplementedError("SymFloat: symbolic shapes are not offered")
 
 
 class SymBool:
-    """As `SymInt`, for bools."""
+    """As `SymInt`, for bools.
+
+    >>> isinstance(True, torch.SymBool)
+    False
+    """
 
     def __init__(self, node: Any) -> None:
         raise NotImplementedError("SymBool: symbolic shapes are not offered")

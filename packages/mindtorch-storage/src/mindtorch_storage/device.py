@@ -89,7 +89,14 @@ def set_context_hooks(enter: Callable[[device], None], leave: Callable[[device],
 
 
 class device:
-    """A device type with an optional index. Equal devices are the same object."""
+    """A device type with an optional index. Equal devices are the same object.
+
+    >>> device = torch.device("cuda:1")
+    >>> device.type, device.index
+    ('cuda', 1)
+    >>> torch.device("cpu") == torch.device("cpu")
+    True
+    """
 
     __slots__ = ("_hash", "_text", "index", "type")
     __module__ = "torch"

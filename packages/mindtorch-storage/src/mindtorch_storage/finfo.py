@@ -92,7 +92,13 @@ def _argument(function: str, value: Any) -> Dtype:
 
 
 class finfo(_Limits):
-    """Limits of a floating point type; a complex type answers for its parts."""
+    """Limits of a floating point type; a complex type answers for its parts.
+
+    >>> torch.finfo(torch.float16).max
+    65504.0
+    >>> torch.finfo().eps
+    1.1920928955078125e-07
+    """
 
     __slots__ = ()
     __module__ = "torch"
@@ -150,7 +156,11 @@ class finfo(_Limits):
 
 
 class iinfo(_Limits):
-    """Limits of an integer type."""
+    """Limits of an integer type.
+
+    >>> torch.iinfo(torch.int8).min, torch.iinfo(torch.int8).max
+    (-128, 127)
+    """
 
     __slots__ = ()
     __module__ = "torch"

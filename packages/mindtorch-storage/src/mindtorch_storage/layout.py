@@ -8,7 +8,13 @@ from mindtorch_storage._pickling import is_importable_as
 
 
 class layout:
-    """How a tensor arranges its elements. MindTorch computes with `strided` ones."""
+    """How a tensor arranges its elements. MindTorch computes with `strided` ones.
+
+    >>> torch.ones(2).layout
+    torch.strided
+    >>> isinstance(torch.strided, torch.layout)
+    True
+    """
 
     __slots__ = ("_name",)
     __module__ = "torch"
@@ -38,7 +44,13 @@ class layout:
 
 
 class memory_format:
-    """An order of dimensions in memory."""
+    """An order of dimensions in memory.
+
+    >>> torch.ones(1, 2, 3, 4).is_contiguous(memory_format=torch.channels_last)
+    False
+    >>> isinstance(torch.channels_last, torch.memory_format)
+    True
+    """
 
     __slots__ = ("_name",)
     __module__ = "torch"

@@ -6,7 +6,13 @@ from typing import Any, NoReturn, cast
 
 
 class qscheme:
-    """How whole numbers stand for real ones: one scale for a tensor, or one for each channel."""
+    """How whole numbers stand for real ones: one scale for a tensor, or one for each channel.
+
+    >>> torch.per_tensor_affine
+    torch.per_tensor_affine
+    >>> isinstance(torch.per_tensor_affine, torch.qscheme)
+    True
+    """
 
     __slots__ = ("_name",)
     __module__ = "torch"

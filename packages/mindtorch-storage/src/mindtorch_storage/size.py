@@ -14,7 +14,14 @@ _LOWEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Size(tuple[int, ...]):
-    """A tuple of ints with `numel()`; slices, sums and repetitions are sizes again."""
+    """A tuple of ints with `numel()`; slices, sums and repetitions are sizes again.
+
+    >>> size = torch.ones(2, 3).size()
+    >>> size.numel(), size[0], tuple(size)
+    (6, 2, (2, 3))
+    >>> size + (4,)
+    torch.Size([2, 3, 4])
+    """
 
     __slots__ = ()
     __module__ = "torch"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent.parent / "ops"
 NAMESPACES = ("linalg", "special", "fft")
 COPY = "_copy"
+UNSAFE = "unsafe_"
 FOREACH = "_foreach_"
 
 
@@ -61,12 +62,12 @@ def entry_of(name: str) -> Entry | None:
     for candidate in (name, plain):
         if candidate in found:
             return found[candidate]
-    if plain.endswith(COPY) and (base := found.get(plain.removesuffix(COPY))) is not None:
-        return base._replace(
-            note="The result has memory of its own; sizes and dimensions are checked as for the view.", examples=""
-        )
-    if plain.startswith("unsafe_") and (base := found.get(plain.removeprefix("unsafe_"))) is not None:
-        return base._replace(note="The parts may be changed in place without a look at each other.", examples="")
+    if plain.endswith(COPY) and (base := found.get(first := plain.removesuffix(COPY))) is not None:
+        note = "The result has memory of its own; sizes and dimensions are checked as for the view."
+        return base._replace(note=note, examples=_called(base.examples, first, plain))
+    if plain.startswith(UNSAFE) and (base := found.get(first := plain.removeprefix(UNSAFE))) is not None:
+        note = "The parts may be changed in place without a look at each other."
+        return base._replace(note=note, examples=_called(base.examples, first, plain))
     if plain.startswith(FOREACH) and (base := found.get(plain.removeprefix(FOREACH))) is not None:
         return base._replace(note=f"For every tensor of a list: {base.note}", examples="")
     return None

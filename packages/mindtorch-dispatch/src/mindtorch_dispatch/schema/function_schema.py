@@ -126,7 +126,11 @@ class AliasInfo(_ReadOnly):
 
 
 class Argument(_ReadOnly):
-    """One parameter or return value."""
+    """One parameter or return value.
+
+    >>> [argument.name for argument in torch.ops.aten.relu.default._schema.arguments]
+    ['self']
+    """
 
     __slots__ = ("_declared",)
     _declared: SchemaArgument
@@ -189,7 +193,12 @@ class Argument(_ReadOnly):
 
 
 class FunctionSchema(_ReadOnly):
-    """A signature: `name`, `overload_name`, `arguments`, `returns`, `is_mutable`; `str()` in aten grammar."""
+    """A signature: `name`, `overload_name`, `arguments`, `returns`, `is_mutable`; `str()` in aten grammar.
+
+    >>> schema = torch.ops.aten.relu.default._schema
+    >>> schema.name, str(schema)
+    ('aten::relu', 'aten::relu(Tensor self) -> Tensor')
+    """
 
     __slots__ = ("_arguments", "_declared", "_returns")
     _declared: Schema

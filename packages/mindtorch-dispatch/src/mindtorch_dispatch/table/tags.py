@@ -12,7 +12,11 @@ from ..schema import Schema
 
 
 class Tag(enum.Enum):
-    """A property of an operator that tools ask for."""
+    """A property of an operator that tools ask for.
+
+    >>> torch.Tag.pointwise in torch.ops.aten.add.Tensor.tags
+    True
+    """
 
     core = 0
     cudagraph_unsafe = 1

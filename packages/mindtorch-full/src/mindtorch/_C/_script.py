@@ -17,11 +17,19 @@ class _Native:
 
 
 class ScriptObject(_Native):
-    """An object of a class that TorchScript compiled."""
+    """An object of a class that TorchScript compiled.
+
+    >>> isinstance(torch.ScriptObject, type)
+    True
+    """
 
 
 class ScriptModule(ScriptObject):
-    """What stands behind a module that TorchScript compiled."""
+    """What stands behind a module that TorchScript compiled.
+
+    >>> isinstance(torch.ScriptModule, type)
+    True
+    """
 
 
 class ScriptDict(_Native):
@@ -45,7 +53,11 @@ class ScriptFunction(_Native):
 
 
 class ScriptMethod(_Native):
-    """A method that TorchScript compiled."""
+    """A method that TorchScript compiled.
+
+    >>> isinstance(torch.ScriptMethod, type)
+    True
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run it; there is none to run."""

@@ -8,7 +8,11 @@ from mindtorch._naming import adopt
 
 
 class Type:
-    """A type: its kind, and its spelling in an annotation."""
+    """A type: its kind, and its spelling in an annotation.
+
+    >>> isinstance(torch.IntType.get(), torch.Type)
+    True
+    """
 
     _spelling = ""
 
@@ -77,7 +81,11 @@ class _Several(Type):
 
 
 class TupleType(_Several):
-    """A tuple of given types."""
+    """A tuple of given types.
+
+    >>> str(torch.TupleType([torch.IntType.get(), torch.FloatType.get()]))
+    'Tuple[int, float]'
+    """
 
     _spelling = "Tuple"
 
@@ -87,13 +95,21 @@ class TupleType(_Several):
 
 
 class UnionType(_Several):
-    """One of several types."""
+    """One of several types.
+
+    >>> str(torch.UnionType([torch.IntType.get(), torch.StringType.get()]))
+    'Union[int, str]'
+    """
 
     _spelling = "Union"
 
 
 class DictType(Type):
-    """A dictionary."""
+    """A dictionary.
+
+    >>> str(torch.DictType(torch.StringType.get(), torch.IntType.get()))
+    'Dict[str, int]'
+    """
 
     def __init__(self, key: Type, value: Type) -> None:
         self._key, self._value = key, value
@@ -138,7 +154,11 @@ _CONTAINERS = {
 
 
 def _made(name: str, spelling: str, base: type) -> type:
-    return type(name, (base,), {"_spelling": spelling, "__module__": __name__, "__doc__": f"The type `{spelling}`."})
+    whole = base is _Single
+    made = f"torch.{name}.get()" if whole else f"torch.{name}(torch.IntType.get())"
+    shown = "Any" if name == "AnyType" else spelling if whole else f"{spelling}[int]"
+    text = f"The type `{spelling}`.\n\n>>> str({made})\n{shown!r}"
+    return type(name, (base,), {"_spelling": spelling, "__module__": __name__, "__doc__": text})
 
 
 globals().update({name: _made(name, spelling, _Single) for name, spelling in _SINGLE.items()})

@@ -18,6 +18,9 @@ def cond(
 
     Raises:
         RuntimeError: `pred` is no number and no tensor of one element.
+
+    >>> torch.cond(torch.tensor(True), lambda x: x.sin(), lambda x: x.cos(), (torch.zeros(2),))
+    tensor([0., 0.])
     """
     if not isinstance(pred, bool | int | float | Tensor):
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")

@@ -39,7 +39,13 @@ def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Call
 
 
 class autocast:
-    """A region (or, as a decorator, a function) in which ops choose their dtype."""
+    """A region (or, as a decorator, a function) in which ops choose their dtype.
+
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     y = torch.ones(2, 2) @ torch.ones(2, 2)
+    >>> y.dtype
+    torch.bfloat16
+    """
 
     def __init__(
         self,

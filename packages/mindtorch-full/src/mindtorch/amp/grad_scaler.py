@@ -41,7 +41,12 @@ class _PerDevice:
 
 
 class GradScaler:
-    """Multiplies losses by a scale, divides gradients by it, skips steps that overflowed, and adapts the scale."""
+    """Multiplies losses by a scale, divides gradients by it, skips steps that overflowed, and adapts the scale.
+
+    >>> scaler = torch.GradScaler("cpu", init_scale=4.0)
+    >>> scaler.scale(torch.tensor(2.0))
+    tensor(8.)
+    """
 
     def __init__(
         self,

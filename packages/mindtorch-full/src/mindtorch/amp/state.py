@@ -95,14 +95,27 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether autocast is on for a device type (for the accelerator when none is named)."""
+    """Whether autocast is on for a device type (for the accelerator when none is named).
+
+    >>> with torch.autocast("cpu"):
+    ...     torch.is_autocast_enabled("cpu")
+    True
+    >>> torch.is_autocast_enabled("cpu")
+    False
+    """
     if device_type is None:
         return any(on for name, on in _local.enabled.items() if name != "cpu")
     return _local.enabled.get(_known(device_type), False)
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
-    """Turn autocast on or off for a device type in this thread."""
+    """Turn autocast on or off for a device type in this thread.
+
+    >>> torch.set_autocast_enabled("cpu", True)
+    >>> torch.is_autocast_enabled("cpu")
+    True
+    >>> torch.set_autocast_enabled("cpu", False)
+    """
     if enabled is None:
         device_type, enabled = "cuda", device_type
     _local.enabled[_known(device_type)] = bool(enabled)
@@ -110,43 +123,77 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """The dtype autocast computes in."""
+    """The dtype autocast computes in.
+
+    >>> torch.get_autocast_dtype("cpu")
+    torch.bfloat16
+    """
     policy = _policy(device_type)
     return _local.dtypes.get(_known(device_type), policy.dtype)
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """Choose the dtype autocast computes in."""
+    """Choose the dtype autocast computes in.
+
+    >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
+    >>> torch.get_autocast_dtype("cpu")
+    torch.bfloat16
+    """
     _policy(device_type)
     _local.dtypes[_known(device_type)] = dtype
     _publish()
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of parameters are kept until the outermost region ends."""
+    """Whether casts of parameters are kept until the outermost region ends.
+
+    >>> torch.is_autocast_cache_enabled()
+    True
+    """
     return _local.cache_enabled
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Keep casts of parameters until the outermost region ends, or make them anew each time."""
+    """Keep casts of parameters until the outermost region ends, or make them anew each time.
+
+    >>> torch.set_autocast_cache_enabled(False)
+    >>> torch.is_autocast_cache_enabled()
+    False
+    >>> torch.set_autocast_cache_enabled(True)
+    """
     _local.cache_enabled = bool(enabled)
     _publish()
 
 
 def autocast_increment_nesting() -> int:
-    """Enter a region; returns how many are open."""
+    """Enter a region; returns how many are open.
+
+    >>> torch.autocast_increment_nesting()
+    1
+    >>> torch.autocast_decrement_nesting()
+    0
+    """
     _local.nesting += 1
     return _local.nesting
 
 
 def autocast_decrement_nesting() -> int:
-    """Leave a region; returns how many are still open."""
+    """Leave a region; returns how many are still open.
+
+    >>> torch.autocast_increment_nesting()
+    1
+    >>> torch.autocast_decrement_nesting()
+    0
+    """
     _local.nesting -= 1
     return _local.nesting
 
 
 def clear_autocast_cache() -> None:
-    """Forget the casts that were kept."""
+    """Forget the casts that were kept.
+
+    >>> torch.clear_autocast_cache()
+    """
     _local.casts.clear()
 
 
@@ -156,26 +203,53 @@ def cast_cache() -> dict[int, Any]:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """The older spelling for the CPU."""
+    """The older spelling for the CPU.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.is_autocast_cpu_enabled()
+    False
+    """
     _warn_older("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """The older spelling for the CPU."""
+    """The older spelling for the CPU.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.set_autocast_cpu_enabled(False)
+    >>> torch.is_autocast_cpu_enabled()
+    False
+    """
     _warn_older("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def set_autocast_cpu_dtype(dtype: Any) -> None:
-    """The older spelling for the CPU."""
+    """The older spelling for the CPU.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.set_autocast_cpu_dtype(torch.bfloat16)
+    >>> torch.get_autocast_cpu_dtype()
+    torch.bfloat16
+    """
     _check_dtype(dtype)
     _warn_older("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def set_autocast_gpu_dtype(dtype: Any) -> None:
-    """The older spelling for CUDA."""
+    """The older spelling for CUDA.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.set_autocast_gpu_dtype(torch.float16)
+    >>> torch.get_autocast_gpu_dtype()
+    torch.float16
+    """
     _check_dtype(dtype)
     _warn_older("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)
@@ -187,13 +261,25 @@ def _check_dtype(dtype: Any) -> None:
 
 
 def get_autocast_cpu_dtype() -> Any:
-    """The older spelling for the CPU."""
+    """The older spelling for the CPU.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.get_autocast_cpu_dtype()
+    torch.bfloat16
+    """
     _warn_older("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def get_autocast_gpu_dtype() -> Any:
-    """The older spelling for CUDA."""
+    """The older spelling for CUDA.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.get_autocast_gpu_dtype()
+    torch.float16
+    """
     _warn_older("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 

@@ -104,6 +104,10 @@ def gradcheck(
     Every element is checked, in `fast_mode` one random direction per input and weighting per output. Raises
     GradcheckError (or returns False with `raise_exception=False`) with torch's text otherwise, ValueError when there is
     nothing to check.
+
+    >>> x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, (x,))
+    True
     """
     assert check_forward_ad or check_backward_ad, (
         "Expected at least one of check_forward_ad or check_backward_ad to be True"
@@ -341,6 +345,10 @@ def gradgradcheck(
     """Return True when the gradients of the gradients of `func` agree with central differences; errors as `gradcheck`.
 
     `check_fwd_over_rev` differentiates the gradients in forward mode.
+
+    >>> x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(torch.sin, (x,))
+    True
     """
     assert check_fwd_over_rev or check_rev_over_rev, (
         "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"

@@ -20,7 +20,11 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """`Variable(tensor, requires_grad=False)` returns the tensor without history; every tensor is an instance."""
+    """`Variable(tensor, requires_grad=False)` returns the tensor without history; every tensor is an instance.
+
+    >>> isinstance(torch.ones(1), torch.autograd.Variable)
+    True
+    """
 
     __module__ = "torch.autograd.variable"
 
@@ -31,5 +35,12 @@ class Variable(metaclass=_VariableMeta):
 
 
 def variable(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: this spelling was taken out of torch long ago."""
+    """Raise: this spelling was taken out of torch long ago.
+
+    >>> try:
+    ...     torch.autograd.variable([1.0])
+    ... except RuntimeError as error:
+    ...     print(error)
+    torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead
+    """
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")

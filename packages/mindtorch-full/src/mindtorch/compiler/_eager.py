@@ -66,6 +66,10 @@ def compile(
     Raises:
         RuntimeError: both ``mode`` and ``options`` are given, or the mode or the backend is unknown.
         AssertionError: ``model`` is not callable, ``dynamic`` not a bool.
+
+    >>> double = torch.compile(lambda x: 2 * x, backend="eager")
+    >>> double(torch.ones(2))
+    tensor([2., 2.])
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")

@@ -32,7 +32,11 @@ __all__ = [
 
 
 def debug_unwrap(tensor: object, *, recurse: bool = True) -> object:
-    """Return `tensor`: the levels of transforms here are no wrappers."""
+    """Return `tensor`: the levels of transforms here are no wrappers.
+
+    >>> torch.func.debug_unwrap(torch.ones(1))
+    tensor([1.])
+    """
     return tensor
 
 

@@ -57,6 +57,11 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     """Return (parameters, buffers) of modules of one kind, stacked by name along a new first dimension.
 
     Raises RuntimeError for no models, models in different modes or of different types.
+
+    >>> models = [torch.nn.Linear(2, 3) for _ in range(4)]
+    >>> parameters, buffers = torch.func.stack_module_state(models)
+    >>> parameters["weight"].shape
+    torch.Size([4, 3, 2])
     """
     if len(models) == 0:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

@@ -305,6 +305,9 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     What `func` writes to its inputs is copied to them at the end. With `remove="mutations_and_views"` views are replaced
     by copies too. RuntimeError when a tensor that is no input is written with values of one that is.
+
+    >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.ones(2))
+    tensor([2., 2.])
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(_INVALID.format(remove))

@@ -16,7 +16,12 @@ def _without_statistics(module: Any, name: str) -> None:
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Make every batch norm in `root` use the statistics of its batch only, in place, and return `root`."""
+    """Make every batch norm in `root` use the statistics of its batch only, in place, and return `root`.
+
+    >>> model = torch.func.replace_all_batch_norm_modules_(torch.nn.Sequential(torch.nn.BatchNorm1d(2)))
+    >>> model[0].track_running_stats, model[0].running_mean
+    (False, None)
+    """
     _without_statistics(root, "base")
     for name, module in root.named_modules():
         _without_statistics(module, name)

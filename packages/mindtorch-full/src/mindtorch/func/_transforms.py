@@ -175,7 +175,12 @@ def pushed_forward(outputs: Sequence[Any], level: Level, tangents: Sequence[Any]
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """Return (output of `func`, its Jacobian-vector product at `primals` as a function of the tangents)."""
+    """Return (output of `func`, its Jacobian-vector product at `primals` as a function of the tangents).
+
+    >>> value, tangent = torch.func.linearize(lambda x: x ** 2, torch.tensor(3.0))
+    >>> value, tangent(torch.tensor(1.0))
+    (tensor(9.), tensor(6.))
+    """
     level = Level(primals)
     with enable_grad(), pushing_forward(level.flat):
         output = func(*level.stand_ins)

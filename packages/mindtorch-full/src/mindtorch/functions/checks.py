@@ -99,32 +99,59 @@ def is_complex(input: Any) -> bool:
 
 
 def is_signed(input: Any) -> bool:
-    """Return whether the dtype is signed."""
+    """Return whether the dtype is signed.
+
+    >>> torch.is_signed(torch.ones(1)), torch.is_signed(torch.ones(1, dtype=torch.uint8))
+    (True, False)
+    """
     return given_tensor(input, "is_signed").dtype.is_signed
 
 
 def is_conj(input: Any) -> bool:
-    """Always False: conjugation is done at once."""
+    """Always False: conjugation is done at once.
+
+    >>> torch.is_conj(torch.ones(2))
+    False
+    """
     return False
 
 
 def is_neg(input: Any) -> bool:
-    """Always False: negation is done at once."""
+    """Always False: negation is done at once.
+
+    >>> torch.is_neg(torch.ones(2))
+    False
+    """
     return False
 
 
 def is_inference(input: Any) -> bool:
-    """Return whether the tensor was made in inference mode."""
+    """Return whether the tensor was made in inference mode.
+
+    >>> with torch.inference_mode():
+    ...     torch.is_inference(torch.ones(2))
+    True
+    >>> torch.is_inference(torch.ones(2))
+    False
+    """
     return given_tensor(input, "is_inference").is_inference()
 
 
 def is_distributed(input: Any) -> bool:
-    """Always False."""
+    """Always False.
+
+    >>> torch.is_distributed(torch.ones(2))
+    False
+    """
     return False
 
 
 def is_same_size(input: Any, other: Any) -> bool:
-    """Return whether two tensors have one shape."""
+    """Return whether two tensors have one shape.
+
+    >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3, 2))
+    False
+    """
     return input.shape == other.shape
 
 
@@ -164,28 +191,52 @@ _switches: dict[str, Any] = {
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Record the wish and tell the backends; every CPU kernel is deterministic for a given thread count."""
+    """Record the wish and tell the backends; every CPU kernel is deterministic for a given thread count.
+
+    >>> torch.use_deterministic_algorithms(True)
+    >>> torch.are_deterministic_algorithms_enabled()
+    True
+    >>> torch.use_deterministic_algorithms(False)
+    """
     _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
     devices.set_deterministic(bool(mode))
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return what `use_deterministic_algorithms` set."""
+    """Return what `use_deterministic_algorithms` set.
+
+    >>> torch.are_deterministic_algorithms_enabled()
+    False
+    """
     return _switches["deterministic"]
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Return whether non-deterministic ops only warn."""
+    """Return whether non-deterministic ops only warn.
+
+    >>> torch.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return _switches["deterministic_warn_only"]
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return 0, 1 (warn) or 2 (error)."""
+    """Return 0, 1 (warn) or 2 (error).
+
+    >>> torch.get_deterministic_debug_mode()
+    0
+    """
     return 0 if not _switches["deterministic"] else 1 if _switches["deterministic_warn_only"] else 2
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set 0/"default", 1/"warn" or 2/"error"."""
+    """Set 0/"default", 1/"warn" or 2/"error".
+
+    >>> torch.set_deterministic_debug_mode("warn")
+    >>> torch.get_deterministic_debug_mode()
+    1
+    >>> torch.set_deterministic_debug_mode("default")
+    """
     level = (
         {"default": 0, "warn": 1, "error": 2}.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
     )
@@ -195,39 +246,73 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return "highest", "high" or "medium"; the CPU always computes in full precision."""
+    """Return "highest", "high" or "medium"; the CPU always computes in full precision.
+
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return _switches["precision"]
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Record the wish for float32 matrix products."""
+    """Record the wish for float32 matrix products.
+
+    >>> torch.set_float32_matmul_precision("high")
+    >>> torch.get_float32_matmul_precision()
+    'high'
+    >>> torch.set_float32_matmul_precision("highest")
+    """
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'.")
     _switches["precision"] = precision
 
 
 def is_warn_always_enabled() -> bool:
-    """Return whether repeated warnings are shown."""
+    """Return whether repeated warnings are shown.
+
+    >>> torch.is_warn_always_enabled()
+    False
+    """
     return _switches["warn_always"]
 
 
 def set_warn_always(b: bool) -> None:
-    """Choose whether repeated warnings are shown."""
+    """Choose whether repeated warnings are shown.
+
+    >>> torch.set_warn_always(True)
+    >>> torch.is_warn_always_enabled()
+    True
+    >>> torch.set_warn_always(False)
+    """
     _switches["warn_always"] = bool(b)
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return False: numpy gives no control of denormals."""
+    """Return False: numpy gives no control of denormals.
+
+    >>> _ = torch.set_flush_denormal(False)
+    """
     return False
 
 
 def get_num_threads() -> int:
-    """Return how many threads kernels may use."""
+    """Return how many threads kernels may use.
+
+    >>> torch.get_num_threads() >= 1
+    True
+    """
     return threads.count
 
 
 def set_num_threads(int: Any) -> None:
-    """Set how many threads kernels may use, BLAS included."""
+    """Set how many threads kernels may use, BLAS included.
+
+    >>> threads = torch.get_num_threads()
+    >>> torch.set_num_threads(1)
+    >>> torch.get_num_threads()
+    1
+    >>> torch.set_num_threads(threads)
+    """
     if type(int) is not builtins.int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(int).__name__}")
     if not -(2**31) <= int < 2**31:
@@ -238,12 +323,23 @@ def set_num_threads(int: Any) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """Return the number of inter-op threads."""
+    """Return the number of inter-op threads.
+
+    >>> torch.get_num_interop_threads() >= 1
+    True
+    """
     return _switches["interop_threads"] or os.cpu_count() or 1
 
 
 def set_num_interop_threads(int: Any) -> None:
-    """Record the number of inter-op threads."""
+    """Record the number of inter-op threads.
+
+    >>> try:
+    ...     torch.set_num_interop_threads(0)
+    ... except RuntimeError as error:
+    ...     print(error)
+    set_num_interop_threads expects a positive integer
+    """
     if int <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
     if _switches["interop_threads"] is not None:
@@ -254,12 +350,24 @@ def set_num_interop_threads(int: Any) -> None:
 
 
 def is_vulkan_available() -> bool:
-    """Always False."""
+    """Always False.
+
+    >>> torch.is_vulkan_available()
+    False
+    """
     return False
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the default dtype by a legacy type or its name."""
+    """Set the default dtype by a legacy type or its name.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.set_default_tensor_type(torch.DoubleTensor)
+    >>> torch.ones(1).dtype
+    torch.float64
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
+    """
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
@@ -269,45 +377,9 @@ def set_default_tensor_type(t: Any) -> None:
     set_default_dtype(t.dtype)
 
 
-def sym_int(a: Any) -> int:
-    """`int(a)`."""
-    return int(a)
-
-
-def sym_float(a: Any) -> float:
-    """`float(a)`."""
-    return float(a)
-
-
-def sym_max(a: Any, b: Any) -> Any:
-    """The larger one."""
-    return max(a, b)
-
-
-def sym_min(a: Any, b: Any) -> Any:
-    """The smaller one."""
-    return min(a, b)
-
-
-def sym_not(a: Any) -> bool:
-    """`not a`."""
-    return not a
-
-
-def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """`t if b else f`."""
-    return t if b else f
-
-
-def sym_sum(args: Any) -> Any:
-    """The sum of numbers."""
-    return sum(args)
-
-
 make_overridable(
     globals(),
-    "_assert is_floating_point is_complex is_signed is_conj is_neg is_inference is_distributed is_same_size is_nonzero "
-    "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(),
+    "_assert is_floating_point is_complex is_signed is_conj is_neg is_inference is_distributed is_same_size is_nonzero".split(),
     as_given,
 )
 

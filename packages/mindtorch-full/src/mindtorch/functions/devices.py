@@ -28,6 +28,9 @@ def get_device_module(device: Any = None) -> types.ModuleType:
 
     Raises:
         RuntimeError: no device, or one that no module is for.
+
+    >>> torch.get_device_module("cpu").is_available()
+    True
     """
     if isinstance(device, Device):
         name = device.type
@@ -44,12 +47,20 @@ def get_device_module(device: Any = None) -> types.ModuleType:
 
 
 def get_device(input: Tensor) -> int:
-    """Return the index of a tensor's device, -1 for the CPU."""
+    """Return the index of a tensor's device, -1 for the CPU.
+
+    >>> torch.get_device(torch.ones(2))
+    -1
+    """
     return input.get_device()
 
 
 def detach_(input: Tensor) -> Tensor:
-    """Take a tensor out of the graph, in place, and return it."""
+    """Take a tensor out of the graph, in place, and return it.
+
+    >>> torch.ones(2, requires_grad=True).mul(2).detach_().requires_grad
+    False
+    """
     return input.detach_()
 
 
@@ -58,6 +69,9 @@ def dequantize(input: Tensor) -> Tensor:
 
     Raises:
         NotImplementedError: several tensors, for which torch has no kernel either.
+
+    >>> torch.dequantize(torch.tensor([1, 2]))
+    tensor([1., 2.])
     """
     if not isinstance(input, Tensor):
         raise NotImplementedError("torch.dequantize(): lists of tensors are not offered")
@@ -65,7 +79,11 @@ def dequantize(input: Tensor) -> Tensor:
 
 
 def _sym_sqrt(a: Any) -> Any:
-    """Return the square root of a number."""
+    """Return the square root of a number.
+
+    >>> torch.sym_sqrt(4)
+    2.0
+    """
     return a.__sym_sqrt__() if hasattr(a, "__sym_sqrt__") else math.sqrt(a)
 
 

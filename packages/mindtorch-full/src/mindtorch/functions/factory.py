@@ -34,12 +34,22 @@ set_default_dtype = defaults.set_default_dtype
 
 
 def get_default_device() -> Device:
-    """Return the device that factories use when none is given."""
+    """Return the device that factories use when none is given.
+
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
     return defaults.get_default_device()
 
 
 def set_default_device(device: Any) -> None:
-    """Make `device` the default of this thread's factories; None puts the CPU back."""
+    """Make `device` the default of this thread's factories; None puts the CPU back.
+
+    >>> torch.set_default_device("meta")
+    >>> torch.ones(2).device
+    device(type='meta')
+    >>> torch.set_default_device(None)
+    """
     state.mode = state.mode.replace(default_device=None if device is None else Device(device))
 
 
@@ -53,7 +63,11 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """Return whether `obj` is a storage."""
+    """Return whether `obj` is a storage.
+
+    >>> torch.is_storage(torch.ones(2).untyped_storage()), torch.is_storage(torch.ones(2))
+    (True, False)
+    """
     return type(obj).__name__ in ("UntypedStorage", "TypedStorage")
 
 

@@ -93,7 +93,15 @@ def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any, stride: tuple[int, 
 
 
 def from_numpy(ndarray: Any, /) -> Any:
-    """A tensor over the memory of an array; writes through either are seen by both."""
+    """A tensor over the memory of an array; writes through either are seen by both.
+
+    >>> import numpy
+    >>> array = numpy.array([1, 2])
+    >>> x = torch.from_numpy(array)
+    >>> array[0] = 7
+    >>> x
+    tensor([7, 2])
+    """
     if not isinstance(ndarray, np.ndarray):
         kind = type(ndarray)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -115,7 +123,11 @@ def from_numpy(ndarray: Any, /) -> Any:
 
 @parsed_by("frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)")
 def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Any:
-    """A 1-d tensor over the memory of an object with the buffer protocol."""
+    """A 1-d tensor over the memory of an object with the buffer protocol.
+
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
     try:
         view = memoryview(buffer)
     except TypeError:
@@ -160,7 +172,14 @@ def from_file(
     device: Any = None,
     pin_memory: bool = False,
 ) -> Any:
-    """A 1-d tensor over the first `size` elements of a file."""
+    """A 1-d tensor over the first `size` elements of a file.
+
+    >>> import os, tempfile
+    >>> handle, path = tempfile.mkstemp()
+    >>> _ = os.write(handle, bytes([1, 2, 3]))
+    >>> torch.from_file(path, size=3, dtype=torch.uint8)
+    tensor([1, 2, 3], dtype=torch.uint8)
+    """
     if pin_memory:
         raise RuntimeError("tensors constructed from a file cannot be pinned")
     dtype = mindtorch.get_default_dtype() if dtype is None else dtype
@@ -250,7 +269,14 @@ _ABSENT_DLPACK = {2: "CUDA", 14: "XPU"}
 
 @parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)")
 def as_tensor(data: Any, dtype: Any, device: Any) -> Any:
-    """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy."""
+    """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy.
+
+    >>> x = torch.ones(2)
+    >>> torch.as_tensor(x) is x
+    True
+    >>> torch.as_tensor([1, 2])
+    tensor([1, 2])
+    """
     if isinstance(data, TensorBase):
         tensor: Any = data
     elif isinstance(data, np.ndarray):
@@ -291,7 +317,11 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
     "asarray(Any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)"
 )
 def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Any:
-    """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never)."""
+    """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never).
+
+    >>> torch.asarray([1, 2], dtype=torch.float32)
+    tensor([1., 2.])
+    """
     tensor = _aliased(obj, dtype, copy)
     if tensor is None:
         if copy is False:

@@ -12,7 +12,13 @@ from .._naming import adopt
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """Return the product of the matrices, multiplied in the cheapest order."""
+    """Return the product of the matrices, multiplied in the cheapest order.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
+    tensor([[6.]])
+    """
     handled, result = overrides.handle(chain_matmul, matrices, {"out": out})
     if handled:
         return result

@@ -10,12 +10,24 @@ __all__ = ["Storage", "dsmm", "hsmm", "spmm"]
 
 
 def dsmm(input: Any, mat2: Any) -> Any:
-    """Return the product of two matrices; `torch.mm`."""
+    """Return the product of two matrices; `torch.mm`.
+
+    >>> i = torch.tensor([[0, 1], [1, 0]])
+    >>> torch.dsmm(torch.sparse_coo_tensor(i, torch.tensor([2.0, 3.0]), (2, 2)), torch.eye(2))
+    tensor([[0., 2.],
+            [3., 0.]])
+    """
     return mindtorch.mm(input, mat2)
 
 
 def spmm(input: Any, mat2: Any) -> Any:
-    """Return the product of two matrices; `torch.mm`."""
+    """Return the product of two matrices; `torch.mm`.
+
+    >>> i = torch.tensor([[0, 1], [1, 0]])
+    >>> torch.spmm(torch.sparse_coo_tensor(i, torch.tensor([2.0, 3.0]), (2, 2)), torch.eye(2))
+    tensor([[0., 2.],
+            [3., 0.]])
+    """
     return mindtorch.mm(input, mat2)
 
 

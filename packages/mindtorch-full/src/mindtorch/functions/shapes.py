@@ -17,7 +17,12 @@ from ..tensor.construction import tensor
 
 
 def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
-    """Return `input`, resized in place to the template's shape; RuntimeError when it requires grad."""
+    """Return `input`, resized in place to the template's shape; RuntimeError when it requires grad.
+
+    >>> torch.resize_as_(torch.arange(4), torch.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return input.resize_as_(the_template, memory_format=memory_format)
 
 

@@ -40,15 +40,15 @@ def sparse_coo_tensor(
     tensor([1., 0., 2., 0.])
     """
     if values is None:
-        made = aten.sparse_coo_tensor(list(indices), dtype=dtype, device=device)
+        made = aten.sparse_coo_tensor.size(list(indices), dtype=dtype, device=device)
         return made.requires_grad_(requires_grad)
     given_values = values if isinstance(values, TensorBase) else from_data(values, dtype, device)
     given_indices = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)
     options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
     if size is None:
-        made = aten.sparse_coo_tensor(given_indices, given_values, **options)
+        made = aten.sparse_coo_tensor.indices(given_indices, given_values, **options)
     else:
-        made = aten.sparse_coo_tensor(given_indices, given_values, list(size), **options)
+        made = aten.sparse_coo_tensor.indices_size(given_indices, given_values, list(size), **options)
         if check_invariants or (check_invariants is None and invariants.checked):
             _check_range(given_indices, size)
             if is_coalesced:

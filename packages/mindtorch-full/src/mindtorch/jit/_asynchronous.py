@@ -7,7 +7,13 @@ from mindtorch.futures import Future
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """Return a future with what `func` gives, which runs before this returns; an error is raised here."""
+    """Return a future with what `func` gives, which runs before this returns; an error is raised here.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.jit.wait(torch.jit.fork(torch.add, torch.ones(1), torch.ones(1)))
+    tensor([2.])
+    """
     found: Future[Any] = Future()
     found.set_result(func(*args, **kwargs))
     return found
@@ -18,6 +24,11 @@ def wait(future: Any) -> Any:
 
     Raises:
         TypeError: something else.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.jit.wait(torch.jit.fork(torch.neg, torch.ones(1)))
+    tensor([-1.])
     """
     if not isinstance(future, Future):
         raise TypeError(

@@ -37,6 +37,9 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
     """Return ``device``, ``dtype`` and ``memory_format`` of ``kwargs`` and of its ``factory_kwargs``.
 
     Raises TypeError for other names and for one given twice.
+
+    >>> torch.nn.factory_kwargs({"dtype": torch.float64})
+    {'dtype': torch.float64}
     """
     if kwargs is None:
         return {}

@@ -343,7 +343,11 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Fill a matrix with normal values, of which each column has the fraction ``sparsity`` set to zero."""
+    """Fill a matrix with normal values, of which each column has the fraction ``sparsity`` set to zero.
+
+    >>> (torch.nn.init.sparse_(torch.empty(4, 3), 0.5) == 0).sum(0)
+    tensor([2, 2, 2])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, cols = tensor.shape
@@ -370,7 +374,10 @@ def _make_deprecate(meth: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return meth(*args, **kwargs)
 
     deprecated.__name__ = old_name
-    deprecated.__doc__ = f"The former name of :func:`{new_name}`."
+    deprecated.__doc__ = (
+        f"The former name of :func:`{new_name}`.\n\n"
+        f">>> torch.nn.init.{old_name}.__name__, torch.nn.init.{new_name}.__name__\n{(old_name, new_name)}"
+    )
     return deprecated
 
 

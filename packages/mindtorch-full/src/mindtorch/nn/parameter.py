@@ -57,6 +57,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that a module registers as its parameter when assigned as an attribute.
 
     It shares the storage of ``data``; a tensor of another class keeps its class and is marked as a parameter.
+
+    >>> weight = torch.nn.Parameter(torch.ones(2))
+    >>> weight.requires_grad, weight
+    (True, Parameter containing:
+    tensor([1., 1.], requires_grad=True))
     """
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> "Parameter":
@@ -166,7 +171,13 @@ def is_lazy(param: Any) -> bool:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter whose shape the first input decides; see :class:`~torch.nn.modules.lazy.LazyModuleMixin`."""
+    """A parameter whose shape the first input decides; see :class:`~torch.nn.modules.lazy.LazyModuleMixin`.
+
+    >>> weight = torch.nn.UninitializedParameter()
+    >>> weight.materialize((2, 3))
+    >>> weight.shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = Parameter
 
@@ -196,6 +207,11 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that a module registers as its buffer when assigned as an attribute.
 
     ``persistent=False`` leaves it out of the module's ``state_dict``.
+
+    >>> model = torch.nn.Module()
+    >>> model.mean = torch.nn.Buffer(torch.zeros(2))
+    >>> list(dict(model.named_buffers()))
+    ['mean']
     """
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> "Buffer":
@@ -212,7 +228,13 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape the first input decides."""
+    """A buffer whose shape the first input decides.
+
+    >>> buffer = torch.nn.UninitializedBuffer()
+    >>> buffer.materialize((2, 3))
+    >>> buffer.shape
+    torch.Size([2, 3])
+    """
 
     cls_to_become = Tensor
 

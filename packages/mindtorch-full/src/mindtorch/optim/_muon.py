@@ -16,7 +16,15 @@ _COEFFICIENTS = (3.4445, -4.775, 2.0315)
 
 
 class Muon(PerParameterOptimizer):
-    """For matrices only: momentum, then a few Newton-Schulz steps towards the nearest orthogonal matrix."""
+    """For matrices only: momentum, then a few Newton-Schulz steps towards the nearest orthogonal matrix.
+
+    >>> x = torch.eye(2).requires_grad_()
+    >>> optimizer = torch.optim.Muon([x], lr=0.1, weight_decay=0.0)
+    >>> x.sum().backward()
+    >>> optimizer.step()
+    >>> x.shape
+    torch.Size([2, 2])
+    """
 
     def __init__(
         self,

@@ -16,7 +16,19 @@ __all__ = ["LBFGS"]
 
 
 class LBFGS(Optimizer):
-    """Minimises a closure over all parameters as one vector; ``step`` runs up to ``max_iter`` iterations."""
+    """Minimises a closure over all parameters as one vector; ``step`` runs up to ``max_iter`` iterations.
+
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> optimizer = torch.optim.LBFGS([x], lr=1.0)
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = (x - 1).square().sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> _ = optimizer.step(closure)
+    >>> round(x.item(), 4)
+    1.0
+    """
 
     def __init__(
         self,

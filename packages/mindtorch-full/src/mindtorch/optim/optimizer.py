@@ -51,7 +51,17 @@ required = _RequiredParameter()
 
 
 class Optimizer:
-    """Parameter groups, per-parameter state, hooks and checkpoints; subclasses add ``step``."""
+    """Parameter groups, per-parameter state, hooks and checkpoints; subclasses add ``step``.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> optimizer = torch.optim.SGD([x], lr=0.1)
+    >>> isinstance(optimizer, torch.optim.Optimizer)
+    True
+    >>> x.sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.9000, 0.9000], requires_grad=True)
+    """
 
     OptimizerPreHook: TypeAlias = Callable[..., Any]
     OptimizerPostHook: TypeAlias = Callable[..., None]

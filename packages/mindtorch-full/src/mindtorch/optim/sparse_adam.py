@@ -13,7 +13,16 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(PerParameterOptimizer):
-    """Adam that moves only the rows a sparse gradient names; the averages of other rows do not decay."""
+    """Adam that moves only the rows a sparse gradient names; the averages of other rows do not decay.
+
+    >>> table = torch.nn.Embedding(4, 2, sparse=True)
+    >>> optimizer = torch.optim.SparseAdam(table.parameters(), lr=0.1)
+    >>> before = table.weight.detach().clone()
+    >>> table(torch.tensor([1])).sum().backward()
+    >>> optimizer.step()
+    >>> (table.weight - before).abs().sum(1) > 0
+    tensor([False,  True, False, False])
+    """
 
     def __init__(
         self,

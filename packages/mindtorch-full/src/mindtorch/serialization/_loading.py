@@ -237,6 +237,13 @@ def load(
     """Load what `torch.save` of ours or of torch wrote, from a path or a seekable binary stream.
 
     Unless `weights_only=False`, the file can only make tensors, containers and what the user marked safe.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save([torch.arange(3)], file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file, weights_only=True)
+    [tensor([0, 1, 2])]
     """
     restricted = _wants_weights_only(weights_only, pickle_module)
     if restricted and pickle_module is not None:

@@ -29,7 +29,15 @@ _SCALAR_NAMES = {
 
 
 class PyTorchFileReader:
-    """Random access to the records of a file that `torch.save` wrote, by path or as a stream that seeks."""
+    """Random access to the records of a file that `torch.save` wrote, by path or as a stream that seeks.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save(torch.ones(2), file)
+    >>> _ = file.seek(0)
+    >>> sorted(torch.PyTorchFileReader(file).get_all_records())[-1]
+    'version'
+    """
 
     def __init__(self, file: Any) -> None:
         if isinstance(file, str):

@@ -169,6 +169,13 @@ def save(
     """Save an object to a path or a binary stream, so that torch reads it too.
 
     A path is replaced in one step when everything is written and synced: a crash leaves the old file whole.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"weight": torch.ones(2), "step": 3}, file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)
+    {'weight': tensor([1., 1.]), 'step': 3}
     """
     _files.check_writable(f)
     if not _use_new_zipfile_serialization and thread_state.skip_data:

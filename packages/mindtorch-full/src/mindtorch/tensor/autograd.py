@@ -77,7 +77,11 @@ class AutogradMixin(TensorBase):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes."""
+        """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes.
+
+        >>> torch.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if state.transforms:
@@ -169,11 +173,19 @@ class AutogradMixin(TensorBase):
         return self._view is not None
 
     def is_inference(self) -> bool:
-        """True for tensors made in inference mode."""
+        """True for tensors made in inference mode.
+
+        >>> torch.ones(1).is_inference()
+        False
+        """
         return self._sig.inference
 
     def detach_(self) -> Any:
-        """Cut this tensor from the graph, in place."""
+        """Cut this tensor from the graph, in place.
+
+        >>> (torch.ones(2, requires_grad=True) * 2).detach_().requires_grad
+        False
+        """
         if self._view is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
@@ -191,7 +203,13 @@ class AutogradMixin(TensorBase):
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
-        """Add the gradients of this tensor to the `.grad` of the leaves it depends on."""
+        """Add the gradients of this tensor to the `.grad` of the leaves it depends on.
+
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
@@ -204,7 +222,14 @@ class AutogradMixin(TensorBase):
             meta_of(self).hooks = hooks
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
-        """Call `hook(grad)` whenever this tensor's gradient is computed; what it returns replaces the gradient."""
+        """Call `hook(grad)` whenever this tensor's gradient is computed; what it returns replaces the gradient.
+
+        >>> x = torch.tensor(1.0, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: grad * 2)
+        >>> (3 * x).backward()
+        >>> x.grad
+        tensor(6.)
+        """
         if not self._sig.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = meta_of(self)
@@ -216,7 +241,13 @@ class AutogradMixin(TensorBase):
         return add_hook(meta.hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
-        """Call `hook(self)` after a gradient was accumulated into this leaf."""
+        """Call `hook(self)` after a gradient was accumulated into this leaf.
+
+        >>> x = torch.tensor(1.0, requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda tensor: print("gradient", tensor.grad))
+        >>> (3 * x).backward()
+        gradient tensor(3.)
+        """
         if not self._sig.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if grad_fn(self) is not None:
@@ -227,7 +258,15 @@ class AutogradMixin(TensorBase):
         return add_hook(meta.post_accumulate_hooks, hook)
 
     def retain_grad(self) -> None:
-        """Let `.grad` of this non-leaf be populated too."""
+        """Let `.grad` of this non-leaf be populated too.
+
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> y = x * 2
+        >>> y.retain_grad()
+        >>> (y * 3).backward()
+        >>> y.grad
+        tensor([3.])
+        """
         if not self._sig.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         node = grad_fn(self)

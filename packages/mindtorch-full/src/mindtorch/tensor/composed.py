@@ -19,7 +19,11 @@ class ComposedMixin(TensorBase):
     new = construction.new
 
     def norm(self, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-        """See `torch.norm`."""
+        """See `torch.norm`.
+
+        >>> torch.tensor([3.0, 4.0]).norm()
+        tensor(5.)
+        """
         return reductions.norm(self, p, dim, keepdim, dtype=dtype)
 
     def unique(
@@ -29,13 +33,21 @@ class ComposedMixin(TensorBase):
         return_counts: bool = False,
         dim: int | None = None,
     ) -> Any:
-        """See `torch.unique`."""
+        """See `torch.unique`.
+
+        >>> torch.tensor([3, 1, 3]).unique()
+        tensor([1, 3])
+        """
         return reductions.unique(self, sorted, return_inverse, return_counts, dim)
 
     def unique_consecutive(
         self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
     ) -> Any:
-        """See `torch.unique_consecutive`."""
+        """See `torch.unique_consecutive`.
+
+        >>> torch.tensor([1, 1, 2, 1]).unique_consecutive()
+        tensor([1, 2, 1])
+        """
         return reductions.unique_consecutive(self, return_inverse, return_counts, dim)
 
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
@@ -55,7 +67,11 @@ class ComposedMixin(TensorBase):
         return_complex: bool | None = None,
         align_to_window: bool | None = None,
     ) -> Any:
-        """See `torch.stft`."""
+        """See `torch.stft`.
+
+        >>> torch.ones(8).stft(4, window=torch.ones(4), return_complex=True).shape
+        torch.Size([3, 9])
+        """
         return spectral.stft(
             self,
             n_fft,

@@ -41,7 +41,11 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Return a new tensor of this one's dtype on its device: of sizes, of data, of a tensor to alias, or empty; for a
-    sparse tensor of indices, values and a size, too."""
+    sparse tensor of indices, values and a size, too.
+
+    >>> torch.ones(2, dtype=torch.float64).new([3]).dtype
+    torch.float64
+    """
     device = Device(kwargs.pop("device", self.device))
     if device.type != self.device.type:
         raise RuntimeError(
@@ -53,7 +57,7 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     if self.layout is sparse_coo:
         options = {"dtype": self.dtype, "device": device}
         if len(args) > 1 and isinstance(args[0], TensorBase):
-            return aten.sparse_coo_tensor(*args[:2], list(args[2]), **options)
+            return aten.sparse_coo_tensor.indices_size(*args[:2], list(args[2]), **options)
         return aten.zeros(list(args) or [0], layout=sparse_coo, **options)
     if len(args) == 1 and isinstance(args[0], TensorBase) and args[0].dtype is not self.dtype:
         raise TypeError(f"expected {_options_text(self)} (got {_options_text(args[0])})")
@@ -222,7 +226,14 @@ _COPY_WARNING = (
     "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)"
 )
 def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
-    """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data."""
+    """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data.
+
+    >>> torch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> torch.tensor([1.0], requires_grad=True)
+    tensor([1.], requires_grad=True)
+    """
     if isinstance(data, TensorBase):
         warnings.warn(_COPY_WARNING.format("torch.tensor"), UserWarning, stacklevel=3)
     made = from_data(data, dtype, device, requires_grad and not pin_memory)
@@ -236,7 +247,11 @@ def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
     method=True,
 )
 def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-    """Return a new tensor with a copy of `data`, by default of this tensor's dtype, on its device."""
+    """Return a new tensor with a copy of `data`, by default of this tensor's dtype, on its device.
+
+    >>> torch.ones(2, dtype=torch.float64).new_tensor([3])
+    tensor([3.], dtype=torch.float64)
+    """
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, TensorBase):

@@ -24,7 +24,11 @@ class ConversionMixin(TensorBase):
     __slots__ = ()
 
     def item(self) -> Any:
-        """Return the only element as a Python number; RuntimeError with torch's text for other counts."""
+        """Return the only element as a Python number; RuntimeError with torch's text for other counts.
+
+        >>> torch.tensor([2.5]).item()
+        2.5
+        """
         spec = self._sig.spec
         if spec.numel != 1:
             raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
@@ -39,7 +43,11 @@ class ConversionMixin(TensorBase):
         return complex(*value) if isinstance(value, tuple) else float(value)  # complex32 is a pair for numpy
 
     def tolist(self) -> Any:
-        """Return the elements as nested lists of Python numbers (a number for 0-d)."""
+        """Return the elements as nested lists of Python numbers (a number for 0-d).
+
+        >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         if type(self) not in plain_types and dispatches(type(self)):
             raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         array = self._host_array()
@@ -54,7 +62,11 @@ class ConversionMixin(TensorBase):
         return array.tolist()
 
     def is_nonzero(self) -> bool:
-        """Return whether the only element is not zero; RuntimeError with torch's text for other counts."""
+        """Return whether the only element is not zero; RuntimeError with torch's text for other counts.
+
+        >>> torch.tensor([3]).is_nonzero()
+        True
+        """
         return bool(self)
 
     def __bool__(self) -> bool:
@@ -110,7 +122,11 @@ class ConversionMixin(TensorBase):
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     def cpu(self, memory_format: Any = None) -> Any:
-        """Return this tensor in host memory; itself when it is there already."""
+        """Return this tensor in host memory; itself when it is there already.
+
+        >>> torch.ones(2).cpu().device
+        device(type='cpu')
+        """
         return self.to(_HOST) if memory_format is None else self.to(_HOST, memory_format=memory_format)  # type: ignore[attr-defined]
 
     def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
@@ -127,7 +143,13 @@ class ConversionMixin(TensorBase):
         return self.to(target, non_blocking=non_blocking)  # type: ignore[attr-defined]
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Return the type's name, or this tensor converted to `dtype` (a dtype, a name, a tensor type)."""
+        """Return the type's name, or this tensor converted to `dtype` (a dtype, a name, a tensor type).
+
+        >>> torch.ones(1).type()
+        'torch.FloatTensor'
+        >>> torch.ones(1).type(torch.int64)
+        tensor([1])
+        """
         if dtype is None:
             spec = self._sig.spec
             name = spec.dtype.type_name
@@ -152,7 +174,9 @@ def _named_conversion(name: str, dtype: Any) -> Any:
         return self.to(dtype) if memory_format is None else self.to(dtype, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"Return this tensor as {dtype}; itself when it is that already."
+    convert.__doc__ = (
+        f"Return this tensor as {dtype}; itself when it is that already.\n\n>>> torch.ones(1).{name}().dtype\n{dtype}"
+    )
     return convert
 
 

@@ -74,7 +74,11 @@ class InteropMixin(TensorBase):
     __array_priority__ = 1000
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The elements as an array over the same memory; `force` detaches and copies to the host first."""
+        """The elements as an array over the same memory; `force` detaches and copies to the host first.
+
+        >>> torch.arange(3).numpy()
+        array([0, 1, 2])
+        """
         tensor: Any = self
         if force:
             tensor = tensor.detach().cpu()

@@ -34,7 +34,15 @@ class LegacyTensorType(type):
 
 
 def _declare(name: str, dtype: Any) -> type:
-    return LegacyTensorType(name, (), {"dtype": dtype, "__module__": "torch", "__doc__": f"Tensors of {dtype}."})
+    return LegacyTensorType(
+        name,
+        (),
+        {
+            "dtype": dtype,
+            "__module__": "torch",
+            "__doc__": f"Tensors of {dtype}.\n\n>>> torch.{name}([1, 0]).dtype\n{dtype}",
+        },
+    )
 
 
 LEGACY_TYPES = {

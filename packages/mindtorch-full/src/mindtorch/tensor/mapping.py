@@ -58,52 +58,101 @@ class MappingMixin(TensorBase):
         return self.copy_(aten.reshape(with_values, list(self.shape)))
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
-        """Replace every element by what the function returns for it. Slow; CPU tensors only."""
+        """Replace every element by what the function returns for it. Slow; CPU tensors only.
+
+        >>> torch.tensor([1.0, 2.0]).apply_(lambda value: value + 1)
+        tensor([2., 3.])
+        """
         return self._filled_by("apply_", callable)
 
     def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
-        """Replace every element by what the function returns for it and the one of `other`, which may broadcast."""
+        """Replace every element by what the function returns for it and the one of `other`, which may broadcast.
+
+        >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
+        tensor([3., 8.])
+        """
         return self._filled_by("map_", callable, *_checked("map_", self, {"other": other}))
 
     def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-        """As `map_` with two other tensors."""
+        """As `map_` with two other tensors.
+
+        >>> torch.tensor([1.0]).map2_(torch.tensor([3.0]), torch.tensor([4.0]), lambda a, b, c: a + b + c)
+        tensor([8.])
+        """
         return self._filled_by("map2_", callable, *_checked("map2_", self, {"x": x, "y": y}))
 
     def is_same_size(self: Any, other: Any) -> bool:
-        """Return whether both have the same shape."""
+        """Return whether both have the same shape.
+
+        >>> torch.ones(2).is_same_size(torch.zeros(2))
+        True
+        """
         same: bool = self.shape == other.shape
         return same
 
     def is_set_to(self: Any, tensor: Any) -> bool:
-        """Return whether both are the same elements of one storage in the same geometry."""
+        """Return whether both are the same elements of one storage in the same geometry.
+
+        >>> x = torch.ones(4)
+        >>> x.view(4).is_set_to(x)
+        True
+        """
         same: bool = self._sig.spec.same_geometry(tensor._sig.spec) and (
             self._offset == tensor._offset and self.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
         )
         return same
 
     def is_distributed(self) -> bool:
-        """False: no tensor is spread over processes."""
+        """False: no tensor is spread over processes.
+
+        >>> torch.ones(1).is_distributed()
+        False
+        """
         return False
 
     def const_data_ptr(self: Any) -> int:
-        """Return `data_ptr()`."""
+        """Return `data_ptr()`.
+
+        >>> x = torch.ones(2)
+        >>> x.const_data_ptr() == x.data_ptr()
+        True
+        """
         address: int = self.data_ptr()
         return address
 
     def resize(self: Any, *sizes: Any) -> Any:
-        """Return the elements in another shape; `reshape` took its place."""
+        """Return the elements in another shape; `reshape` took its place.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore")
+        >>> torch.arange(4).resize(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+        """
         warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
         return aten.view(
             self.contiguous(), list(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
         )
 
     def resize_as(self: Any, tensor: Any) -> Any:
-        """Return the elements in the shape of another tensor; `reshape` took its place."""
+        """Return the elements in the shape of another tensor; `reshape` took its place.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore")
+        >>> torch.arange(4).resize_as(torch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
         warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
         return aten.view(self.contiguous(), list(tensor.shape))
 
     def module_load(self: Any, other: Any, assign: bool = False) -> Any:
-        """Return what `Module.load_state_dict` puts in this tensor's place, for subclasses to override."""
+        """Return what `Module.load_state_dict` puts in this tensor's place, for subclasses to override.
+
+        >>> x = torch.zeros(2)
+        >>> x.module_load(torch.ones(2))
+        tensor([1., 1.])
+        """
         return other.detach() if assign else other
 
     def __reversed__(self: Any) -> Any:

@@ -24,6 +24,7 @@ from .composed import ComposedMixin
 from .conversion import ConversionMixin
 from .interop import InteropMixin
 from .mapping import MappingMixin
+from .memory import MemoryMixin
 from .pickling import PicklingMixin
 from .properties import PropertiesMixin
 from .subclassing import without_overrides as without_overrides
@@ -84,9 +85,24 @@ def _refuses(value: Any) -> bool:
 
 
 class Tensor(
-    AutogradMixin, PropertiesMixin, ConversionMixin, InteropMixin, PicklingMixin, ComposedMixin, MappingMixin, Methods
+    AutogradMixin,
+    PropertiesMixin,
+    MemoryMixin,
+    ConversionMixin,
+    InteropMixin,
+    PicklingMixin,
+    ComposedMixin,
+    MappingMixin,
+    Methods,
 ):
-    """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like."""
+    """A multi-dimensional array with autograd. Make one with `torch.tensor`, `torch.empty` and the like.
+
+    >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.shape, x.dtype, x.device
+    (torch.Size([2, 2]), torch.float32, device(type='cpu'))
+    >>> torch.Tensor([1, 2])
+    tensor([1., 2.])
+    """
 
     __module__ = "torch"
 
@@ -198,7 +214,11 @@ class Tensor(
         part.copy_(value if isinstance(value, Tensor) else aten.scalar_tensor(value, dtype=part.dtype))
 
     def split(self, split_size: Any, dim: int = 0) -> Any:
-        """Return pieces of the given length, or of the given lengths, along `dim`."""
+        """Return pieces of the given length, or of the given lengths, along `dim`.
+
+        >>> torch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        """
         if isinstance(split_size, (list, tuple)):
             return aten.split_with_sizes(self, list(split_size), dim)
         return aten.split(self, int(split_size), dim)

@@ -50,7 +50,16 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
 
 
 LEGACY_CLASSES: dict[str, type] = {
-    name: _LegacyMeta(name, (_LegacyStorage,), {"__module__": "torch", "__slots__": (), "_element": element})
+    name: _LegacyMeta(
+        name,
+        (_LegacyStorage,),
+        {
+            "__module__": "torch",
+            "__slots__": (),
+            "_element": element,
+            "__doc__": f"Typed storages of {element}.\n\n>>> torch.{name}([1, 0]).dtype\n{element}",
+        },
+    )
     for name, element in LEGACY_TYPES.items()
 }
 Classes.named.update({f"torch.{name}": kind for name, kind in LEGACY_CLASSES.items()})

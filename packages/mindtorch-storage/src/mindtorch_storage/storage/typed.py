@@ -38,7 +38,11 @@ def warn_deprecated(stacklevel: int = 2) -> None:
 
 
 class TypedStorage:
-    """An untyped storage read as elements of one type."""
+    """An untyped storage read as elements of one type.
+
+    >>> torch.TypedStorage([1, 2], dtype=torch.int32).tolist()
+    [1, 2]
+    """
 
     __slots__ = ("__weakref__", "_untyped_storage", "dtype")
     __module__ = "torch.storage"

@@ -62,6 +62,11 @@ class UntypedStorage(SharingMethods, ConversionMethods):
     """A contiguous run of bytes on one device.
 
     `buffer` is the uint8 array over the bytes (None where the host cannot see them).
+
+    >>> torch.UntypedStorage([1, 2, 3])[1]
+    2
+    >>> torch.ones(2).untyped_storage().nbytes()
+    8
     """
 
     __slots__ = ("__weakref__", "_allocation", "buffer", "device")

@@ -161,7 +161,17 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Return attended values (L, N, E) of queries (L, N, E) over (S, N, E), and the weights if asked for."""
+    """Return attended values (L, N, E) of queries (L, N, E) over (S, N, E), and the weights if asked for.
+
+    >>> attention = torch.nn.MultiheadAttention(4, num_heads=2)
+    >>> x = torch.ones(3, 1, 4)
+    >>> output, weights = torch.nn.functional.multi_head_attention_forward(
+    ...     x, x, x, 4, 2, attention.in_proj_weight, attention.in_proj_bias, None, None, False, 0.0,
+    ...     attention.out_proj.weight, attention.out_proj.bias,
+    ... )
+    >>> output.shape, weights.shape
+    (torch.Size([3, 1, 4]), torch.Size([1, 3, 3]))
+    """
     is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)

@@ -25,6 +25,10 @@ def linear_cross_entropy(
 
     Shapes: input (in) or (N, in), weight (C, *, in), bias (C, *), target (N, *) of classes or (N, C, *) of
     probabilities. ``options`` change nothing but a warning where torch ignores them too.
+
+    >>> x, weight, target = torch.ones(2, 3), torch.zeros(4, 3), torch.tensor([0, 1])
+    >>> torch.nn.functional.linear_cross_entropy(x, weight, target)
+    tensor(1.3863)
     """
     _check_shapes(input, linear_weight, linear_bias)
     out_features = tuple(linear_weight.shape[1:-1])

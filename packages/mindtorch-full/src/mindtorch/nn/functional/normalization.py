@@ -28,7 +28,13 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel by batch statistics (``training``) or by the running ones."""
+    """Normalize each channel by batch statistics (``training``) or by the running ones.
+
+    >>> x = torch.tensor([[1.0], [3.0]])
+    >>> torch.nn.functional.batch_norm(x, None, None, training=True).round(decimals=3)
+    tensor([[-1.],
+            [ 1.]])
+    """
     if training:
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")

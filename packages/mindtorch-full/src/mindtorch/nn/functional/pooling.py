@@ -17,7 +17,10 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of windows of (N, C, L) and their indices."""
+    """Return the maxima of windows of (N, C, L) and their indices.
+    >>> torch.nn.functional.max_pool1d_with_indices(torch.tensor([[1.0, 5.0, 2.0, 0.0]]), 2)
+    (tensor([[5., 2.]]), tensor([[1, 2]]))
+    """
     return aten.max_pool1d_with_indices(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
 
@@ -31,7 +34,6 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """Return the maxima of windows of (N, C, L).
-
     >>> torch.nn.functional.max_pool1d(torch.tensor([[1., 3., 5., 2.]]), 2)
     tensor([[3., 5.]])
     """
@@ -48,7 +50,10 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of windows of (N, C, H, W) and their indices."""
+    """Return the maxima of windows of (N, C, H, W) and their indices.
+    >>> torch.nn.functional.max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 2)
+    (tensor([[[3.]]]), tensor([[[3]]]))
+    """
     return aten.max_pool2d_with_indices(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
 
@@ -62,7 +67,6 @@ def max_pool2d(
     return_indices: bool = False,
 ) -> Any:
     """Return the maxima of windows of (N, C, H, W).
-
     >>> torch.nn.functional.max_pool2d(torch.arange(16.).view(1, 1, 4, 4), 2)
     tensor([[[[ 5.,  7.],
               [13., 15.]]]])
@@ -80,7 +84,10 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of windows of (N, C, D, H, W) and their indices."""
+    """Return the maxima of windows of (N, C, D, H, W) and their indices.
+    >>> torch.nn.functional.max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
+    (tensor([[[[7.]]]]), tensor([[[[7]]]]))
+    """
     return aten.max_pool3d_with_indices(input, kernel_size, _given(stride), padding, dilation, ceil_mode)
 
 
@@ -94,7 +101,6 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Any:
     """Return the maxima of windows of (N, C, D, H, W).
-
     >>> torch.nn.functional.max_pool3d(torch.ones(1, 1, 2, 2, 2), 2)
     tensor([[[[[1.]]]]])
     """
@@ -163,7 +169,12 @@ def max_unpool2d(
 def max_unpool3d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Put the maxima of :func:`max_pool3d` back where they were, zeros elsewhere."""
+    """Put the maxima of :func:`max_pool3d` back where they were, zeros elsewhere.
+
+    >>> values, indices = torch.nn.functional.max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
+    >>> torch.nn.functional.max_unpool3d(values, indices, 2).shape
+    torch.Size([1, 2, 2, 2])
+    """
     kernel_size = _triple(kernel_size)
     stride = _triple(stride) if stride is not None else kernel_size
     padding = _triple(padding)
@@ -178,7 +189,6 @@ def _power_mean(pooled: Tensor, norm_type: float, count: int) -> Tensor:
 
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return the p-norm of windows of (N, C, L).
-
     >>> torch.nn.functional.lp_pool1d(torch.tensor([[[3., 4.]]]), 2, 2)
     tensor([[[5.]]])
     """
@@ -188,7 +198,6 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = N
 
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return the p-norm of windows of (N, C, H, W).
-
     >>> torch.nn.functional.lp_pool2d(torch.ones(1, 1, 2, 2), 2, 2)
     tensor([[[[2.]]]])
     """
@@ -198,7 +207,10 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 
 
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """Return the p-norm of windows of (N, C, D, H, W)."""
+    """Return the p-norm of windows of (N, C, D, H, W).
+    >>> torch.nn.functional.lp_pool3d(torch.ones(1, 2, 2, 2), 1, kernel_size=2)
+    tensor([[[[8.]]]])
+    """
     depth, height, width = _triple(kernel_size)
     pooled = aten.avg_pool3d(input.pow(norm_type), kernel_size, _given(stride), 0, ceil_mode)
     return _power_mean(pooled, norm_type, depth * height * width)
@@ -207,13 +219,15 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of (N, C, L) pooled to ``output_size``, and their indices."""
+    """Return the maxima of (N, C, L) pooled to ``output_size``, and their indices.
+    >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.tensor([[1.0, 5.0, 2.0]]), 1)
+    (tensor([[5.]]), tensor([[1]]))
+    """
     return aten.adaptive_max_pool1d(input, output_size)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the maxima of (N, C, L) pooled to ``output_size``.
-
     >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 5., 2.]]), 2)
     tensor([[3., 5.]])
     """
@@ -224,13 +238,15 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of (N, C, H, W) pooled to ``output_size``, and their indices."""
+    """Return the maxima of (N, C, H, W) pooled to ``output_size``, and their indices.
+    >>> torch.nn.functional.adaptive_max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 1)
+    (tensor([[[3.]]]), tensor([[[3]]]))
+    """
     return aten.adaptive_max_pool2d(input, _list_with_default(output_size, input.size()))
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the maxima of (N, C, H, W) pooled to ``output_size``; None keeps a size.
-
     >>> torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 4), 1)
     tensor([[[1.]]])
     """
@@ -241,13 +257,15 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of (N, C, D, H, W) pooled to ``output_size``, and their indices."""
+    """Return the maxima of (N, C, D, H, W) pooled to ``output_size``, and their indices.
+    >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 1)
+    (tensor([[[[7.]]]]), tensor([[[[7]]]]))
+    """
     return aten.adaptive_max_pool3d(input, _list_with_default(output_size, input.size()))
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the maxima of (N, C, D, H, W) pooled to ``output_size``; None keeps a size.
-
     >>> torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 2, 2, 2), 1)
     tensor([[[[1.]]]])
     """
@@ -281,7 +299,12 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of randomly placed windows of (N, C, H, W) and their indices."""
+    """Return the maxima of randomly placed windows of (N, C, H, W) and their indices.
+
+    >>> values, indices = torch.nn.functional.fractional_max_pool2d_with_indices(torch.ones(1, 5, 5), 2, output_size=3)
+    >>> values.shape, indices.dtype
+    (torch.Size([1, 3, 3]), torch.int64)
+    """
     output_size = _fractional_size("fractional_max_pool2d", input, output_size, output_ratio, 2)
     samples = _fractional_samples(input, _random_samples, 2)
     return aten.fractional_max_pool2d(input, kernel_size, output_size, samples)
@@ -295,7 +318,11 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the maxima of randomly placed windows of (N, C, H, W)."""
+    """Return the maxima of randomly placed windows of (N, C, H, W).
+
+    >>> torch.nn.functional.fractional_max_pool2d(torch.ones(1, 5, 5), 2, output_size=3).shape
+    torch.Size([1, 3, 3])
+    """
     result = fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -310,7 +337,12 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the maxima of randomly placed windows of (N, C, D, H, W) and their indices."""
+    """Return the maxima of randomly placed windows of (N, C, D, H, W) and their indices.
+
+    >>> values, indices = torch.nn.functional.fractional_max_pool3d_with_indices(torch.ones(1, 5, 5, 5), 2, output_size=3)
+    >>> values.shape, indices.dtype
+    (torch.Size([1, 3, 3, 3]), torch.int64)
+    """
     output_size = _fractional_size("fractional_max_pool3d", input, output_size, output_ratio, 3)
     samples = _fractional_samples(input, _random_samples, 3)
     return aten.fractional_max_pool3d(input, kernel_size, output_size, samples)
@@ -324,7 +356,11 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the maxima of randomly placed windows of (N, C, D, H, W)."""
+    """Return the maxima of randomly placed windows of (N, C, D, H, W).
+
+    >>> torch.nn.functional.fractional_max_pool3d(torch.ones(1, 5, 5, 5), 2, output_size=3).shape
+    torch.Size([1, 3, 3, 3])
+    """
     result = fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

@@ -136,7 +136,13 @@ def upsample(
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """The former name of :func:`interpolate` with nearest neighbours."""
+    """The former name of :func:`interpolate` with nearest neighbours.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.functional.upsample_nearest(torch.tensor([[[[0.0, 1.0]]]]), size=(1, 4))
+    tensor([[[[0., 0., 1., 1.]]]])
+    """
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
@@ -144,7 +150,13 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """The former name of bilinear :func:`interpolate` with aligned corners."""
+    """The former name of bilinear :func:`interpolate` with aligned corners.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.functional.upsample_bilinear(torch.tensor([[[[0.0, 1.0]]]]), size=(1, 3))
+    tensor([[[[0.0000, 0.5000, 1.0000]]]])
+    """
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )

@@ -49,7 +49,11 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Fractional max pooling of (N, C, H, W)."""
+    """Fractional max pooling of (N, C, H, W).
+
+    >>> torch.nn.FractionalMaxPool2d(2, output_size=(2, 3))(torch.ones(1, 5, 7)).shape
+    torch.Size([1, 2, 3])
+    """
 
     _tuple = staticmethod(_pair)
 
@@ -59,7 +63,11 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Fractional max pooling of (N, C, D, H, W)."""
+    """Fractional max pooling of (N, C, D, H, W).
+
+    >>> torch.nn.FractionalMaxPool3d(2, output_size=2)(torch.ones(1, 5, 5, 5)).shape
+    torch.Size([1, 2, 2, 2])
+    """
 
     _tuple = staticmethod(_triple)
 
@@ -107,7 +115,11 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Max pooling of (N, C, D, H, W) to a given size."""
+    """Max pooling of (N, C, D, H, W) to a given size.
+
+    >>> torch.nn.AdaptiveMaxPool3d(1)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, and with ``return_indices`` where they were."""

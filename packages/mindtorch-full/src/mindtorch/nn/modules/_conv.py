@@ -191,7 +191,6 @@ class Conv1d(_ForwardConvNd):
 
     `input` is (N, in_channels, L) or without N; the result has out_channels and
     floor((L + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1) places.
-
     >>> torch.nn.Conv1d(4, 6, 3, padding=1)(torch.ones(2, 4, 10)).shape
     torch.Size([2, 6, 10])
     """
@@ -206,7 +205,6 @@ class Conv2d(_ForwardConvNd):
     `input` is (N, in_channels, H, W) or without N. Each size of the result is
     floor((size + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1); `padding="same"` keeps it. `groups` splits the
     channels, `padding_mode` says what the border holds.
-
     >>> layer = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1)
     >>> layer(torch.ones(1, 3, 32, 32)).shape
     torch.Size([1, 8, 16, 16])
@@ -222,7 +220,6 @@ class Conv3d(_ForwardConvNd):
     """Convolution over (N, C, D, H, W).
 
     `input` is (N, in_channels, D, H, W) or without N.
-
     >>> torch.nn.Conv3d(1, 2, 3)(torch.ones(1, 1, 5, 5, 5)).shape
     torch.Size([1, 2, 3, 3, 3])
     """
@@ -367,7 +364,10 @@ class _TupledConvTransposeNd(_ConvTransposeNd):
 
 
 class ConvTranspose1d(_TupledConvTransposeNd):
-    """Transposed convolution over (N, C, L)."""
+    """Transposed convolution over (N, C, L).
+    >>> torch.nn.ConvTranspose1d(3, 2, kernel_size=4, stride=2)(torch.ones(1, 3, 5)).shape
+    torch.Size([1, 2, 12])
+    """
 
     _functional = "conv_transpose1d"
     _tuple = staticmethod(_single)
@@ -379,7 +379,6 @@ class ConvTranspose2d(_TupledConvTransposeNd):
 
     `input` is (N, in_channels, H, W). Each size of the result is
     (size - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1.
-
     >>> torch.nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(torch.ones(1, 8, 16, 16)).shape
     torch.Size([1, 3, 32, 32])
     """
@@ -390,7 +389,10 @@ class ConvTranspose2d(_TupledConvTransposeNd):
 
 
 class ConvTranspose3d(_TupledConvTransposeNd):
-    """Transposed convolution over (N, C, D, H, W)."""
+    """Transposed convolution over (N, C, D, H, W).
+    >>> torch.nn.ConvTranspose3d(1, 2, kernel_size=2, stride=2)(torch.ones(1, 1, 2, 2, 2)).shape
+    torch.Size([1, 2, 4, 4, 4])
+    """
 
     _functional = "conv_transpose3d"
     _tuple = staticmethod(_triple)

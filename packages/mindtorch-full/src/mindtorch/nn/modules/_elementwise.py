@@ -1,14 +1,10 @@
 """Activations with parameters fixed at construction; public through ``nn.modules.activation``."""
 
 import warnings
-from typing import Any
 
-import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
-from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
-from mindtorch.nn.parameter import Parameter
 
 
 class _InplaceActivation(Module):
@@ -26,7 +22,11 @@ class _InplaceActivation(Module):
 
 
 class Threshold(Module):
-    """Keeps values above ``threshold`` and replaces the others by ``value``."""
+    """Keeps values above ``threshold`` and replaces the others by ``value``.
+
+    >>> torch.nn.Threshold(0.5, 9.0)(torch.tensor([0.0, 1.0]))
+    tensor([9., 1.])
+    """
 
     __constants__ = ["threshold", "value", "inplace"]
     threshold: float
@@ -65,7 +65,11 @@ class ReLU(_InplaceActivation):
 
 
 class RReLU(Module):
-    """Leaky ReLU whose slope is drawn between ``lower`` and ``upper`` while training."""
+    """Leaky ReLU whose slope is drawn between ``lower`` and ``upper`` while training.
+
+    >>> torch.nn.RReLU(0.5, 0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
 
     __constants__ = ["lower", "upper", "inplace"]
     lower: float
@@ -88,7 +92,11 @@ class RReLU(Module):
 
 
 class Hardtanh(Module):
-    """Clips to [``min_val``, ``max_val``]."""
+    """Clips to [``min_val``, ``max_val``].
+
+    >>> torch.nn.Hardtanh()(torch.tensor([-4.0, 0.5, 4.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     __constants__ = ["min_val", "max_val", "inplace"]
     min_val: float
@@ -130,7 +138,11 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """Clips to [0, 6]."""
+    """Clips to [0, 6].
+
+    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 2.0, 8.0]))
+    tensor([0., 2., 6.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -141,7 +153,11 @@ class ReLU6(Hardtanh):
 
 
 class Hardsigmoid(Module):
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6.
+
+    >>> torch.nn.Hardsigmoid()(torch.tensor([-4.0, 0.0, 4.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
 
     __constants__ = ["inplace"]
     inplace: bool
@@ -170,7 +186,11 @@ class SiLU(_InplaceActivation):
 
 
 class Mish(_InplaceActivation):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    >>> torch.nn.Mish()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.3034,  1.9440])
+    """
 
     __constants__ = ["inplace"]
 
@@ -180,7 +200,11 @@ class Mish(_InplaceActivation):
 
 
 class Hardswish(Module):
-    """x * relu6(x + 3) / 6."""
+    """x * relu6(x + 3) / 6.
+
+    >>> torch.nn.Hardswish()(torch.tensor([-4.0, 0.0, 4.0]))
+    tensor([-0., 0., 4.])
+    """
 
     __constants__ = ["inplace"]
     inplace: bool
@@ -210,7 +234,11 @@ class _AlphaActivation(Module):
 
 
 class ELU(_AlphaActivation):
-    """x where positive, else alpha * (exp(x) - 1)."""
+    """x where positive, else alpha * (exp(x) - 1).
+
+    >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -218,7 +246,11 @@ class ELU(_AlphaActivation):
 
 
 class CELU(_AlphaActivation):
-    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+    """x where positive, else alpha * (exp(x / alpha) - 1).
+
+    >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -226,7 +258,11 @@ class CELU(_AlphaActivation):
 
 
 class SELU(_InplaceActivation):
-    """ELU scaled so that activations normalize themselves."""
+    """ELU scaled so that activations normalize themselves.
+
+    >>> torch.nn.SELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
 
     __constants__ = ["inplace"]
 
@@ -272,7 +308,11 @@ class _LambdActivation(Module):
 
 
 class Hardshrink(_LambdActivation):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, else 0.
+
+    >>> torch.nn.Hardshrink()(torch.tensor([-1.0, 0.25, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -280,7 +320,11 @@ class Hardshrink(_LambdActivation):
 
 
 class Softshrink(_LambdActivation):
-    """x moved towards 0 by lambd."""
+    """x moved towards 0 by lambd.
+
+    >>> torch.nn.Softshrink()(torch.tensor([-1.0, 0.25, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -288,7 +332,11 @@ class Softshrink(_LambdActivation):
 
 
 class LeakyReLU(Module):
-    """x where positive, else negative_slope * x."""
+    """x where positive, else negative_slope * x.
+
+    >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
 
     __constants__ = ["inplace", "negative_slope"]
     inplace: bool
@@ -309,7 +357,11 @@ class LeakyReLU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, linear above ``threshold``."""
+    """log(1 + exp(beta * x)) / beta, linear above ``threshold``.
+
+    >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
+    tensor([ 0.6931, 30.0000])
+    """
 
     __constants__ = ["beta", "threshold"]
     beta: float
@@ -327,29 +379,3 @@ class Softplus(Module):
     def extra_repr(self) -> str:
         """Return the options."""
         return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class PReLU(Module):
-    """Leaky ReLU with a learned slope, one or one per channel."""
-
-    __constants__ = ["num_parameters"]
-    num_parameters: int
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
-        self.weight = Parameter(mindtorch.empty(num_parameters, device=device, dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set every slope to ``init``."""
-        init.constant_(self.weight, self.init)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the input's shape."""
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        """Return the number of slopes."""
-        return f"num_parameters={self.num_parameters}"

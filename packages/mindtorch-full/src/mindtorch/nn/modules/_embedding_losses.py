@@ -196,7 +196,12 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """Triplet margin loss with a distance of the caller's choice."""
+    """Triplet margin loss with a distance of the caller's choice.
+
+    >>> loss = torch.nn.TripletMarginWithDistanceLoss(distance_function=torch.nn.PairwiseDistance())
+    >>> loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2) * 3)
+    tensor(0.)
+    """
 
     __constants__ = ["margin", "swap", "reduction"]
     margin: float

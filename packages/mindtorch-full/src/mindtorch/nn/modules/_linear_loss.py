@@ -10,7 +10,12 @@ from mindtorch.nn.modules.linear import Linear
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """The cross entropy of logits that a linear layer of its own makes of the input."""
+    """The cross entropy of logits that a linear layer of its own makes of the input.
+
+    >>> loss = torch.nn.LinearCrossEntropyLoss(4, 3)
+    >>> loss(torch.randn(5, 4), torch.tensor([0, 1, 2, 0, 1])).shape
+    torch.Size([])
+    """
 
     __constants__ = ["ignore_index", "label_smoothing", "reduction"]
 

@@ -15,6 +15,12 @@ class MultiheadAttention(Module):
     """Attention of ``num_heads`` heads over projected queries, keys and values.
 
     Inputs are (L, N, E), with ``batch_first`` (N, L, E), or unbatched (L, E).
+
+    >>> attention = torch.nn.MultiheadAttention(8, num_heads=2, batch_first=True)
+    >>> x = torch.ones(1, 3, 8)
+    >>> output, weights = attention(x, x, x)
+    >>> output.shape, weights.shape
+    (torch.Size([1, 3, 8]), torch.Size([1, 3, 3]))
     """
 
     __constants__ = ["batch_first"]

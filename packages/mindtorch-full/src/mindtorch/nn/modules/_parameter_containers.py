@@ -28,7 +28,11 @@ def _describe(value: Any, tensor_type: str) -> str:
 
 
 class ParameterList(Module):
-    """A list whose tensors are registered as parameters; other values are kept as they are."""
+    """A list whose tensors are registered as parameters; other values are kept as they are.
+
+    >>> len(torch.nn.ParameterList([torch.nn.Parameter(torch.ones(2)) for _ in range(3)]))
+    3
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -93,7 +97,11 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary whose tensors are registered as parameters; other values are kept as they are."""
+    """A dictionary whose tensors are registered as parameters; other values are kept as they are.
+
+    >>> torch.nn.ParameterDict({"scale": torch.nn.Parameter(torch.ones(2))})["scale"].requires_grad
+    True
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

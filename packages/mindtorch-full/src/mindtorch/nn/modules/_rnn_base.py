@@ -31,6 +31,9 @@ class RNNBase(Module):
 
     Layer ``k`` has ``weight_ih_lk``, ``weight_hh_lk``, biases of the same names, with ``proj_size``
     ``weight_hr_lk``, and all again with ``_reverse`` for the second direction.
+
+    >>> isinstance(torch.nn.LSTM(2, 3), torch.nn.RNNBase)
+    True
     """
 
     __constants__ = [

@@ -12,7 +12,11 @@ from mindtorch.ops_table import aten
 
 
 class RNNCellBase(Module):
-    """Weights of a cell with ``num_chunks`` gates."""
+    """Weights of a cell with ``num_chunks`` gates.
+
+    >>> isinstance(torch.nn.GRUCell(2, 3), torch.nn.RNNCellBase)
+    True
+    """
 
     __constants__ = ["input_size", "hidden_size", "bias"]
     input_size: int
@@ -112,7 +116,13 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of long short-term memory."""
+    """One step of long short-term memory.
+
+    >>> cell = torch.nn.LSTMCell(3, 2)
+    >>> hidden, state = cell(torch.ones(4, 3))
+    >>> hidden.shape, state.shape
+    (torch.Size([4, 2]), torch.Size([4, 2]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -133,7 +133,12 @@ def _relu_or_gelu(activation: Any) -> int:
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """Self-attention, attention to the memory and a feed-forward network, each with residual and layer norm."""
+    """Self-attention, attention to the memory and a feed-forward network, each with residual and layer norm.
+
+    >>> layer = torch.nn.TransformerDecoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> layer(torch.ones(1, 2, 8), torch.ones(1, 3, 8)).shape
+    torch.Size([1, 2, 8])
+    """
 
     _attentions = ("self_attn", "multihead_attn")
 

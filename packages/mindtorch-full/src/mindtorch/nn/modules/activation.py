@@ -14,7 +14,6 @@ from mindtorch.nn.modules._elementwise import (
     Hardtanh,
     LeakyReLU,
     Mish,
-    PReLU,
     ReLU,
     ReLU6,
     RReLU,
@@ -27,6 +26,7 @@ from mindtorch.nn.modules._elementwise import (
     _InplaceActivation as _InplaceActivation,
 )
 from mindtorch.nn.modules._multihead import MultiheadAttention
+from mindtorch.nn.modules._prelu import PReLU
 from mindtorch.nn.modules.module import Module
 
 __all__ = [

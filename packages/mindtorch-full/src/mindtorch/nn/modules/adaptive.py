@@ -21,6 +21,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """Log-softmax whose rare classes live in small clusters that are only evaluated when needed.
 
     ``cutoffs`` are the sorted class indices where clusters begin.
+
+    >>> head = torch.nn.AdaptiveLogSoftmaxWithLoss(4, 10, cutoffs=[3])
+    >>> result = head(torch.randn(5, 4), torch.tensor([0, 2, 3, 7, 9]))
+    >>> result.output.shape, result.loss.shape
+    (torch.Size([5]), torch.Size([]))
     """
 
     in_features: int

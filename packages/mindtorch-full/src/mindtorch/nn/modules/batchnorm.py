@@ -249,14 +249,25 @@ class BatchNorm3d(_BatchNorm):
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm3d that takes ``num_features`` from its first input."""
+    """A BatchNorm3d that takes ``num_features`` from its first input.
+
+    >>> layer = torch.nn.LazyBatchNorm3d()
+    >>> _ = layer(torch.ones(1, 4, 2, 2, 2))
+    >>> layer.num_features
+    4
+    """
 
     cls_to_become = BatchNorm3d
     _check_input_dim = BatchNorm3d._check_input_dim
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization with statistics over all processes of a group, on GPU-like devices."""
+    """Batch normalization with statistics over all processes of a group, on GPU-like devices.
+
+    >>> model = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    >>> type(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)[0]).__name__
+    'SyncBatchNorm'
+    """
 
     def __init__(
         self,

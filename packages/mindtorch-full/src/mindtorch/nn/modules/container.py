@@ -15,7 +15,15 @@ __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterL
 
 
 class Container(Module):
-    """The container of torch 0.1; kept for old code, warns when made."""
+    """The container of torch 0.1; kept for old code, warns when made.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.Container(first=torch.nn.Linear(1, 1))
+    Container(
+      (first): Linear(in_features=1, out_features=1, bias=True)
+    )
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()

@@ -155,7 +155,13 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A Conv3d that takes ``in_channels`` from its first input."""
+    """A Conv3d that takes ``in_channels`` from its first input.
+
+    >>> layer = torch.nn.LazyConv3d(2, kernel_size=1)
+    >>> _ = layer(torch.ones(1, 4, 2, 2, 2))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = Conv3d
 
@@ -164,7 +170,13 @@ class LazyConv3d(_LazyConv, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """A ConvTranspose1d that takes ``in_channels`` from its first input."""
+    """A ConvTranspose1d that takes ``in_channels`` from its first input.
+
+    >>> layer = torch.nn.LazyConvTranspose1d(2, kernel_size=1)
+    >>> _ = layer(torch.ones(1, 4, 3))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose1d
 
@@ -173,7 +185,13 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A ConvTranspose2d that takes ``in_channels`` from its first input."""
+    """A ConvTranspose2d that takes ``in_channels`` from its first input.
+
+    >>> layer = torch.nn.LazyConvTranspose2d(2, kernel_size=1)
+    >>> _ = layer(torch.ones(1, 4, 3, 3))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose2d
 
@@ -182,7 +200,13 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A ConvTranspose3d that takes ``in_channels`` from its first input."""
+    """A ConvTranspose3d that takes ``in_channels`` from its first input.
+
+    >>> layer = torch.nn.LazyConvTranspose3d(2, kernel_size=1)
+    >>> _ = layer(torch.ones(1, 4, 2, 2, 2))
+    >>> layer.in_channels
+    4
+    """
 
     cls_to_become = ConvTranspose3d
 

@@ -119,7 +119,13 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm1d that takes ``num_features`` from its first input."""
+    """An InstanceNorm1d that takes ``num_features`` from its first input.
+
+    >>> layer = torch.nn.LazyInstanceNorm1d()
+    >>> _ = layer(torch.ones(1, 4, 3))
+    >>> layer.num_features
+    4
+    """
 
     cls_to_become = InstanceNorm1d
     _get_no_batch_dim = InstanceNorm1d._get_no_batch_dim
@@ -142,7 +148,13 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm2d that takes ``num_features`` from its first input."""
+    """An InstanceNorm2d that takes ``num_features`` from its first input.
+
+    >>> layer = torch.nn.LazyInstanceNorm2d()
+    >>> _ = layer(torch.ones(1, 4, 3, 3))
+    >>> layer.num_features
+    4
+    """
 
     cls_to_become = InstanceNorm2d
     _get_no_batch_dim = InstanceNorm2d._get_no_batch_dim
@@ -165,7 +177,13 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm3d that takes ``num_features`` from its first input."""
+    """An InstanceNorm3d that takes ``num_features`` from its first input.
+
+    >>> layer = torch.nn.LazyInstanceNorm3d()
+    >>> _ = layer(torch.ones(1, 4, 2, 2, 2))
+    >>> layer.num_features
+    4
+    """
 
     cls_to_become = InstanceNorm3d
     _get_no_batch_dim = InstanceNorm3d._get_no_batch_dim

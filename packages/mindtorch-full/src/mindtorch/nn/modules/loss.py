@@ -88,7 +88,13 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The former name of NLLLoss for images."""
+    """The former name of NLLLoss for images.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.NLLLoss2d()(torch.full((1, 2, 1, 1), -0.5), torch.zeros(1, 1, 1, dtype=torch.long))
+    tensor(0.5000)
+    """
 
 
 class PoissonNLLLoss(_Loss):

@@ -87,6 +87,18 @@ class Module(_CallMixin, _TreeMixin, _StateMixin, _ConvertMixin):
     """Base class of all layers: a callable tree of parameters, buffers and submodules.
 
     Assigning a Parameter, Buffer or Module as an attribute registers it. ``forward`` defines the call.
+
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(2.0))
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> model = Scale()
+    >>> model(torch.ones(2))
+    tensor([2., 2.], grad_fn=<MulBackward0>)
+    >>> model.state_dict()
+    OrderedDict([('factor', tensor(2.))])
     """
 
     dump_patches: bool = False

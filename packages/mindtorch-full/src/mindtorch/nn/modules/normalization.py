@@ -51,7 +51,11 @@ class LocalResponseNorm(_ResponseNorm):
 
 
 class CrossMapLRN2d(_ResponseNorm):
-    """LocalResponseNorm over the channels of (N, C, H, W), as lua torch computed it."""
+    """LocalResponseNorm over the channels of (N, C, H, W), as lua torch computed it.
+
+    >>> torch.nn.CrossMapLRN2d(2)(torch.ones(1, 3, 2, 2)).shape
+    torch.Size([1, 3, 2, 2])
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)

@@ -92,7 +92,11 @@ class CircularPad2d(_CircularPadNd):
 
 
 class CircularPad3d(_CircularPadNd):
-    """Continues (N, C, D, H, W) or (C, D, H, W) periodically."""
+    """Continues (N, C, D, H, W) or (C, D, H, W) periodically.
+
+    >>> torch.nn.CircularPad3d(1)(torch.ones(1, 1, 2, 2, 2)).shape
+    torch.Size([1, 1, 4, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -144,7 +148,11 @@ class ConstantPad2d(_ConstantPadNd):
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Pads the last three dimensions with ``value``."""
+    """Pads the last three dimensions with ``value``.
+
+    >>> torch.nn.ConstantPad3d(1, 0.5)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(value)
@@ -180,7 +188,11 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Mirrors the last three dimensions at their borders."""
+    """Mirrors the last three dimensions at their borders.
+
+    >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -216,7 +228,11 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """Repeats the border values of the last three dimensions."""
+    """Repeats the border values of the last three dimensions.
+
+    >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__()

@@ -148,19 +148,35 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool1d found them, zeros elsewhere."""
+    """Puts maxima back where MaxPool1d found them, zeros elsewhere.
+
+    >>> pool = torch.nn.MaxPool1d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool1d(2)(*pool(torch.tensor([[1.0, 2.0, 4.0, 3.0]])))
+    tensor([[0., 2., 4., 0.]])
+    """
 
     _tuple, _unpool = staticmethod(_single), staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool2d found them, zeros elsewhere."""
+    """Puts maxima back where MaxPool2d found them, zeros elsewhere.
+
+    >>> pool = torch.nn.MaxPool2d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool2d(2)(*pool(torch.arange(4.0).reshape(1, 2, 2)))
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
 
     _tuple, _unpool = staticmethod(_pair), staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts maxima back where MaxPool3d found them, zeros elsewhere."""
+    """Puts maxima back where MaxPool3d found them, zeros elsewhere.
+
+    >>> pool = torch.nn.MaxPool3d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool3d(2)(*pool(torch.arange(8.0).reshape(1, 2, 2, 2))).sum()
+    tensor(7.)
+    """
 
     _tuple, _unpool = staticmethod(_triple), staticmethod(F.max_unpool3d)
 
@@ -310,7 +326,11 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """The p-norm of windows of (N, C, D, H, W)."""
+    """The p-norm of windows of (N, C, D, H, W).
+
+    >>> torch.nn.LPPool3d(2, kernel_size=2)(torch.ones(1, 2, 2, 2))
+    tensor([[[[2.8284]]]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the norms."""

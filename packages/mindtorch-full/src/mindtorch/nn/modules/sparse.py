@@ -159,7 +159,13 @@ class Embedding(_EmbeddingTable):
 
 
 class EmbeddingBag(_EmbeddingTable):
-    """Sums, averages or takes the maximum of bags of embeddings without making the embeddings."""
+    """Sums, averages or takes the maximum of bags of embeddings without making the embeddings.
+
+    >>> bag = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0, 1.0], [3.0, 5.0]]))
+    >>> bag(torch.tensor([0, 1, 1]), torch.tensor([0, 2]))
+    tensor([[2., 3.],
+            [3., 5.]])
+    """
 
     __constants__ = [
         "num_embeddings",

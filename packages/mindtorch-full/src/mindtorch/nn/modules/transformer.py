@@ -58,7 +58,12 @@ def _get_clones(module: Module, n: int) -> ModuleList:
 
 
 class Transformer(Module):
-    """Encoder and decoder of "Attention Is All You Need"."""
+    """Encoder and decoder of "Attention Is All You Need".
+
+    >>> model = torch.nn.Transformer(8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16, batch_first=True)
+    >>> model(torch.ones(1, 3, 8), torch.ones(1, 2, 8)).shape
+    torch.Size([1, 2, 8])
+    """
 
     def __init__(
         self,
@@ -143,7 +148,12 @@ class Transformer(Module):
 
 
 class TransformerEncoder(Module):
-    """A stack of copies of one encoder layer."""
+    """A stack of copies of one encoder layer.
+
+    >>> layer = torch.nn.TransformerEncoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> torch.nn.TransformerEncoder(layer, num_layers=2)(torch.ones(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
+    """
 
     __constants__ = ["norm"]
 
@@ -209,7 +219,12 @@ def _why_no_nested_tensor(layer: Module) -> str:
 
 
 class TransformerDecoder(Module):
-    """A stack of copies of one decoder layer."""
+    """A stack of copies of one decoder layer.
+
+    >>> layer = torch.nn.TransformerDecoderLayer(8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> torch.nn.TransformerDecoder(layer, num_layers=2)(torch.ones(1, 2, 8), torch.ones(1, 3, 8)).shape
+    torch.Size([1, 2, 8])
+    """
 
     __constants__ = ["norm"]
 

@@ -16,6 +16,9 @@ class DataParallel(Module):
     """Calls ``module`` on the whole batch, which is what torch does where there is no GPU.
 
     More than one device raises RuntimeError.
+
+    >>> torch.nn.DataParallel(torch.nn.Linear(2, 1))(torch.ones(3, 2)).shape
+    torch.Size([3, 1])
     """
 
     def __init__(

@@ -78,7 +78,13 @@ def computing_lr(scheduler: LRScheduler) -> Any:
 
 
 class LRScheduler:
-    """Base of all schedules. A subclass defines ``get_lr``, from the current rates, for ``last_epoch``."""
+    """Base of all schedules. A subclass defines ``get_lr``, from the current rates, for ``last_epoch``.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=3)
+    >>> isinstance(scheduler, torch.optim.lr_scheduler.LRScheduler)
+    True
+    """
 
     _get_lr_called_within_step: bool = False
     _is_initial: bool = False

@@ -10,7 +10,17 @@ from ._composed import ComposedScheduler, check_schedulers
 
 
 class ChainedScheduler(ComposedScheduler):
-    """Steps every schedule, one after the other, on the same rates."""
+    """Steps every schedule, one after the other, on the same rates.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> first = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=9)
+    >>> second = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = torch.optim.lr_scheduler.ChainedScheduler([first, second])
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Any = None) -> None:
         if len(schedulers) < 1:

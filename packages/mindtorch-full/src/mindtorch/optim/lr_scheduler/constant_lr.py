@@ -8,7 +8,14 @@ from ._base import LRScheduler
 
 
 class ConstantLR(LRScheduler):
-    """The rate times ``factor`` until ``total_iters``, then the rate itself."""
+    """The rate times ``factor`` until ``total_iters``, then the rate itself.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=1)
+    >>> optimizer.step()
+    >>> scheduler.get_last_lr()
+    [0.45]
+    """
 
     def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:

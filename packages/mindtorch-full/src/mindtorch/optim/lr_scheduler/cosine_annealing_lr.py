@@ -9,7 +9,15 @@ from ._base import LRScheduler
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate swings between its start and ``eta_min`` with half period ``T_max``."""
+    """The rate swings between its start and ``eta_min`` with half period ``T_max``.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max

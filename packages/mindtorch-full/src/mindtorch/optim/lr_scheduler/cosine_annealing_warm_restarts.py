@@ -9,7 +9,15 @@ from ._base import LRScheduler, computing_lr
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rate falls along a half cosine, jumps back, and falls again over a period ``T_mult`` times as long."""
+    """The rate falls along a half cosine, jumps back, and falls again over a period ``T_mult`` times as long.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(
         self,

@@ -26,7 +26,15 @@ def set_momentum(group: dict[str, Any], value: Any, use_beta1: bool) -> None:
 
 
 class CyclicLR(LRScheduler):
-    """The rate goes up and down between ``base_lr`` and ``max_lr``; momentum moves the other way."""
+    """The rate goes up and down between ``base_lr`` and ``max_lr``; momentum moves the other way.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.5, max_lr=1.0, step_size_up=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.75]
+    """
 
     def __init__(
         self,

@@ -40,7 +40,15 @@ class _PerGroupFunctions(LRScheduler):
 
 
 class LambdaLR(_PerGroupFunctions):
-    """The initial rate times a function of the epoch."""
+    """The initial rate times a function of the epoch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch."""
@@ -49,7 +57,15 @@ class LambdaLR(_PerGroupFunctions):
 
 
 class MultiplicativeLR(_PerGroupFunctions):
-    """The previous rate times a function of the epoch."""
+    """The previous rate times a function of the epoch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def get_lr(self) -> list[Any]:
         """The rates for this epoch."""

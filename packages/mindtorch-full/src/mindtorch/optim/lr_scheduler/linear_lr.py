@@ -8,7 +8,15 @@ from ._base import LRScheduler
 
 
 class LinearLR(LRScheduler):
-    """The factor on the rate moves linearly from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs."""
+    """The factor on the rate moves linearly from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.75]
+    """
 
     def __init__(
         self,

@@ -11,7 +11,15 @@ from ._base import LRScheduler
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply the rate by ``gamma`` at each milestone; one named twice counts twice."""
+    """Multiply the rate by ``gamma`` at each milestone; one named twice counts twice.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1], gamma=0.25)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, optimizer: Any, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones = Counter(milestones)

@@ -10,7 +10,15 @@ from .cyclic_lr import momentum_users, set_momentum
 
 
 class OneCycleLR(LRScheduler):
-    """The rate rises to ``max_lr``, then falls far below its start; stepped once per batch."""
+    """The rate rises to ``max_lr``, then falls far below its start; stepped once per batch.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=4)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> len(scheduler.get_last_lr())
+    1
+    """
 
     def __init__(
         self,

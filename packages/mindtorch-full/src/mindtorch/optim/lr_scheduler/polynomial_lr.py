@@ -8,7 +8,15 @@ from ._base import LRScheduler
 
 
 class PolynomialLR(LRScheduler):
-    """The rate falls to zero in ``total_iters`` epochs, as a power of what is left."""
+    """The rate falls to zero in ``total_iters`` epochs, as a power of what is left.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.75]
+    """
 
     def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters

@@ -10,7 +10,16 @@ from ._base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, set_
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiply the rate by ``factor`` after ``patience`` epochs without improvement of the metric."""
+    """Multiply the rate by ``factor`` after ``patience`` epochs without improvement of the metric.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    >>> for loss in (1.0, 2.0, 3.0):
+    ...     optimizer.step()
+    ...     scheduler.step(loss)
+    >>> scheduler.get_last_lr()
+    [0.010000000000000002]
+    """
 
     def __init__(
         self,

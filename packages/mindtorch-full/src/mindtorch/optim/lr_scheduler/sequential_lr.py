@@ -10,7 +10,15 @@ from ._composed import ComposedScheduler, check_schedulers
 
 
 class SequentialLR(ComposedScheduler):
-    """Uses each schedule up to its milestone, then the next one from its own epoch zero."""
+    """Uses each schedule up to its milestone, then the next one from its own epoch zero.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> first = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=9)
+    >>> second = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, [first, second], milestones=[1])
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(
         self, optimizer: Any, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1

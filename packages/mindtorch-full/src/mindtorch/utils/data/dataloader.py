@@ -36,7 +36,12 @@ class _InfiniteConstantSampler(Sampler[None]):
 
 
 class DataLoader(Generic[_T_co]):
-    """Iterates over batches of a dataset."""
+    """Iterates over batches of a dataset.
+
+    >>> data = torch.utils.data.TensorDataset(torch.arange(5))
+    >>> [batch for (batch,) in torch.utils.data.DataLoader(data, batch_size=2)]
+    [tensor([0, 1]), tensor([2, 3]), tensor([4])]
+    """
 
     dataset: Any
     batch_size: int | None

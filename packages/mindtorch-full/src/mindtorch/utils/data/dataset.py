@@ -28,7 +28,16 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class Dataset(Generic[_T_co]):
-    """Samples by key. ``__getitems__`` may be defined to fetch a batch of them at once."""
+    """Samples by key. ``__getitems__`` may be defined to fetch a batch of them at once.
+
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> [Squares()[index] for index in range(4)]
+    [0, 1, 4, 9]
+    """
 
     def __getitem__(self, index: Any) -> _T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -40,14 +49,26 @@ class Dataset(Generic[_T_co]):
 
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
-    """Samples as a stream; with worker processes each worker has its own copy of the stream."""
+    """Samples as a stream; with worker processes each worker has its own copy of the stream.
+
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(3))
+    >>> list(torch.utils.data.DataLoader(Count(), batch_size=2))
+    [tensor([0, 1]), tensor([2])]
+    """
 
     def __add__(self, other: Dataset[_T_co]) -> Any:
         return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
-    """The rows of tensors of equal length."""
+    """The rows of tensors of equal length.
+
+    >>> data = torch.utils.data.TensorDataset(torch.arange(3), torch.arange(3) * 2)
+    >>> data[1]
+    (tensor(1), tensor(2))
+    """
 
     tensors: tuple[Any, ...]
 
@@ -64,7 +85,11 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Samples of several datasets side by side, as tuples or as dictionaries."""
+    """Samples of several datasets side by side, as tuples or as dictionaries.
+
+    >>> torch.utils.data.StackDataset("ab", [1, 2])[1]
+    ('b', 2)
+    """
 
     datasets: Any
 
@@ -108,7 +133,12 @@ def _fetch(dataset: Any, indices: list[Any]) -> list[Any]:
 
 
 class ConcatDataset(Dataset[_T_co]):
-    """Datasets one after another."""
+    """Datasets one after another.
+
+    >>> data = torch.utils.data.ConcatDataset(["ab", "cd"])
+    >>> len(data), data[2]
+    (4, 'c')
+    """
 
     datasets: list[Any]
     cumulative_sizes: list[int]
@@ -146,7 +176,14 @@ class ConcatDataset(Dataset[_T_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Streams one after another."""
+    """Streams one after another.
+
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(2))
+    >>> list(torch.utils.data.ChainDataset([Count(), Count()]))
+    [0, 1, 0, 1]
+    """
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         super().__init__()
@@ -167,7 +204,11 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[_T_co]):
-    """Some samples of a dataset, by their indices."""
+    """Some samples of a dataset, by their indices.
+
+    >>> torch.utils.data.Subset("abcd", [3, 1])[0]
+    'd'
+    """
 
     dataset: Any
     indices: Sequence[int]
@@ -192,7 +233,13 @@ class Subset(Dataset[_T_co]):
 
 
 def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator: Any = None) -> list[Subset[_T]]:
-    """Cut a dataset into random parts of the given lengths, or of the given fractions."""
+    """Cut a dataset into random parts of the given lengths, or of the given fractions.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> first, second = torch.utils.data.random_split(range(10), [0.8, 0.2], generator=generator)
+    >>> len(first), len(second)
+    (8, 2)
+    """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of_fractions(len(dataset), lengths)  # type: ignore[arg-type]
     if sum(lengths) != len(dataset):  # type: ignore[arg-type]

@@ -15,7 +15,12 @@ __all__ = ["DistributedSampler"]
 
 
 class DistributedSampler(Sampler[int]):
-    """Every ``num_replicas``-th index, beginning at ``rank``; all processes shuffle alike, by seed and epoch."""
+    """Every ``num_replicas``-th index, beginning at ``rank``; all processes shuffle alike, by seed and epoch.
+
+    >>> sampler = torch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False)
+    >>> list(sampler)
+    [1, 3, 0]
+    """
 
     def __init__(
         self,

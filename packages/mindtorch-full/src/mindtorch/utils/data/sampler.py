@@ -24,7 +24,18 @@ _CHUNK = 32  # how many draws with replacement torch takes at a time; part of it
 
 
 class Sampler(Generic[_T_co]):
-    """An iterable of indices (or of lists of them)."""
+    """An iterable of indices (or of lists of them).
+
+    >>> class Reversed(torch.utils.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(reversed(range(len(self.data))))
+    ...     def __len__(self):
+    ...         return len(self.data)
+    >>> list(Reversed("abc"))
+    [2, 1, 0]
+    """
 
     def __iter__(self) -> Iterator[_T_co]:
         raise NotImplementedError
@@ -33,7 +44,11 @@ class Sampler(Generic[_T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """Every index once, in order."""
+    """Every index once, in order.
+
+    >>> list(torch.utils.data.SequentialSampler("abc"))
+    [0, 1, 2]
+    """
 
     data_source: Sized
 
@@ -48,7 +63,11 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """Indices in random order, without replacement (then ``num_samples`` may wrap around) or with it."""
+    """Indices in random order, without replacement (then ``num_samples`` may wrap around) or with it.
+
+    >>> sorted(torch.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
+    """
 
     data_source: Sized
     replacement: bool
@@ -92,7 +111,11 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices in random order."""
+    """The given indices in random order.
+
+    >>> sorted(torch.utils.data.SubsetRandomSampler([4, 7]))
+    [4, 7]
+    """
 
     indices: Sequence[int]
 
@@ -109,7 +132,11 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices drawn with the given weights, which need not sum to one."""
+    """Indices drawn with the given weights, which need not sum to one.
+
+    >>> list(torch.utils.data.WeightedRandomSampler([0.0, 1.0], num_samples=3))
+    [1, 1, 1]
+    """
 
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
@@ -135,7 +162,11 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists of ``batch_size``."""
+    """The indices of another sampler in lists of ``batch_size``.
+
+    >>> list(torch.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Sampler[int] | Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

@@ -47,7 +47,12 @@ def _like_mapping(original: Any, items: dict[Any, Any]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Turn the numpy arrays inside nested containers into tensors; leave everything else as it is."""
+    """Turn the numpy arrays inside nested containers into tensors; leave everything else as it is.
+
+    >>> import numpy
+    >>> torch.utils.data.default_convert(numpy.array([1, 2]))
+    tensor([1, 2])
+    """
     kind = type(data)
     if isinstance(data, torch.Tensor):
         return data
@@ -135,7 +140,11 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Any) -> Any:
-    """Combine samples of tensors, arrays, numbers, text and containers of them into a batch."""
+    """Combine samples of tensors, arrays, numbers, text and containers of them into a batch.
+
+    >>> torch.utils.data.default_collate([{"x": 1.0}, {"x": 2.0}])
+    {'x': tensor([1., 2.], dtype=torch.float64)}
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 

@@ -54,7 +54,11 @@ _current: list[WorkerInfo | None] = [None]
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker process, what it is; None in the main process."""
+    """In a worker process, what it is; None in the main process.
+
+    >>> print(torch.utils.data.get_worker_info())
+    None
+    """
     return _current[0]
 
 

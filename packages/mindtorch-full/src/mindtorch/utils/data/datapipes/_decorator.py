@@ -23,7 +23,19 @@ __all__ = [
 
 
 class functional_datapipe:
-    """Let other pipes make a pipe of the decorated class by a method of this name."""
+    """Let other pipes make a pipe of the decorated class by a method of this name.
+
+    >>> @torch.utils.data.functional_datapipe("doubled_example")
+    ... class Doubled(torch.utils.data.IterDataPipe):
+    ...     def __init__(self, source):
+    ...         self.source = source
+    ...     def __iter__(self):
+    ...         return (2 * one for one in self.source)
+    >>> pipe = torch.utils.data.datapipes.iter.IterableWrapper([1, 2])
+    >>> list(pipe.doubled_example())
+    [2, 4]
+    >>> del torch.utils.data.IterDataPipe.functions["doubled_example"]
+    """
 
     def __init__(self, name: str, enable_df_api_tracing: bool = False) -> None:
         self.name, self.enable_df_api_tracing = name, enable_df_api_tracing
@@ -59,7 +71,12 @@ class _Setting:
 
 
 class guaranteed_datapipes_determinism(_Setting):
-    """Refuse pipes whose order is not determined; also a context manager."""
+    """Refuse pipes whose order is not determined; also a context manager.
+
+    >>> with torch.utils.data.guaranteed_datapipes_determinism():
+    ...     print("deterministic")
+    deterministic
+    """
 
     _name = "guaranteed"
 
@@ -68,7 +85,11 @@ class guaranteed_datapipes_determinism(_Setting):
 
 
 class non_deterministic:
-    """Mark a pipe class, or those of its pipes for which a function returns True, as of undetermined order."""
+    """Mark a pipe class, or those of its pipes for which a function returns True, as of undetermined order.
+
+    >>> callable(torch.utils.data.non_deterministic)
+    True
+    """
 
     def __init__(self, arg: type[IterDataPipe[Any]] | Callable[..., bool]) -> None:
         self.cls: Any = None
@@ -109,7 +130,12 @@ class non_deterministic:
 
 
 class runtime_validation_disabled(_Setting):
-    """Do not check the samples of pipes marked by `runtime_validation`; also a context manager."""
+    """Do not check the samples of pipes marked by `runtime_validation`; also a context manager.
+
+    >>> with torch.utils.data.runtime_validation_disabled():
+    ...     print("no checks")
+    no checks
+    """
 
     _name = "checked"
 
@@ -118,15 +144,24 @@ class runtime_validation_disabled(_Setting):
 
 
 def argument_validation(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Check that arguments annotated as data pipes are some; TypeError otherwise."""
+    """Check that arguments annotated as `IterDataPipe` are some; TypeError otherwise. Torch does not check `IterDataPipe[int]`.
+
+    >>> @torch.utils.data.argument_validation
+    ... def size(pipe: torch.utils.data.IterDataPipe):
+    ...     return len(list(pipe))
+    >>> try:
+    ...     size([1, 2])
+    ... except TypeError as error:
+    ...     print(str(error)[:19])
+    Expected argument '
+    """
     signature, hints = inspect.signature(f), get_type_hints(f)
 
     @wraps(f)
     def checked(*args: Any, **kwargs: Any) -> Any:
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             hint = hints.get(name)
-            kind = getattr(hint, "__origin__", hint)
-            wanted = isinstance(kind, type) and issubclass(kind, IterDataPipe)
+            wanted = isinstance(hint, type) and issubclass(hint, IterDataPipe)
             if wanted and not isinstance(value, IterDataPipe):
                 raise TypeError(f"Expected argument '{name}' as a IterDataPipe, but found {type(value)}")
         return f(*args, **kwargs)
@@ -135,7 +170,11 @@ def argument_validation(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def runtime_validation(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark `__iter__` as giving samples of the annotated type, where that is a plain class; RuntimeError for others."""
+    """Mark `__iter__` as giving samples of the annotated type, where that is a plain class; RuntimeError for others.
+
+    >>> callable(torch.utils.data.runtime_validation)
+    True
+    """
     returned = get_type_hints(f).get("return")
     sample = (getattr(returned, "__args__", None) or (None,))[0]
 

@@ -93,7 +93,12 @@ class _Functional:
 
 
 class IterDataPipe(_Functional, IterableDataset[_T_co]):
-    """A step that yields samples. A pipe has one living iterator: making another one ends those before."""
+    """A step that yields samples. A pipe has one living iterator: making another one ends those before.
+
+    >>> pipe = torch.utils.data.datapipes.iter.IterableWrapper(range(3))
+    >>> list(pipe.map(abs))
+    [0, 1, 2]
+    """
 
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
     _valid_iterator_id: int | None = None
@@ -126,14 +131,23 @@ _base.__iter__ = checked_iteration(IterDataPipe.__iter__)
 
 
 class DFIterDataPipe(IterDataPipe[_T_co]):
-    """A step whose samples are data frames."""
+    """A step whose samples are data frames.
+
+    >>> issubclass(torch.utils.data.DFIterDataPipe, torch.utils.data.IterDataPipe)
+    True
+    """
 
     def _is_dfpipe(self) -> bool:
         return True
 
 
 class MapDataPipe(_Functional, Dataset[_T_co]):
-    """A step that gives samples by key."""
+    """A step that gives samples by key.
+
+    >>> pipe = torch.utils.data.datapipes.map.SequenceWrapper([1, -2])
+    >>> pipe.map(abs)[1]
+    2
+    """
 
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
@@ -184,7 +198,11 @@ class _MapDataPipeSerializationWrapper(_Serialized, MapDataPipe[Any]):
 
 
 class DataChunk(list[Any]):
-    """Samples that belong together, such as a batch."""
+    """Samples that belong together, such as a batch.
+
+    >>> list(torch.utils.data.DataChunk([1, 2]))
+    [1, 2]
+    """
 
     def __init__(self, items: Iterable[Any]) -> None:
         items = list(items)

@@ -1,0 +1,77 @@
+"""`torch.sym_int` and its like: arithmetic of numbers that may be symbolic in torch, and are plain numbers here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._naming import adopt
+from .._overridable import as_given, make_overridable
+
+
+def sym_int(a: Any) -> int:
+    """`int(a)`.
+
+    >>> torch.sym_int(2.7)
+    2
+    """
+    return int(a)
+
+
+def sym_float(a: Any) -> float:
+    """`float(a)`.
+
+    >>> torch.sym_float(2)
+    2.0
+    """
+    return float(a)
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger one.
+
+    >>> torch.sym_max(2, 3)
+    3
+    """
+    return max(a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller one.
+
+    >>> torch.sym_min(2, 3)
+    2
+    """
+    return min(a, b)
+
+
+def sym_not(a: Any) -> bool:
+    """`not a`.
+
+    >>> torch.sym_not(True)
+    False
+    """
+    return not a
+
+
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
+    """`t if b else f`.
+
+    >>> torch.sym_ite(True, 1, 2)
+    1
+    """
+    return t if b else f
+
+
+def sym_sum(args: Any) -> Any:
+    """The sum of numbers.
+
+    >>> torch.sym_sum([1, 2, 3])
+    6
+    """
+    return sum(args)
+
+
+make_overridable(globals(), "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(), as_given)
+
+
+adopt(globals(), "torch")

@@ -1,0 +1,172 @@
+"""Giving a tensor other memory or another size: `.data`, `set_`, `resize_`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
+from mindtorch_autograd.inplace import check_inplace
+from mindtorch_autograd.node import NotImplementedNode
+from mindtorch_autograd.views import gradient_edge, set_history
+from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.plan.targets import check_inference
+from mindtorch_dispatch.state import state
+from mindtorch_storage.deferred import settle
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.storage import TypedStorage
+from mindtorch_storage.strides import (
+    channels_last_3d_strides,
+    channels_last_strides,
+    contiguous_strides,
+    memory_span,
+)
+from mindtorch_storage.tensor_base import TensorBase
+
+_C_NAMES = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"} | {
+    name: f"c10::{name}" for name in ("Half", "BFloat16", "Float8_e5m2", "Float8_e4m3fn")
+}
+
+
+def _c_name(dtype: Any) -> str:
+    if dtype.is_complex:
+        return f"c10::complex<{_c_name(dtype.to_real())}>"
+    return _C_NAMES.get(dtype.scalar_name, dtype.scalar_name.lower())
+
+
+class MemoryMixin(TensorBase):
+    """What a tensor's memory and size are changed by."""
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> Any:
+        """A tensor over the same bytes without history and with a version counter of its own."""
+        made = self.detach()  # type: ignore[attr-defined]
+        made._counter = [0]
+        return made
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        dtype = value._sig.spec.dtype
+        if self._sig.requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        settle()  # what is recorded means the bytes of before
+        storage = value._materialized_storage()
+        self._array, self._storage, self._offset = value._array, storage, value._offset
+        self._sig = value._sig.requiring(self._sig.requires_grad)
+
+    def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
+        size, stride = tuple(size), tuple(stride)
+        if storage.device != self.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device '
+                f'"{storage.device}".  This is no longer allowed; the devices must match.'
+            )
+        if len(size) != len(stride):
+            raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+        if offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+        if any(extent < 0 for extent in size):
+            raise RuntimeError("numel: integer multiplication overflow")
+        if any(step < 0 for step in stride) and memory_span(size, [abs(step) for step in stride]) > 1:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+            )
+        spec = Spec.of(self.dtype, self.device, size, stride)
+        tracked = self._sig.requires_grad and state.mode.records
+        if tracked:
+            check_inplace(self)
+        check_inference(self)
+        needed = memory_span(spec.shape, spec.stride, offset) * spec.itemsize if spec.numel else 0
+        if needed > storage.nbytes():
+            storage.resize_(needed)
+        rebind_geometry(self, spec, storage, offset)
+        self._counter[0] += 1
+        if tracked:
+            node = NotImplementedNode((gradient_edge(self), (None, 0)), (spec,))
+            node.op_name = "set_"
+            set_history(self, node, 0)
+        return self
+
+    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Any:
+        """Point this tensor at another storage or at another tensor's bytes, and return it.
+
+        >>> torch.empty(0).set_(torch.tensor([1.0, 2.0]))
+        tensor([1., 2.])
+        """
+        if source is None:
+            return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
+        if source is self:
+            return self
+        if isinstance(source, TensorBase):
+            spec = source._sig.spec
+            if spec.dtype is not self.dtype:
+                raise RuntimeError(
+                    f"Could not set tensor of type {_c_name(spec.dtype)} to a tensor of type {_c_name(self.dtype)}"
+                )
+            return self._set_storage(source._materialized_storage(), source._offset, spec.shape, spec.stride)
+        if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {self.dtype.scalar_name.lower()} or an UntypedStorage, but got type "
+                f"{source.dtype.scalar_name} for argument 1 'storage'"
+            )
+        storage = source.untyped() if hasattr(source, "untyped") else source
+        if size is None:
+            size = (storage.nbytes() // self.itemsize - storage_offset,)
+        return self._set_storage(storage, storage_offset, size, stride or contiguous_strides(tuple(size)))
+
+    def resize_(self, *size: Any, memory_format: Any = None) -> Any:
+        """Give this tensor another shape, growing its storage when needed; new elements are undefined.
+
+        >>> torch.arange(4).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        check_inference(self)
+        if self._sig.requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
+        if any(extent < 0 for extent in shape):
+            raise RuntimeError("numel: integer multiplication overflow")
+        if shape == tuple(self.shape) and memory_format is None:
+            return self
+        stride = contiguous_strides(shape)
+        if memory_format is preserve_format:
+            raise RuntimeError("Unsupported memory formatPreserve")
+        if memory_format is channels_last:
+            if len(shape) != 4:
+                raise RuntimeError("required rank 4 tensor to use channels_last format")
+            stride = channels_last_strides(shape)
+        elif memory_format is channels_last_3d:
+            if len(shape) != 5:
+                raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
+            stride = channels_last_3d_strides(shape)
+        spec = Spec.of(self.dtype, self.device, shape, tuple(stride))
+        storage = self._materialized_storage()
+        needed = self._offset * spec.itemsize + spec.nbytes if spec.numel else 0
+        if storage.nbytes() < needed:
+            storage.resize_(needed)
+        rebind_geometry(self, spec, storage, self._offset)
+        self._counter[0] += 1
+        return self
+
+    def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
+        """`resize_` to the other tensor's shape, and with `torch.preserve_format` to its format.
+
+        >>> torch.arange(4).resize_as_(torch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        if memory_format is preserve_format:
+            spec = other._sig.spec
+            in_format = spec.ndim == 4 and spec.stride == tuple(channels_last_strides(spec.shape))
+            memory_format = channels_last if in_format and not spec.is_contiguous else contiguous_format
+        return self.resize_(tuple(other.shape), memory_format=memory_format)
