@@ -210,7 +210,9 @@ def _call_unplanned(
     return run_bound(bound, packet.plans if key is not None else None, key)
 
 
-def _compared_with_array(name: str, args: tuple[Any, ...]) -> Any:
+def _unanswered(name: str, args: tuple[Any, ...], error: TypeError) -> Any:
+    if name in ("__neg__", "__invert__", "__abs__"):  # there is no other
+        raise error
     # Of all operators torch lets `==` take arrays, as without an answer Python compares by identity.
     if name == "__eq__" and isinstance(args[1], np.ndarray):
         return args[0] == wired.from_array(args[1])
@@ -229,17 +231,14 @@ def _call_operator(
     if not isinstance(args[0], TensorBase):
         kind = type(args[0]).__name__
         raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
-    if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
-        try:
+    try:
+        if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
             form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)
             handled, result = overrides.handle(form, args, kwargs)
             return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
-        except TypeError:
-            return _compared_with_array(name, args)
-    try:
         bound = bind_packet(packet, method, args, kwargs)
-    except TypeError:
-        return _compared_with_array(name, args)
+    except TypeError as error:
+        return _unanswered(name, args, error)
     return run_bound(bound, packet.plans, key)
 
 

@@ -156,9 +156,13 @@ def test_interrupting_a_loader_leaves_nothing(method: str, strategy: str, whole_
     workers = [int(pid) for pid in process.stdout.readline().split()]
     time.sleep(0.2)
     lost, errors = interrupt(process, whole_group)
-    assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in errors
-    assert errors.count("Exception ignored") == lost
+    if process.returncode != -signal.SIGINT:
+        # The main process had its Ctrl-C in a callback, and before it came anew saw that a worker had ended by its own.
+        assert whole_group
+        assert process.returncode == 1
+        assert "exited unexpectedly" in errors
+    assert errors.count("Exception ignored") <= lost + (process.returncode == 1)
     deadline = time.monotonic() + PATIENCE
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)

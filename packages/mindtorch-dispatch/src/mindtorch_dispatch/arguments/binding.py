@@ -30,7 +30,7 @@ def bind_packet(packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dic
 
 def bind_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     """Return the call bound to one overload by its schema; torch's error when it does not fit."""
-    out = kwargs.pop("out", None) if row.out else None
+    out = kwargs.pop("out") if row.out and kwargs.get("out") is not None else None
     parsed = bind_schema(row.schema, args, kwargs)
     bound = _bound(row, parsed, (*args, *kwargs.values()))
     bound.overload = True

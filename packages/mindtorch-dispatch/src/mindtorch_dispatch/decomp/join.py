@@ -132,6 +132,8 @@ def tensor_split_by_tensor(self: Tensor, positions: Tensor, dim: int) -> Any:
 
 _MOST_TENSORS = 2**60
 """No list of results is as long as this."""
+_ROOM = 2**27
+"""Tensors that a list may have: longer ones end in the lack of memory, after minutes."""
 
 
 def tensor_split(self: Tensor, sections: Sequence[int] | int, dim: int) -> Any:
@@ -145,6 +147,7 @@ def tensor_split(self: Tensor, sections: Sequence[int] | int, dim: int) -> Any:
     if isinstance(sections, int):
         check(sections > 0, lambda: f"number of sections must be larger than 0, got {sections}")
         check(sections < _MOST_TENSORS, lambda: "cannot create std::vector larger than max_size()")
+        check(sections <= _ROOM, lambda: "std::bad_alloc")
         small, extra = divmod(extent, sections)
         cuts, at = [], 0
         for place in range(sections - 1):
@@ -204,6 +207,10 @@ def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: 
     extent = self.shape[dim]
     if isinstance(repeats, int):
         check(repeats >= 0, lambda: "Repeats must be non-negative")
+        check(
+            output_size is None or output_size == repeats * extent,
+            lambda: f"repeat_interleave: Invalid output_size, expected {repeats * extent} but got {output_size}",
+        )
         widened = aten.expand(aten.unsqueeze(self, dim + 1), [*self.shape[: dim + 1], repeats, *self.shape[dim + 1 :]])
         return aten.flatten(aten.clone(widened), dim, dim + 1)
     check(len(repeats.shape) <= 1, lambda: "repeats must be 0-dim or 1-dim tensor")

@@ -42,7 +42,14 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Any
 
 def circular(self: Tensor, pad: Sequence[int]) -> Any:
     """Padding by the opposite end."""
-    dims = len(pad) // 2
+    dims, ndim = len(pad) // 2, len(self.shape)
+    check(
+        dims + 1 == ndim or dims + 2 == ndim,
+        lambda: (
+            "Invalid padding size, expected 1 or 2 non-padded dimensions, which would be equivalent to padding of length "
+            f"{2 * (ndim - 1)} or {2 * (ndim - 2)} respectively but got {len(pad)}"
+        ),
+    )
     for place in range(dims):
         left, right = pad[2 * place], pad[2 * place + 1]
         dim = len(self.shape) - 1 - place

@@ -10,6 +10,7 @@ from mindtorch_storage.sparse import CooArray
 
 from ..call import aten
 from ..meta.checks import check, shape_text
+from ..meta.embedding import check_index_dtype
 from ..sparse import coo
 
 
@@ -195,6 +196,7 @@ def set_coalesced(self: Any, coalesced: bool) -> Any:
 def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The gradient of an embedding table, an entry per looked-up row."""
     check(not scale_grad_by_freq, lambda: "embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    check_index_dtype(indices._spec, "indices", 2, "embedding_backward")
     rows = aten.reshape(indices, [1, -1])
     entries = aten.reshape(grad, [-1, grad.shape[-1]])
     if padding_idx != -1:

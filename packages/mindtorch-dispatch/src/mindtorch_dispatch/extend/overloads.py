@@ -218,6 +218,8 @@ class OutOverload(OpOverload):
                     f"{self.declared.name}() is missing value for argument '{argument.name}'. "
                     f"Declaration: {self.declared}"
                 )
+        if any(kwargs[name] is None for name in names):
+            bind_overload(self.declared, args, kwargs)  # refuses it, unless it refuses another argument first
         outs = tuple(kwargs.pop(name) for name in names)
         return wired.call_overload(self.row, args, {**kwargs, "out": outs[0] if len(outs) == 1 else outs})
 

@@ -8,10 +8,11 @@ from typing import Any
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
-from .checks import check, shape_text
+from .checks import check, shape_text, wrap_dim
 from .factory import check_size
 from .memory_format import suggested
-from .rule import MetaRule, Outputs, meta_rule
+from .pool import check_gradient_dtype
+from .rule import MetaRule, Outputs
 
 _WORDS = {2: "two elements (height, width)", 3: "three elements (depth, height, width)"}
 
@@ -83,10 +84,75 @@ def largest(dims: int) -> MetaRule:
     return MetaRule(rule, out=True)
 
 
-@meta_rule(out=True)
-def backward(grad_output: Spec, self: Spec, *values: object) -> Spec:
-    """The gradient of a pooling's input."""
-    return suggested(self)
+def _check_gradient_not_empty(grad_output: Spec, name: str) -> None:
+    for dim in range(1, grad_output.ndim):
+        check(
+            grad_output.shape[dim] > 0,
+            lambda dim=dim: (
+                f"{name}(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes "
+                f"{shape_text(grad_output.shape)} with dimension {dim} being empty"
+            ),
+        )
+
+
+def _check_dims(given: Spec, self: Spec, start: str, name: str) -> None:
+    check(
+        given.ndim == self.ndim, lambda: f"{start} dimensions {self.ndim} for `{name}` but got dimensions {given.ndim}"
+    )
+
+
+def average_backward(dims: int) -> MetaRule:
+    """Return the rule of `_adaptive_avg_pool{dims}d_backward`."""
+    start = f"adaptive_avg_pool{dims}d_backward_out_cpu_template: Expected"
+    given = "grad_output" if dims == 2 else "gradOutput_"
+
+    def rule(grad_output: Spec, self: Spec) -> Spec:
+        _check_gradient_not_empty(grad_output, f"adaptive_avg_pool{dims}d_backward")
+        if dims == 2:
+            check(self.ndim in (3, 4), lambda: f"{start} 3D or 4D tensor, but got {shape_text(self.shape)}")
+        wrap_dim(-dims - 1, self.ndim)
+        check_gradient_dtype(grad_output, self, start, given)
+        _check_dims(grad_output, self, start, given)
+        return suggested(self)
+
+    return MetaRule(rule, out=True)
+
+
+def largest_backward(dims: int) -> MetaRule:
+    """Return the rule of `adaptive_max_pool{dims}d_backward`."""
+    name, given = f"adaptive_max_pool{dims}d_backward", "grad_output" if dims == 2 else "gradOutput"
+    shown = "adaptive_max_pooling2d_backward" if dims == 2 else name
+
+    def rule(grad_output: Spec, self: Spec, indices: Spec) -> Spec:
+        check(
+            grad_output.ndim in (dims + 1, dims + 2),
+            lambda: f"{shown}(): Expected {dims + 1}D or {dims + 2}D {given}, but got: {shape_text(grad_output.shape)}",
+        )
+        _check_gradient_not_empty(grad_output, name)
+        check_gradient_dtype(grad_output, self, name=given)
+        _check_dims(indices, self, "expected", "indices")
+        _check_dims(grad_output, self, "expected", given)
+        return suggested(self)
+
+    return MetaRule(rule, out=True)
+
+
+def fractional_backward(dims: int) -> MetaRule:
+    """Return the rule of `fractional_max_pool{dims}d_backward`."""
+    name = f"fractional_max_pool{dims}d_backward" + ("_out" if dims == 3 else "")
+
+    def rule(
+        grad_output: Spec, self: Spec, kernel_size: Sequence[int], output_size: Sequence[int], indices: Spec
+    ) -> Spec:
+        size = list(output_size) * dims if len(output_size) == 1 else list(output_size)
+        for dim in range(-dims, 0):
+            wrap_dim(self.ndim + dim if self.ndim == dims + 2 else dim + dims + 1, self.ndim)
+        fits = grad_output.ndim == self.ndim and list(grad_output.shape[-dims:]) == size
+        what = "sizes" if dims == 2 else "time"
+        check(fits, lambda: f"{name}(): gradOutput {what} unexpected")
+        return suggested(self)
+
+    return MetaRule(rule, out=True)
 
 
 _FRACTIONAL_AXES = {2: ("height", "width"), 3: ("time", "height", "width")}

@@ -35,7 +35,7 @@ def _wrapped(self: Spec, dims: Sequence[int]) -> tuple[int, ...]:
 
 def _c2c(self: Spec, dim: Sequence[int], normalization: int, forward: bool) -> Outputs:
     dims = _wrapped(self, dim)
-    check(self.dtype.is_complex, lambda: f"Expected a complex tensor, but got {self.dtype.scalar_name}")
+    check(self.dtype.is_complex, lambda: f"Only supports complex dtypes, but found: {self.dtype.scalar_name}")
     stride = transformed(self, self.shape, by_stride(self, dims)) if dims else None
     return Outputs(Spec.of(self.dtype, self.device, self.shape, stride), values=(self, dims, normalization, forward))
 
@@ -45,6 +45,10 @@ c2c = MetaRule(_c2c)
 
 
 def _r2c(self: Spec, dim: Sequence[int], normalization: int, onesided: bool) -> Outputs:
+    check(
+        not self.dtype.is_complex,
+        lambda: f"Only supports floating-point dtypes, but found: {self.dtype.scalar_name}",
+    )
     dims = _wrapped(self, dim)
     shape = list(self.shape)
     if onesided:

@@ -9,7 +9,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
-from .checks import check, shape_text, wrap_dim
+from .checks import c_type, check, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs
 
@@ -28,6 +28,10 @@ def check_listed(name: str, argument: str, values: Any, dims: int) -> list[int]:
             f"{name}: {argument} must {either}be {'omitted, ' if optional else ''}a single int, or a tuple of "
             f"{_WORDS[dims]} ints"
         ),
+    )
+    check(
+        all(-(2**31) <= value < 2**31 for value in values),
+        lambda: "value cannot be converted to type int without overflow",
     )
     found: list[int] = values * dims if len(values) == 1 else values
     return found
@@ -147,19 +151,6 @@ def max_pool(dims: int) -> MetaRule:
     return MetaRule(rule, out=True)
 
 
-def backward(dims: int) -> MetaRule:
-    """Return the rule of a window pooling's backward: lists get one value per dimension."""
-
-    def rule(grad_output: Spec, self: Spec, *values: Any) -> Outputs:
-        kernel = list(values[0]) * dims if len(values[0]) == 1 else list(values[0])
-        lists = [kernel, *[list(v) if isinstance(v, (list, tuple)) else v for v in values[1:]]]
-        lists = [v * dims if isinstance(v, list) and len(v) == 1 else v for v in lists]
-        lists[1] = lists[1] or kernel
-        return Outputs(suggested(self), values=(grad_output, self, *lists))
-
-    return MetaRule(rule, out=True)
-
-
 def avg_pool(dims: int) -> MetaRule:
     """Return the rule of `avg_pool{dims}d`."""
     name = f"avg_pool{dims}d"
@@ -189,5 +180,76 @@ def avg_pool(dims: int) -> MetaRule:
         )
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
         return Outputs(out, values=(self, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override))
+
+    return MetaRule(rule, out=True)
+
+
+def _check_shape(given: Spec, result: Spec, dims: Sequence[int]) -> None:
+    """Raise torch's error for a gradient, or positions, whose `dims` are not those of the forward's result."""
+    for dim in dims:
+        check(
+            given.ndim == result.ndim and given.shape[dim] == result.shape[dim],
+            lambda dim=dim: (
+                f"Expected a tensor of dimension {result.ndim} and tensor.size[{dim}] == {result.shape[dim]} but got: "
+                f"dimension {given.ndim} and tensor.size[{dim}] = {given.shape[wrap_dim(dim, given.ndim)]}"
+            ),
+        )
+
+
+def check_gradient_dtype(grad_output: Spec, self: Spec, start: str = "expected", name: str = "gradOutput") -> None:
+    """Raise torch's error for a gradient of another dtype than the input's."""
+    check(
+        grad_output.dtype is self.dtype,
+        lambda: f"{start} dtype {c_type(self.dtype)} for `{name}` but got dtype {c_type(grad_output.dtype)}",
+    )
+
+
+def max_pool_backward(dims: int) -> MetaRule:
+    """Return the rule of `max_pool{dims}d_with_indices_backward`, which checks what the forward does, and the gradient."""
+    forward = max_pool(dims)
+
+    def rule(
+        grad_output: Spec,
+        self: Spec,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: bool,
+        indices: Spec,
+    ) -> Outputs:
+        check_gradient_dtype(grad_output, self)
+        answer = forward.fn(self, kernel_size, stride, padding, dilation, ceil_mode)
+        result = answer.specs[0]
+        planes = result.ndim - dims - 1
+        checked = [planes] if dims == 3 else [*range(planes, result.ndim), *range(planes)]
+        _check_shape(grad_output, result, checked)
+        _check_shape(indices, result, checked)
+        check(indices.dtype is int64, lambda: f"expected scalar type Long but found {indices.dtype.scalar_name}")
+        _check_shape(indices, grad_output, range(grad_output.ndim))
+        return Outputs(suggested(self), values=(grad_output, *answer.values, indices))
+
+    return MetaRule(rule, out=True)
+
+
+def avg_pool_backward(dims: int) -> MetaRule:
+    """Return the rule of `avg_pool{dims}d_backward`, which checks what the forward does, and the gradient."""
+    forward = avg_pool(dims)
+
+    def rule(
+        grad_output: Spec,
+        self: Spec,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Outputs:
+        answer = forward.fn(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        result = answer.specs
+        _check_shape(grad_output, result, range(result.ndim - dims - 1, result.ndim))
+        check_gradient_dtype(grad_output, self)
+        return Outputs(suggested(self), values=(grad_output, *answer.values))
 
     return MetaRule(rule, out=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import int32, int64
+from mindtorch_storage.dtype import complex128, float64, int32, int64
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
@@ -153,13 +153,16 @@ def _compares_all(elements: object, test: object) -> bool:
     return isinstance(test, Spec) and test.numel < int(10 * count**0.145)
 
 
+_SCALARS = {bool: bool_dtype, int: int64, float: float64, complex: complex128}
+
+
 def _isin(elements: Any, test: Any, assume_unique: bool = False, invert: bool = False) -> Outputs:
     for value in (elements, test):
-        if isinstance(value, Spec):
-            check(
-                not value.dtype.is_complex and value.dtype is not bool_dtype,
-                lambda value=value: f"Unsupported input type encountered for isin(): {value.dtype.scalar_name}",
-            )
+        dtype = value.dtype if isinstance(value, Spec) else _SCALARS[type(value)]
+        check(
+            not dtype.is_complex and dtype is not bool_dtype,
+            lambda dtype=dtype: f"Unsupported input type encountered for isin(): {dtype.scalar_name}",
+        )
     compute = promoted((elements, test))
     if _compares_all(elements, test):
         check_kernel(compute, "isin_default_cpu")

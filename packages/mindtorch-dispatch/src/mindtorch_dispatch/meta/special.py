@@ -53,7 +53,7 @@ def _polygamma(n: int, self: Spec) -> Outputs:
     return Outputs(answer.specs, cast={1: answer.cast})
 
 
-polygamma = MetaRule(_polygamma, out=True)
+polygamma = MetaRule(_polygamma, out=True, aliases_ok=True)
 """`polygamma`."""
 
 

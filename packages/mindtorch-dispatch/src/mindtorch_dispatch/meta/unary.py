@@ -80,7 +80,7 @@ def _signbit(self: Spec) -> Outputs:
     return cast(Outputs, pointwise("bool")(self))
 
 
-signbit = MetaRule(_signbit, out=True)
+signbit = MetaRule(_signbit, out=True, exact=lambda spec, given: "signbit does not support non-boolean outputs.")
 """`signbit`: refuses complex."""
 
 

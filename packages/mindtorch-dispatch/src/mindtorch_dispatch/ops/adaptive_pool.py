@@ -29,7 +29,7 @@ for _n in (2, 3):
     )
     op(
         f"_adaptive_avg_pool{_n}d_backward(Tensor grad_output, Tensor self) -> Tensor",
-        rules.backward,
+        rules.average_backward(_n),
         variants="",
     )
     op(
@@ -39,7 +39,7 @@ for _n in (2, 3):
     )
     op(
         f"adaptive_max_pool{_n}d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        rules.backward,
+        rules.largest_backward(_n),
         variants="",
     )
     _sizes = f"int[{_n}] kernel_size, int[{_n}] output_size"
@@ -50,7 +50,7 @@ for _n in (2, 3):
     )
     op(
         f"fractional_max_pool{_n}d_backward(Tensor grad_output, Tensor self, {_sizes}, Tensor indices) -> Tensor",
-        rules.backward,
+        rules.fractional_backward(_n),
         variants="",
     )
 op("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", rules.unpool(2), variants="nn")

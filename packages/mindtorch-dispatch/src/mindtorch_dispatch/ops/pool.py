@@ -40,7 +40,7 @@ for _n in (2, 3):
     op(
         f"max_pool{_n}d_with_indices_backward(Tensor grad_output, Tensor self, {_given}, int[{_n}] dilation, "
         "bool ceil_mode, Tensor indices) -> Tensor",
-        rules.backward(_n),
+        rules.max_pool_backward(_n),
         variants="",
         tags={CORE},
     )
@@ -54,7 +54,7 @@ for _n in (2, 3):
     op(
         f"avg_pool{_n}d_backward(Tensor grad_output, Tensor self, {_given}, bool ceil_mode, bool count_include_pad, "
         "int? divisor_override) -> Tensor",
-        rules.backward(_n),
+        rules.avg_pool_backward(_n),
         variants="",
         tags={CORE},
     )

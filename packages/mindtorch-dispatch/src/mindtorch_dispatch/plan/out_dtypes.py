@@ -2,44 +2,96 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 
 from ..meta.checks import c_type
 from ..table import OpRow
+from ..table.out_forms import out_schema
+from ..table.tags import Tag, built_in_tags
 
 EXACT = frozenset(
     """
-    alias_copy as_strided_copy linalg_cross cross diag diagonal_copy expand_copy index_add index_copy index_reduce inverse
-    isin.Tensor_Tensor isin.Tensor_Scalar isin.Scalar_Tensor linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh
-    linalg_inv linalg_inv_ex linalg_ldl_solve linalg_lu_solve linalg_solve linalg_solve_ex linalg_svdvals lu_solve msort
-    avg_pool2d avg_pool3d linear permute_copy slice_scatter squeeze_copy squeeze_copy.dim squeeze_copy.dims t_copy
-    take_along_dim transpose_copy.int tril triu unfold_copy unsqueeze_copy view_copy view_copy.dtype
-    count_nonzero count_nonzero.dim_IntList
+    linalg_cross cross diag index_add index_copy index_reduce inverse isin.Tensor_Tensor isin.Tensor_Scalar
+    isin.Scalar_Tensor linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex
+    linalg_ldl_solve linalg_lu_solve linalg_solve linalg_solve_ex linalg_svdvals lu_solve msort avg_pool2d avg_pool3d linear
+    take_along_dim tril triu _linalg_det _linalg_slogdet _linalg_solve_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex
+    linalg_ldl_factor linalg_ldl_factor_ex linalg_qr _linalg_eigh svd argsort.stable max_pool2d_with_indices
+    max_pool2d_with_indices_backward avg_pool2d_backward avg_pool3d_backward adaptive_max_pool2d adaptive_max_pool3d
+    adaptive_max_pool2d_backward adaptive_max_pool3d_backward fractional_max_pool2d fractional_max_pool3d reflection_pad1d
+    reflection_pad3d replication_pad1d replication_pad2d replication_pad3d log_softmax.int softmax.int _softmax _log_softmax
+    _softmax_backward_data _log_softmax_backward_data mean.dim mean triangular_solve nll_loss_forward bmm baddbmm
     """.split()
 )
-"""Ops that refuse as those of linear algebra do."""
+"""Ops that refuse as those of linear algebra do. So do those whose `out=` form torch's generator makes."""
 
 SAME = frozenset(
     """
-    abs ceil conj_physical trunc floor frac neg gelu hardshrink softplus softshrink round round.decimals sgn sign bitwise_not
-    clamp clamp_min clamp_max hardtanh elu hardswish
+    abs ceil conj_physical trunc floor frac neg gelu hardshrink softplus softshrink round round.decimals sgn sign
+    bitwise_not clamp clamp_min clamp_max hardtanh elu hardswish silu mish leaky_relu threshold log_sigmoid_backward
+    hardsigmoid softshrink_backward leaky_relu_backward
     """.split()
 )
 """Elementwise ops whose result has their operand's dtype."""
 
 
-def _required_dtype(spec: Spec, target: Dtype) -> str:
+def _required_dtype(spec: Spec, target: Dtype, place: int) -> str:
     return (
         f"the output given to float_power has dtype {target.scalar_name} but the operation's result requires dtype "
         f"{spec.dtype.scalar_name}"
     )
 
 
-WORDED = dict.fromkeys(
-    ("float_power.Tensor_Tensor", "float_power.Tensor_Scalar", "float_power.Scalar"), _required_dtype
-)
-"""Ops that refuse in words of their own."""
+def _of_median(spec: Spec, target: Dtype, place: int) -> str:
+    where = "(while checking arguments for median)"
+    if place:
+        return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {target.type_name} instead {where}"
+    return (
+        f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type {target.type_name} "
+        f"does not equal {spec.dtype.type_name} {where}"
+    )
+
+
+def _of_kthvalue(spec: Spec, target: Dtype, place: int) -> str:
+    return "output indices must be of scalar type Long" if place else "output values must be of same type as input"
+
+
+def _of_mode(spec: Spec, target: Dtype, place: int) -> str:
+    name = ("values", "indices")[place]
+    return f"expected scalar type '{spec.dtype.scalar_name}' but got '{target.scalar_name}' for {name} output"
+
+
+def _of_cumulative(spec: Spec, target: Dtype, place: int) -> str:
+    return f"expected scalar_type {spec.dtype.scalar_name} but found {target.scalar_name}"
+
+
+def _of_searchsorted(spec: Spec, target: Dtype, place: int) -> str:
+    return (
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether "
+        f"out_int32 flag is True, but we got output tensor's dtype {target.scalar_name} and out_int32 flag is "
+        f"{spec.dtype is int32}"
+    )
+
+
+def _of_nonzero_static(spec: Spec, target: Dtype, place: int) -> str:
+    return f"nonzero_static: Expected out tensor to have scalar type Long but got scalar type{target.scalar_name}"
+
+
+WORDED: dict[str, Callable[[Spec, Dtype, int], str]] = {
+    **dict.fromkeys(("float_power.Tensor_Tensor", "float_power.Tensor_Scalar", "float_power.Scalar"), _required_dtype),
+    **dict.fromkeys(("median.dim", "nanmedian.dim"), _of_median),
+    **dict.fromkeys(("cummin", "cummax"), _of_cumulative),
+    **dict.fromkeys(
+        ("searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar"), _of_searchsorted
+    ),
+    "kthvalue": _of_kthvalue,
+    "mode": _of_mode,
+    "nonzero_static": _of_nonzero_static,
+}
+"""Ops that refuse in words of their own: of the result, the target's dtype, and which of the results it is."""
 
 
 def expected_dtype(spec: Spec, target: Dtype) -> str:
@@ -47,12 +99,14 @@ def expected_dtype(spec: Spec, target: Dtype) -> str:
     return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
 
 
-def check_out_dtype(row: OpRow, spec: Spec, target: Dtype) -> None:
-    """Raise torch's error where the op does not convert its result."""
+def check_out_dtype(row: OpRow, spec: Spec, target: Dtype, place: int = 0) -> None:
+    """Raise torch's error where the op does not convert its result, the one at `place`."""
     if spec.dtype is target:
         return
     if row.name in SAME:
         raise RuntimeError(f"Found dtype {target.scalar_name} but expected {spec.dtype.scalar_name}")
-    exact = row.meta.exact if row.meta is not None else WORDED.get(row.name, False)
-    if exact or row.name in EXACT:
+    if row.name in WORDED:
+        raise RuntimeError(WORDED[row.name](spec, target, place))
+    exact = row.meta.exact if row.meta is not None else False
+    if exact or row.name in EXACT or Tag.generated in built_in_tags(out_schema(row)):
         raise RuntimeError((exact if callable(exact) else expected_dtype)(spec, target))

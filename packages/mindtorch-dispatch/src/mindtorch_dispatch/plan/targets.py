@@ -185,14 +185,15 @@ def check_out(call: Call) -> None:
     """Raise torch's error where the tensors given as `out=` cannot take the results."""
     row, specs = call.row, call.answer.specs
     check_out_grad(row, call.outs, call.tensors)
-    for target, spec in zip(call.outs, [specs] if isinstance(specs, Spec) else list(specs), strict=True):
+    results = [specs] if isinstance(specs, Spec) else list(specs)
+    for place, (target, spec) in enumerate(zip(call.outs, results, strict=True)):
         check_inference(target)
         if target.device != spec.device:
             raise RuntimeError(
                 f"Expected all tensors to be on the same device, but found at least two devices, {spec.device} and "
                 f"{target.device}!"
             )
-        check_out_dtype(row, spec, target.dtype)
+        check_out_dtype(row, spec, target.dtype, place)
         check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
         fits = target._sig.spec.shape == spec.shape and row.meta.overlap_ok is not True

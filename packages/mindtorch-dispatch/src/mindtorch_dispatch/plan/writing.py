@@ -42,8 +42,8 @@ def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
             last = hooks.maker(value) if value._sig.requires_grad else ""
             if last not in ("", "clone", "copy_"):
                 refuse_recorded(last, [value])
-    for target, value in pairs:
-        check_out_dtype(row, value._sig.spec, target.dtype)
+    for place, (target, value) in enumerate(pairs):
+        check_out_dtype(row, value._sig.spec, target.dtype, place)
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)
         wired.copy_(target, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -33,19 +34,24 @@ _NUMPY: dict[str, Callable[..., Any]] = {
 
 
 class MpiRequest:
-    """An operation of MPI, and the arrays that it uses."""
+    """An operation of MPI, and the arrays that it uses, which stay until it is done."""
 
     def __init__(self, request: Any, status: Any, crowded: bool, *kept: Array | None) -> None:
         self._request, self._status, self._crowded, self._kept = request, status, crowded, kept
+        _underway.add(self)
 
     def test(self) -> bool:
         """Return whether it is done, and bring it forward."""
-        return bool(self._request.Test(self._status))
+        done = bool(self._request.Test(self._status))
+        if done:
+            _underway.discard(self)
+        return done
 
     def finish(self) -> None:
         """Return when it is done. MPI's own wait keeps a processor busy, which must be there for it."""
         if not self._crowded:
             self._request.Wait(self._status)
+            _underway.discard(self)
             return
         while not self.test():
             time.sleep(NAP)
@@ -53,6 +59,14 @@ class MpiRequest:
     def source(self) -> int:
         """The rank that a message came from."""
         return int(self._status.Get_source())
+
+
+_underway: set[MpiRequest] = set()
+"""Operations that are not done. MPI brings all of them forward whenever it is called, from any thread, and writes into
+their arrays, also when nobody waits for them any more since a process ended."""
+ctypes.pythonapi.Py_IncRef(
+    ctypes.py_object(_underway)
+)  # threads are inside of MPI while the interpreter frees its modules
 
 
 class MpiCommunicator:

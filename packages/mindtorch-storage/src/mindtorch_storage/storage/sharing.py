@@ -8,12 +8,14 @@ process of the program is gone, by Python's resource tracker.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import itertools
 import mmap
 import os
 import struct
 import sys
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -133,7 +135,7 @@ class NamedAllocation(HostAllocation):
         self.handle = handle
         change_count(handle, 1)
         # Child processes run these at their end, and no others.
-        _util.Finalize(self, change_count, (handle, -1), exitpriority=0)
+        _util.Finalize(self, _unused, (handle,), exitpriority=0)
 
 
 def _path_of(handle: str) -> str:
@@ -158,6 +160,19 @@ def change_count(handle: str, step: int) -> None:
         os.pwrite(descriptor, _COUNT.pack(count + step), 0)
         if count + step <= 0:
             _remove(handle)
+
+
+def _unused(handle: str) -> None:
+    """Count one user less, when an allocation goes. Python drops what such a callback raises: Ctrl-C is sent anew."""
+    try:
+        change_count(handle, -1)
+    except KeyboardInterrupt:
+        _thread.start_new_thread(_interrupt_soon, ())
+
+
+def _interrupt_soon() -> None:
+    time.sleep(0.01)  # until the callback has returned
+    _thread.interrupt_main()
 
 
 def _remove(handle: str) -> None:

@@ -73,9 +73,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     choose, before = random.Random(given.seed), segments()
     found: dict[str, int] = {}
-    for _ in range(given.count):
+    for number in range(given.count):
         outcome = one(given.size, given.seconds, choose)
         found[outcome] = found.get(outcome, 0) + 1
+        if number % 10 == 9:
+            print(f"{number + 1} of {given.count}: {found}", flush=True)
     left = segments() - before
     print(f"{given.count} kills: {found}; shared memory left: {sorted(left)}")
     return int(bool(left) or set(found) != {"raised"})
