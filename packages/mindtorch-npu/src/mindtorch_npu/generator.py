@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from mindtorch_npu.acl.recording import recorded
 from mindtorch_npu.device import current_device
 
 INITIAL_SEED = 67280421310721
@@ -31,7 +32,12 @@ class NpuGenerator:
         return self._seed
 
     def draw(self, count: int) -> tuple[int, int]:
-        """Return seed and offset for `count` numbers and move on past them."""
+        """Return seed and offset for `count` numbers and move on past them.
+
+        Raises RuntimeError while a graph is recorded: it would repeat the same numbers.
+        """
+        if recorded:
+            raise RuntimeError("npu: random numbers cannot be recorded in a graph, every replay would repeat the same")
         with self._lock:
             offset = self._offset
             self._offset += (count + STEP - 1) // STEP * STEP

@@ -17,6 +17,11 @@ from mindtorch_npu.typing import DeviceLike
 _numbers = itertools.count(1)
 
 
+def next_pool() -> int:
+    """Return the number of a new pool."""
+    return next(_numbers)
+
+
 class MemPool:
     """A pool of its own for what is allocated within `use_mem_pool`; its memory goes back when it is given up."""
 

@@ -360,5 +360,5 @@ def test_torch_npu_names(npu):
     assert torch.equal(torch.rand(3, device="npu"), one)
     with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory"):
         torch.empty(2**40, device="npu")
-    with pytest.raises(NotImplementedError, match="recording graphs is not supported"):
-        torch.npu.NPUGraph()
+    with pytest.raises(RuntimeError, match="without a preceding successful capture"):
+        torch.npu.NPUGraph().replay()

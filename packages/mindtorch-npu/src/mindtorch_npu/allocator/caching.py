@@ -50,6 +50,7 @@ class NpuAllocator(Reclaiming):
         self._pending: dict[int, deque[tuple[Any, Block]]] = {}
         self._total = 0
         self.caching = not os.environ.get(UNCACHED)
+        self._held: dict[tuple[int, int], int] = {}
         self._direct: dict[int, tuple[int, int]] = {}
 
     # -- requests -------------------------------------------------------------------------------------------------
@@ -299,8 +300,8 @@ class NpuAllocator(Reclaiming):
 
     def _release_cached(self) -> None:
         self._synchronize_events()
-        for pools in self._pools.values():
-            for pool in pools:
+        for owner, pools in self._pools.items():
+            for pool in pools if owner not in self._held else ():
                 for block in pool:
                     if not block.is_split and block.segment is None:
                         self._free_segment(block)
@@ -360,6 +361,18 @@ class NpuAllocator(Reclaiming):
         with self._gate:
             self._pools.setdefault(pool, (BlockPool(True, pool), BlockPool(False, pool)))
             self._routes.insert(0, (pool, wanted))
+
+    def hold_pool(self, pool: tuple[int, int]) -> None:
+        """Keep a pool's memory, used or not, until `drop_pool` was called as often."""
+        with self._gate:
+            self._held[pool] = self._held.get(pool, 0) + 1
+
+    def drop_pool(self, pool: tuple[int, int]) -> None:
+        """Let a pool's memory go when it is not used."""
+        with self._gate:
+            self._held[pool] -= 1
+            if not self._held[pool]:
+                del self._held[pool]
 
     def end_pool(self, pool: tuple[int, int]) -> None:
         """Serve no more requests from a pool; its blocks stay. Raises RuntimeError for a pool not begun."""

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from mindtorch_npu import runtime
 from mindtorch_npu.acl.errors import AclError, check
+from mindtorch_npu.acl.recording import relaxed
 from mindtorch_npu.device import mem_get_info
 
 HUGE_FIRST = 0
@@ -58,7 +59,8 @@ class AclDriver:
         """Return the address of `size` bytes, None when there is no memory left; AclError for other failures."""
         acl = runtime.on(self.device)
         allocate = getattr(acl.rt, "malloc_align32", None) or acl.rt.malloc
-        address, code = allocate(size, HUGE_FIRST)
+        with relaxed(acl):
+            address, code = allocate(size, HUGE_FIRST)
         if code in OUT_OF_MEMORY:
             acl.get_recent_err_msg()  # the allocator has its own text for this
             return None

@@ -12,6 +12,7 @@ import os
 from types import ModuleType
 from typing import Any
 
+from mindtorch_npu.simulator import recording
 from mindtorch_npu.simulator.acl import make_module
 from mindtorch_npu.simulator.machine import Machine
 from mindtorch_npu.simulator.settings import VARIABLE, parse, wanted
@@ -73,9 +74,26 @@ def collectives() -> Any:
     return _current["collectives"]
 
 
+def function(name: str) -> int | None:
+    """Return the address of a C function of the runtime that pyACL lacks, None where there is none of the name."""
+    return recording.function(machine(), name)
+
+
 def leaks() -> list[str]:
     """Return the vendor's objects that were made and neither run nor destroyed, in words; they cost memory for ever."""
     return _current["library"].leaks() if "library" in _current else []
 
 
-__all__ = ["VARIABLE", "chip", "collectives", "leaks", "libraries", "load", "machine", "replace", "smi", "wanted"]
+__all__ = [
+    "VARIABLE",
+    "chip",
+    "collectives",
+    "function",
+    "leaks",
+    "libraries",
+    "load",
+    "machine",
+    "replace",
+    "smi",
+    "wanted",
+]

@@ -13,7 +13,7 @@ from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan
 from mindtorch_npu.simulator.memory import DeviceMemory
 from mindtorch_npu.simulator.races import HOST, Races
 from mindtorch_npu.simulator.settings import Settings
-from mindtorch_npu.simulator.stream import Event, Stream
+from mindtorch_npu.simulator.stream import Event, Recording, Stream
 
 PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
@@ -34,6 +34,7 @@ class Context:
 class _Thread(threading.local):
     context: Context | None = None
     message: str | None = None
+    mode = 0  # of recording
 
 
 class Machine:
@@ -57,6 +58,8 @@ class Machine:
         self.peers: set[tuple[int, int]] = set()
         self.options: dict[int, int] = {}
         self.cores: dict[tuple[int, int], int] = {}
+        self.recordings: dict[int, Recording] = {}
+        self.functions: dict[str, Any] = {}
         self._primary: dict[int, Context] = {}
         self._handles = itertools.count(0x7F00_0000_1000, 0x40)
         padding = settings.facts["padding"]
@@ -77,6 +80,11 @@ class Machine:
             if fault.code == LOST and context is not None:  # it does not come back
                 self.lost.add(context.device)
             raise
+
+    def next_handle(self) -> int:
+        """Return a handle that nothing has."""
+        with self.lock:
+            return next(self._handles)
 
     def context(self) -> Context:
         """Return the thread's context; DeviceFault when it has none or its device is lost."""

@@ -12,9 +12,13 @@ from mindtorch_npu.simulator.stream import Task
 
 H2H, H2D, D2H, D2D, DEFAULT = range(5)
 HBM_ATTRIBUTES = (1, 4, 5)
+RELAXED = 2
 
 
 def _malloc(machine: Machine, size: int, policy: int) -> int:
+    for stream in machine.device_streams(machine.context().device):
+        if stream.recording is not None and stream.recording.mode != RELAXED and machine.thread.mode != RELAXED:
+            raise stream.recording.refuse("asking for memory")
     return machine.memories[machine.context().device].malloc(size)
 
 
@@ -88,11 +92,14 @@ def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: 
     expected = {(False, False): H2H, (False, True): H2D, (True, False): D2H, (True, True): D2D}[on_device]
     if kind not in (expected, DEFAULT):
         raise DeviceFault(BAD_VALUE, f"EL0003: the copy is of kind {expected}, not {kind}")
+    hosts = [address for address, there in zip((source, target), on_device, strict=True) if not there]
+    waits = not all(_is_pinned(machine, address, size) for address in hosts)
+    if waits and found.recording is not None:
+        raise found.recording.refuse("copying memory that is not pinned")
     machine.ordered(found, "rt.memcpy_async", [(source, source + size, False), (target, target + size, True)])
     uses = Task("rt.memcpy_async", [(source, source + size), (target, target + size)])
     found.enqueue(lambda: machine.copy(target, source, size), uses=uses)
-    hosts = [address for address, there in zip((source, target), on_device, strict=True) if not there]
-    if not all(_is_pinned(machine, address, size) for address in hosts):
+    if waits:
         found.wait()  # memory the system may move: the call returns when the copy is done
         machine.waited(found)
         machine.check_stream(found)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from mindtorch_npu.simulator.faults import DeviceFault
 
 AICORE_EXCEPTION = 507015
+CAPTURED, DEPENDENCY = 107027, 107024
 KERNEL_ERRORS = (
     ArithmeticError,
     AssertionError,
@@ -30,17 +31,34 @@ KERNEL_ERRORS = (
 class Mark:
     """One recording of an event: done when the stream has passed it."""
 
-    __slots__ = ("clock", "done", "time_us")
+    __slots__ = ("clock", "done", "recording", "time_us")
 
     def __init__(self, clock: dict[int, int] | None = None) -> None:
         self.clock = clock or {}
         self.done = threading.Event()
         self.time_us = 0
+        self.recording: Recording | None = None
 
     def reach(self) -> None:
         """The stream is here."""
         self.time_us = time.monotonic_ns() // 1000
         self.done.set()
+
+
+class Recording:
+    """What was enqueued to a stream, and to those that waited for it, while it was recorded."""
+
+    def __init__(self, origin: Stream, mode: int) -> None:
+        self.origin = origin
+        self.mode = mode
+        self.streams = [origin]
+        self.tasks: list[tuple[Callable[[], None], Task | None]] = []
+        self.invalid = ""
+
+    def refuse(self, what: str) -> DeviceFault:
+        """Return the refusal of what cannot be recorded, with which the recording is lost."""
+        self.invalid = what
+        return DeviceFault(CAPTURED, f"EE1001: {what} while the stream is recorded")
 
 
 class Event:
@@ -80,6 +98,7 @@ class Stream:
         self.error: DeviceFault | None = None
         self.stop_on_failure = False
         self.closed = False
+        self.recording: Recording | None = None
         self._tasks: deque[tuple[Callable[[], None], bool, Task | None]] = deque()
         self._running: Task | None = None
         self._changed = threading.Condition()
@@ -91,6 +110,9 @@ class Stream:
 
         `uses` says which bytes it reads and writes, which have to stay until then.
         """
+        if self.recording is not None:
+            self.recording.tasks.append((task, uses))
+            return
         with self._changed:
             if self.closed:
                 raise DeviceFault(107003, "EE1001: the stream has been destroyed")
@@ -145,13 +167,27 @@ class Stream:
         """Mark this place in the stream as the event's recording; `clock` is what that says of other streams."""
         mark = Mark(clock)
         event.mark = mark
+        if self.recording is not None:  # nothing happens: it only says what comes after it
+            mark.recording = self.recording
+            return
         self.enqueue(mark.reach, always=True)
 
     def wait_event(self, event: Event) -> None:
         """Let later tasks wait for the event's present recording."""
         mark = event.mark
-        if mark is not None:
+        if mark is not None and (mark.recording is not None or self.recording is not None):
+            self._join(mark)
+        elif mark is not None:
             self.enqueue(lambda: _wait(mark))
+
+    def _join(self, mark: Mark) -> None:
+        """Record what this stream is given from now on, as it comes after something that is recorded."""
+        if mark.recording is None or self.recording not in (None, mark.recording):
+            text = "EE1001: an event of another recording, or of none, cannot be waited for in a recording"
+            raise DeviceFault(DEPENDENCY, text)
+        if self.recording is None:
+            self.recording = mark.recording
+            mark.recording.streams.append(self)
 
     def close(self, force: bool = False) -> None:
         """Refuse further tasks; run those that wait, unless `force` drops them."""

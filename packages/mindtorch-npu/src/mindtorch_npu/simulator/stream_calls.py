@@ -6,11 +6,11 @@ from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, WRONG_CONTEXT, Machine
-from mindtorch_npu.simulator.stream import Event
+from mindtorch_npu.simulator.stream import Event, Stream
 
 SYNC, TIME_LINE = 1, 8
 TIMESTAMP_INVALID, TIMESTAMP_REVERSED, NOT_SUPPORTED, INTERNAL = 107006, 107007, 207000, 507000
-STREAM_TIMEOUT, EVENT_TIMEOUT = 507046, 507047
+STREAM_TIMEOUT, EVENT_TIMEOUT, EVENT_CAPTURED = 507046, 507047, 107028
 
 
 def _create_with_config(machine: Machine, priority: int, flags: int) -> int:
@@ -27,8 +27,14 @@ def _destroy(machine: Machine, handle: int, force: bool = False) -> None:
     stream.close(force)
 
 
+def _not_recorded(stream: Stream, what: str) -> None:
+    if stream.recording is not None:
+        raise stream.recording.refuse(what)
+
+
 def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
     stream = machine.stream(handle)
+    _not_recorded(stream, "waiting for a stream")
     if not stream.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(STREAM_TIMEOUT, f"EE1002: the stream did not finish in {milliseconds} ms")
     machine.waited(stream)
@@ -36,7 +42,10 @@ def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
 
 
 def _synchronize_device(machine: Machine) -> None:
-    for stream in machine.device_streams(machine.context().device):
+    streams = machine.device_streams(machine.context().device)
+    for stream in streams:
+        _not_recorded(stream, "waiting for a device")
+    for stream in streams:
         stream.wait()
         machine.waited(stream)
         machine.check_stream(stream)
@@ -44,6 +53,7 @@ def _synchronize_device(machine: Machine) -> None:
 
 def _query(machine: Machine, handle: int) -> int:
     stream = machine.stream(handle)
+    _not_recorded(stream, "asking for a stream's progress")
     machine.check_stream(stream)
     if not stream.idle:
         return 1
@@ -83,6 +93,8 @@ def _complete(machine: Machine, event: Event) -> bool:
 def _synchronize_event(machine: Machine, handle: int, milliseconds: int = -1) -> None:
     mark = machine.event(handle).mark
     machine.context()
+    if mark is not None and mark.recording is not None:
+        raise DeviceFault(EVENT_CAPTURED, "EE1001: the event was recorded in a recording, where nothing passes it")
     if mark is not None and not mark.done.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(EVENT_TIMEOUT, f"EE1002: the event was not reached in {milliseconds} ms")
     if mark is not None and machine.races is not None:

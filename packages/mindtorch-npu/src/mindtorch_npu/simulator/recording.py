@@ -1,0 +1,97 @@
+"""Recording of what is enqueued to streams, and running it again: the vendor's functions `aclmdlRI...`."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch_npu.simulator.faults import DeviceFault
+from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
+from mindtorch_npu.simulator.stream import CAPTURED, Recording
+
+NOT_CAPTURED, INVALIDATED, UNMATCHED = 107029, 507903, 107036
+GLOBAL, THREAD, RELAXED = range(3)
+_P, _I32 = ctypes.c_void_p, ctypes.c_int32
+
+
+def _begin(machine: Machine, stream: int | None, mode: int) -> None:
+    found = machine.stream(stream or 0)
+    if not GLOBAL <= mode <= RELAXED:
+        raise DeviceFault(PARAMETER, f"EL0003: {mode} is no mode of recording")
+    if found is machine.context().default_stream:
+        raise DeviceFault(CAPTURED, "EE1001: the default stream cannot be recorded")
+    if found.recording is not None:
+        raise DeviceFault(CAPTURED, "EE1001: the stream is being recorded")
+    found.recording = Recording(found, mode)
+
+
+def _end(machine: Machine, stream: int | None, made: int | None) -> None:
+    found = machine.stream(stream or 0)
+    recording = found.recording
+    if recording is None:
+        raise DeviceFault(NOT_CAPTURED, "EE1001: the stream is not being recorded")
+    if recording.origin is not found:
+        raise DeviceFault(UNMATCHED, "EE1001: the recording began on another stream")
+    for one in recording.streams:
+        one.recording = None
+    if recording.invalid:
+        raise DeviceFault(INVALIDATED, f"EE1001: the recording became invalid: {recording.invalid}")
+    if not made:
+        raise DeviceFault(PARAMETER, "EL0003: no place for the recording")
+    handle = machine.next_handle()
+    machine.recordings[handle] = recording
+    ctypes.c_void_p.from_address(made).value = handle
+
+
+def _exchange(machine: Machine, mode: int | None) -> None:
+    if not mode:
+        raise DeviceFault(PARAMETER, "EL0003: no place for the mode")
+    place = ctypes.c_int32.from_address(mode)
+    if not GLOBAL <= place.value <= RELAXED:
+        raise DeviceFault(PARAMETER, f"EL0003: {place.value} is no mode of recording")
+    place.value, machine.thread.mode = machine.thread.mode, place.value
+
+
+def _execute(machine: Machine, handle: int | None, stream: int | None) -> None:
+    found, recording = machine.stream(stream or 0), machine.recordings.get(handle or 0)
+    if recording is None:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {handle or 0:#x} is no recording")
+    for task, uses in recording.tasks:
+        if uses is not None:
+            machine.ordered(found, uses.name, [(start, end, True) for start, end in uses.ranges])
+        found.enqueue(task, uses=uses)
+
+
+def _destroy(machine: Machine, handle: int | None) -> None:
+    if machine.recordings.pop(handle or 0, None) is None:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {handle or 0:#x} is no recording")
+
+
+FUNCTIONS: dict[str, tuple[tuple[Any, ...], Callable[..., None]]] = {
+    "aclmdlRICaptureBegin": ((_P, _I32), _begin),
+    "aclmdlRICaptureEnd": ((_P, _P), _end),
+    "aclmdlRICaptureThreadExchangeMode": ((_P,), _exchange),
+    "aclmdlRIExecuteAsync": ((_P, _P), _execute),
+    "aclmdlRIDestroy": ((_P,), _destroy),
+}
+"""By C name: argument types, and what it does."""
+
+
+def function(machine: Machine, name: str) -> int | None:
+    """Return the address of a C function, None where there is none of the name."""
+    if name not in FUNCTIONS:
+        return None
+    arguments, fn = FUNCTIONS[name]
+
+    def call(*given: Any) -> int:
+        try:
+            machine.call(name)
+            fn(machine, *given)
+        except DeviceFault as fault:  # no exception may pass the C boundary
+            machine.thread.message = fault.text
+            return fault.code
+        return 0
+
+    made = machine.functions.setdefault(name, ctypes.CFUNCTYPE(_I32, *arguments)(call))
+    return ctypes.cast(made, _P).value
