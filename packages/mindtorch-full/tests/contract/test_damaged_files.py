@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-
-from .outcomes import outcome
+from mindtorch_testing.sides import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 

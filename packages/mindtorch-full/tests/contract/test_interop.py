@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-
-from .outcomes import assert_same
+from mindtorch_testing.sides import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)

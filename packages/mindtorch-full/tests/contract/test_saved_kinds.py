@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-
-from .outcomes import assert_same
+from mindtorch_testing.sides import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -9,8 +9,7 @@ import pytest
 
 import mindtorch as mt
 from mindtorch_dispatch.interface.wiring import wired
-
-from .outcomes import assert_same
+from mindtorch_testing.sides import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

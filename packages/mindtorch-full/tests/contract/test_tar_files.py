@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-
-from .outcomes import outcome
+from mindtorch_testing.sides import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 

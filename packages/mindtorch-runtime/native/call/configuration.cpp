@@ -70,7 +70,6 @@ int make_names() {
         {"__dict__", &to.dict_name},
         {"enabled", &to.enabled_name},
         {"_materialized_storage", &to.materialize_name},
-        {"default", &to.default_creation},
         {"_unpack", &to.unpack_name},
         {"_outputs", &to.outputs_name},
         {"_edges", &to.edges_name},

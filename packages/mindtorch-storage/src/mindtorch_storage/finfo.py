@@ -83,7 +83,7 @@ class _Limits:
         raise TypeError(f"cannot pickle 'torch.{type(self).__name__}' object")
 
 
-def _argument(function: str, value: Any) -> Dtype:
+def _argument(function: str, value: Dtype) -> Dtype:
     converted: Any = _PYTHON_TYPES.get(value, value) if isinstance(value, type) else value
     if not isinstance(converted, Dtype):
         raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {_type_name(value)}")
@@ -103,7 +103,7 @@ class finfo(_Limits):
     __slots__ = ()
     __module__ = "torch"
 
-    def __init__(self, type: Any = _MISSING) -> None:
+    def __init__(self, type: Dtype = _MISSING) -> None:
         given = types.float32 if type is _MISSING else _argument("finfo", type)
         if not given.is_floating_point and not given.is_complex:
             raise TypeError(

@@ -12,8 +12,7 @@ import pytest
 
 import mindtorch_storage.device as module
 from mindtorch_storage.device import device, intern_device, set_accelerator
-
-from .outcomes import assert_same
+from mindtorch_testing.sides import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 TYPES = [

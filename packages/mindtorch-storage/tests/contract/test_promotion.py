@@ -6,8 +6,7 @@ import pytest
 
 from mindtorch_storage import dtype as types
 from mindtorch_storage.promotion import can_cast, number_dtype, promote_types, result_type
-
-from .outcomes import outcome
+from mindtorch_testing.sides import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 STANDARD = [

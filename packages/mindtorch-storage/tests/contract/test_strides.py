@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from mindtorch_storage import strides
-
-from .outcomes import assert_same, outcome
+from mindtorch_testing.sides import assert_same, outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 SEED = 20_240_613

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mindtorch_storage.typing import Array
+
 
 class Allocation(Protocol):
     """A block of bytes: what a storage needs to know of its memory."""
@@ -57,7 +59,7 @@ class Allocation(Protocol):
         """The bytes as a uint8 array on the host, for blocks whose `buffer` is None."""
         ...
 
-    def write(self, data: Any) -> None:
+    def write(self, data: object) -> None:
         """Overwrite all bytes from a uint8 array on the host, for blocks whose `buffer` is None."""
         ...
 
@@ -91,7 +93,7 @@ class HostAllocation:
         """The bytes themselves."""
         return self.buffer
 
-    def write(self, data: Any) -> None:
+    def write(self, data: object) -> None:
         """Overwrite all bytes."""
         self.buffer[:] = data
 
@@ -161,7 +163,7 @@ def no_memory_in_torchs_words() -> Iterator[None]:
         raise no_memory_of(error) from None
 
 
-def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
+def borrow(source: Array | bytes | bytearray | memoryview, *, resizable: bool = False) -> HostAllocation:
     """Use the memory of an object with the buffer protocol; the object stays alive as long as the block."""
     if isinstance(source, np.ndarray) and source.dtype == np.uint8 and source.ndim == 1:
         return HostAllocation(source, resizable=resizable)
@@ -213,7 +215,7 @@ class MetaAllocation:
         """There is nothing to read."""
         raise NotImplementedError(NO_DATA)
 
-    def write(self, data: Any) -> None:
+    def write(self, data: object) -> None:
         """There is nowhere to write."""
         raise NotImplementedError(NO_DATA)
 
