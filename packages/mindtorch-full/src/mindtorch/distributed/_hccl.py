@@ -102,7 +102,8 @@ class ProcessGroupHCCL(Backend):
 
         def __init__(self, is_high_priority_stream: bool = False) -> None:
             super().__init__("hccl")
-            self.is_high_priority_stream, self.hccl_config = is_high_priority_stream, {}
+            self.is_high_priority_stream = is_high_priority_stream
+            self.hccl_config: dict[str, Any] = {}
 
     def __init__(self, store: Store, rank: int, size: int, timeout: Any = default_pg_timeout) -> None:
         super().__init__(rank, size)
@@ -195,7 +196,7 @@ class ProcessGroupHCCL(Backend):
             work = self._all_reduce(_checked(tensor), op)
         return HcclWork(tensors, OpType.ALLREDUCE, work._end)
 
-    def _all_reduce(self, tensor: Tensor, op: Any) -> HcclWork:
+    def _all_reduce(self, tensor: Tensor, op: Any) -> Any:
         reduction, own = self._reduction(op, tensor, "allreduce"), tensor.detach()
         given = self._numbers(op, own)
         packed = own if given.data_ptr() == own.data_ptr() and given.dtype == own.dtype else given
