@@ -31,7 +31,9 @@ def test_linspace(dtype, ends, steps, threads):
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (1, 1), (7, 7), (3, 9), (9, 3)])
 def test_triangles(name, shape):
     for offset in range(-11, 12):
-        places = np.tri(*shape, offset, dtype=bool) if name.startswith("tril") else ~np.tri(*shape, offset - 1, dtype=bool)
+        places = (
+            np.tri(*shape, offset, dtype=bool) if name.startswith("tril") else ~np.tri(*shape, offset - 1, dtype=bool)
+        )
         want = np.stack(np.nonzero(places))
         out = np.full(want.shape, -1)
         native_kernel(name)(out, *shape, offset)
