@@ -8,6 +8,7 @@ Builds the modules with `-DMINDTORCH_SANITIZE=ON` into a copy of the packages be
     tests    the unit tests of mindtorch-cpu, and those of the executor, the backward loop and the planned calls
     fuzz     random operands of every native kernel
     calls    random calls of every entry point, torch's answers beside ours
+    threads  under ThreadSanitizer instead: tensors and gradients shared by threads, random calls in four threads at once
 
 (default: ops, tests and fuzz). Needs torch, gcc or clang with their sanitizers' libraries, cmake and ninja. What a sanitizer
 reports is a finding, and so is a process that dies; the exit status is 1 when there are any. `--resume` goes on where an
@@ -36,6 +37,7 @@ from mindtorch_testing.sweep.suites import SUITES
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "sanitized"
 RECORDS = FOLDER / "records"
+THREADS = FOLDER / "threads"
 PAGE = ROOT / "docs" / "status" / "sanitizers.md"
 SWEEPS = ("ops", "ops-float64", "ops-bfloat16", "ops-int32", "ops-complex64", "modules", "optimizers")
 COMPILED = ("mindtorch-cpu", "mindtorch-runtime")
@@ -47,23 +49,28 @@ TESTS = (
     "mindtorch-autograd/tests/contract",
     "mindtorch-full/tests/contract/test_planned_calls.py",
 )
+THREADED = ROOT / "tools" / "threaded.py"
+SUPPRESSIONS = ROOT / "tools" / "thread_sanitizer.supp"
+THREADED_SEEDS, THREADED_CALLS = 4, 1_000
 FUZZ_SEEDS, FUZZ_CALLS = 4, 2_580
 CALLS = 25_000
 ENTRY_SECONDS = 300.0
-TITLE = re.compile(r"(ERROR: AddressSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)")
+TITLE = re.compile(
+    r"(ERROR: AddressSanitizer.*|SUMMARY: ThreadSanitizer.*|FATAL: ThreadSanitizer.*|.*: runtime error: .*|\S+ terminated by .*)"
+)
 
 
-def build() -> list[Path]:
+def build(checks: str = "ON", place: Path = FOLDER) -> list[Path]:
     """Return the modules, built anew from the sources, in their copy of the packages."""
     quiet = {"stdout": subprocess.DEVNULL, "check": True}
-    copy = FOLDER / "packages"
+    copy = place / "packages"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT / "packages", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     modules = []
     for name in COMPILED:
-        folder = FOLDER / "build" / name
+        folder = place / "build" / name
         subprocess.run(
-            ["cmake", "-S", ROOT / "packages" / name, "-B", folder, "-G", "Ninja", "-DMINDTORCH_SANITIZE=ON",
+            ["cmake", "-S", ROOT / "packages" / name, "-B", folder, "-G", "Ninja", f"-DMINDTORCH_SANITIZE={checks}",
              f"-DPython_EXECUTABLE={sys.executable}"], **quiet)  # fmt: skip
         subprocess.run(["cmake", "--build", folder], check=True)
         subprocess.run(["cmake", "--install", folder, "--prefix", copy / name / "src"], **quiet)
@@ -90,6 +97,43 @@ def environment() -> dict[str, str]:
         "OMP_NUM_THREADS": "2",
         "MINDTORCH_SWEEP_RESULTS": str(RECORDS / "results.json"),  # not the sweep's own
     }
+
+
+def threads_environment() -> dict[str, str]:
+    """Return the variables of a process that loads the modules of ThreadSanitizer."""
+    name = ["gcc", "-print-file-name=libtsan.so"]
+    return {
+        "PYTHONPATH": os.pathsep.join(str(path) for path in sorted(THREADS.glob("packages/*/src"))),
+        "LD_PRELOAD": subprocess.run(name, capture_output=True, text=True, check=True).stdout.strip(),
+        "TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={SUPPRESSIONS}",
+        "MINDTORCH_NATIVE": "1",
+        "OMP_NUM_THREADS": "1",  # its threads wait for each other by means that the sanitizer does not see
+        "MINDTORCH_FUZZ_UNLIMITED": "1",
+    }
+
+
+def run_threads(record: Record, plain: dict[str, str]) -> None:
+    """Run programs of several threads, in an address space as the sanitizer needs it; what it reports ends a process."""
+    ours = threads_environment()
+    for seed in range(THREADED_SEEDS):
+        if (name := f"programs {seed}") in record.entries:
+            continue
+        command = ["setarch", "-R", sys.executable, str(THREADED), str(seed)]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**plain, **ours}, capture_output=True, text=True, check=False
+        )  # fmt: skip
+        (RECORDS / f"threads-{seed}.log").write_text(done.stdout + done.stderr)
+        died = [] if done.returncode == 0 else [f"ended with {done.returncode}"]
+        record.add(name, int(done.stdout.split()[-1]) if not died else 0, reported(done.stderr) or died)
+    if "calls" not in record.entries:
+        options = [f"--environment={name}={value}" for name, value in ours.items()]
+        arguments = ["--threads", "4", "--seed", "0", "--calls", str(THREADED_CALLS), *options]
+        command = ["setarch", "-R", sys.executable, "-m", "mindtorch_testing.fuzz", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True, check=False)
+        (RECORDS / "threads-calls.log").write_text(done.stdout + done.stderr)
+        findings = re.findall(r"^\S+: (?:crash|hang).*$", done.stdout, re.MULTILINE)
+        died = [] if done.returncode in (0, 1) else [f"ended with {done.returncode}"]
+        record.add("calls", THREADED_CALLS, findings or died)
 
 
 def reported(text: str) -> list[str]:
@@ -204,7 +248,8 @@ def page(records: dict[str, Record]) -> str:
         "# Native code under sanitizers",
         "",
         f"Written on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} by `python tools/sanitized.py --write`; do not edit.",
-        f"AddressSanitizer and UndefinedBehaviorSanitizer of {compiler}, interpreter and numpy not instrumented.",
+        "AddressSanitizer and UndefinedBehaviorSanitizer (threads: ThreadSanitizer) of",
+        f"{compiler}, interpreter and numpy not instrumented.",
         "A finding is what a sanitizer reports, a process that dies, and of the random operands (fuzz) also a result that",
         "numpy's kernels do not give.",
         "",
@@ -231,26 +276,18 @@ def try_sanitizers() -> None:
             raise SystemExit(f"the sanitizers do not report what they must, {report!r}, but: {done.stderr[-500:]}")
 
 
-def main() -> int:
-    """Build, run, report."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "part", nargs="*", choices=[*SWEEPS, "tests", "fuzz", "calls", []], help="default: ops, tests and fuzz"
-    )
-    parser.add_argument(
-        "--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable"
-    )
-    parser.add_argument("--samples", type=int, default=8, help="samples per entry of the sweeps (default 8)")
-    parser.add_argument("--resume", action="store_true", help="leave out what was run on the same modules")
-    parser.add_argument("--write", action="store_true", help="write the page of docs/status")
-    options = parser.parse_args()
-    module = hashlib.sha256(b"".join(path.read_bytes() for path in build())).hexdigest()[:16]
-    RECORDS.mkdir(parents=True, exist_ok=True)
+def digest(modules: list[Path]) -> str:
+    """Return what tells the modules of one build from those of another."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()[:16]
+
+
+def run_others(parts: list[str], options: argparse.Namespace, plain: dict[str, str]) -> dict[str, Record]:
+    """Run the parts under the sanitizers of memory and behaviour."""
+    module = digest(build())
     try_sanitizers()
-    plain = dict(os.environ)
     os.environ.update(environment())
     records = {}
-    for part in options.part or ["ops", "tests", "fuzz"]:
+    for part in parts:
         record = records[part] = Record(part, module, options.resume)
         if part == "tests":
             run_tests(record)
@@ -260,6 +297,34 @@ def main() -> int:
             run_calls(record, plain)
         else:
             run_sweep(part, record, options.op, options.samples)
+    return records
+
+
+def main() -> int:
+    """Build, run, report."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "part",
+        nargs="*",
+        choices=[*SWEEPS, "tests", "fuzz", "calls", "threads", []],
+        help="default: ops, tests and fuzz",
+    )
+    parser.add_argument(
+        "--op", action="append", default=[], help="entry of the sweeps: name or shell pattern, repeatable"
+    )
+    parser.add_argument("--samples", type=int, default=8, help="samples per entry of the sweeps (default 8)")
+    parser.add_argument("--resume", action="store_true", help="leave out what was run on the same modules")
+    parser.add_argument("--write", action="store_true", help="write the page of docs/status")
+    options = parser.parse_args()
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    parts, plain = options.part or ["ops", "tests", "fuzz"], dict(os.environ)
+    records = {}
+    if "threads" in parts:
+        record = records["threads"] = Record("threads", digest(build("threads", THREADS)), options.resume)
+        run_threads(record, plain)
+    others = [part for part in parts if part != "threads"]
+    if others:
+        records |= run_others(others, options, plain)
     text = page(records)
     print(text)
     if options.write:
