@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
+import sys
 import time
 from typing import Any
 
@@ -254,6 +255,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                     ended = True
                 if ended:
                     open_pipes.remove(results)
+        if sys.is_finalizing():
+            return  # a join with a timeout imports, which is too late; who is left is ended by force
         for worker in self._workers:
             worker.join(timeout=max(0.0, deadline - time.monotonic()))
 
