@@ -22,9 +22,15 @@ def draw(*shape, seed=0):
     return mindtorch.randn(*shape, generator=mindtorch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("mask", ["none", "causal", "bool", "heads"])
+@pytest.mark.parametrize("mask", ["none", "causal", "bool", "heads", "added", "added to heads", "lowest"])
 def test_attention_is_one_launch_and_has_the_values_of_the_cpu(npu, mask):
     rows = {"none": {}, "causal": {"is_causal": True}}.get(mask)
+    if mask in ("added", "added to heads"):
+        rows = {"attn_mask": draw(5, 5, seed=7) if mask == "added" else draw(2, 4, 1, 5, seed=7), "scale": 0.3}
+    elif mask == "lowest":  # as models hide what pads a sequence
+        hidden = mindtorch.zeros(2, 1, 1, 5)
+        hidden[:, :, :, 3:] = mindtorch.finfo(mindtorch.float32).min
+        rows = {"attn_mask": hidden}
     if rows is None:
         shape = (5, 5) if mask == "bool" else (2, 1, 5, 5)
         rows = {"attn_mask": mindtorch.ones(shape, dtype=mindtorch.bool).tril()}
@@ -47,9 +53,9 @@ def test_attention_is_one_launch_and_has_the_values_of_the_cpu(npu, mask):
         assert mindtorch.allclose(one.cpu(), other, atol=1e-5)
 
 
-def test_an_added_mask_is_not_for_the_fused_kernel(npu):
+def test_a_mask_that_needs_a_gradient_is_not_for_the_fused_kernel(npu):
     q = draw(1, 2, 4, 8)
-    mask = draw(4, 4, seed=3)
+    mask = draw(4, 4, seed=3).requires_grad_()
     expected = mindtorch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=mask)
     device = q.to("npu")
     actual, names = launched(

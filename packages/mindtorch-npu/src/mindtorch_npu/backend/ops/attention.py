@@ -26,18 +26,18 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def takes(query: Spec, key: Spec, value: Spec, mask: Spec | None) -> bool:
-    """Return whether the chip's fused attention takes tensors of these specs. A mask that is added is not for it."""
+    """Return whether the chip's fused attention takes tensors of these specs; a mask that is added is of their type."""
     if query.np_dtype.name not in FLOATS or query.shape[-1] > WIDEST:
         return False
-    return (mask is None or mask.np_dtype.kind == "b") and available(FORWARD)
+    return (mask is None or mask.np_dtype.kind == "b" or mask.np_dtype == query.np_dtype) and available(FORWARD)
 
 
 def _hidden(query: DeviceArray, key: DeviceArray, mask: DeviceArray | None, causal: bool) -> DeviceArray | None:
     """Return what the operator leaves out: one where a row must not see a column."""
     rows, columns = query.shape[2], key.shape[2]
+    if mask is not None and mask.dtype.kind != "b":
+        return None
     if mask is not None:
-        if mask.dtype.kind != "b":
-            raise NotImplementedError("npu: fused attention takes a mask of bool, not one that is added")
         hidden = on.each("LogicalNot", mask)
         shape = (rows, columns) if mask.ndim == 2 else (*mask.shape[:2], rows, columns)
         return on.expanded(hidden, shape).packed()
@@ -46,8 +46,19 @@ def _hidden(query: DeviceArray, key: DeviceArray, mask: DeviceArray | None, caus
     return on.each("Triu", on.filled(query, True, (rows, columns), on.BOOL), 1)
 
 
-def _how(query: DeviceArray, scale: float | None) -> list[Any]:
-    factor = 1.0 / math.sqrt(query.shape[3]) if scale is None else scale
+def _added(query: DeviceArray, key: DeviceArray, mask: Any) -> DeviceArray | None:
+    """Return what the operator adds to the scores before it scales them."""
+    if mask is None or mask.dtype.kind == "b":
+        return None
+    lead = mask.shape[0] if mask.ndim == 4 else 1
+    return on.expanded(mask, (lead, query.shape[1], query.shape[2], key.shape[2])).packed()
+
+
+def _factor(query: DeviceArray, scale: float | None) -> float:
+    return 1.0 / math.sqrt(query.shape[3]) if scale is None else scale
+
+
+def _how(query: DeviceArray, factor: float) -> list[Any]:
     return [None, factor, 1.0, EVERY, EVERY, query.shape[1], "BNSD", 0, 0]
 
 
@@ -64,10 +75,13 @@ def _attention(
     out, logsumexp = outs
     q, k, v = query.packed(), key.packed(), value.packed()
     batch, heads, rows, _ = q.shape
+    factor, added = _factor(q, scale), _added(q, k, mask)
+    if added is not None:  # it would be scaled, too: the query is, instead
+        q, factor = on.mul(q, factor), 1.0
     made = on.filled(q, 0)
     largest, sums = (on.filled(q, 0, (batch, heads, rows, LANES), _FLOAT32) for _ in range(2))
     hidden = _hidden(q, k, mask, is_causal)
-    launch(FORWARD, [q, k, v, None, None, None, hidden, *_how(q, scale), largest, sums, on.filled(q, 0, (0,)), made])
+    launch(FORWARD, [q, k, v, added, None, None, hidden, *_how(q, factor), largest, sums, on.filled(q, 0, (0,)), made])
     on.copied(out, made)
     total = on.add(on.each("Log", on.cut(sums, 3, 0, 1)), on.cut(largest, 3, 0, 1))
     on.copied(logsumexp, on.reshaped(total, (batch, heads, rows)))
@@ -94,8 +108,13 @@ def _backward(
     sums = on.filled(q, 1, shape, _FLOAT32)
     made = [on.filled(one, 0) for one in (q, k, v)]
     hidden = _hidden(q, k, mask, is_causal)
-    given = [q, k, v, g, None, None, None, hidden, largest, sums, None, y]
-    launch(BACKWARD, [*given, *_how(q, scale), *made, on.filled(q, 0, (0,))])
+    factor, added = _factor(q, scale), _added(q, k, mask)
+    if added is not None:
+        q = on.mul(q, factor)
+    given = [q, k, v, g, added, None, None, hidden, largest, sums, None, y]
+    launch(BACKWARD, [*given, *_how(q, factor if added is None else 1.0), *made, on.filled(q, 0, (0,))])
+    if added is not None:
+        made[0] = on.mul(made[0], factor)
     for target, one in zip(outs, made, strict=True):
         on.copied(target, one)
 
