@@ -8,10 +8,9 @@ import mindtorch as mt
 
 USES = [
     ("fsdp._runtime_utils", "_lazy_init"),
-    ("fsdp", "FullyShardedDataParallel"),
     ("pipelining", "ScheduleGPipe"),
     ("rpc", "init_rpc"),
-    ("optim", "ZeroRedundancyOptimizer"),
+    ("optim", "DistributedOptimizer"),
 ]
 
 

@@ -1,15 +1,41 @@
-"""`torch.distributed.fsdp.fully_sharded_data_parallel`: the class can be named and asked about; none is made."""
+"""`FullyShardedDataParallel`: FSDP1's class, over the engine of `fully_shard`."""
 
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Iterator
 from enum import Enum
+from typing import Any
 
+import mindtorch as torch
+from mindtorch import distributed as dist
+from mindtorch import nn
 from mindtorch._naming import adopt
-from mindtorch.distributed._not_offered import classes
+from mindtorch.distributed.device_mesh import DeviceMesh
+from mindtorch.distributed.fsdp import _state_dicts as forms
+from mindtorch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+from mindtorch.distributed.fsdp._fully_shard._fsdp_param import MeshInfo
+from mindtorch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup
+from mindtorch.distributed.fsdp._fully_shard._fully_shard import shard_modules
 from mindtorch.distributed.fsdp.api import *  # noqa: F403 - the same names are here in torch
-
-_METHODS = (
-    "fsdp_modules optim_state_dict optim_state_dict_to_load rekey_optim_state_dict state_dict_type summon_full_params "
-    "set_state_dict_type get_state_dict_type full_optim_state_dict sharded_optim_state_dict scatter_full_optim_state_dict"
+from mindtorch.distributed.fsdp.api import (
+    BackwardPrefetch,
+    CPUOffload,
+    MixedPrecision,
+    OptimStateDictConfig,
+    ShardingStrategy,
+    StateDictConfig,
+    StateDictSettings,
+    StateDictType,
 )
+from mindtorch.distributed.fsdp.wrap import ModuleWrapPolicy, wrap_children
+from mindtorch.distributed.tensor import DTensor
+from mindtorch.distributed.utils import _sync_module_states
+from mindtorch.optim.optimizer import Optimizer
+from mindtorch.tensor.tensor import Tensor
+
+_HYBRID = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
+_FREED = (ShardingStrategy.FULL_SHARD, ShardingStrategy.HYBRID_SHARD)
 
 
 class OptimStateKeyType(Enum):
@@ -19,6 +45,328 @@ class OptimStateKeyType(Enum):
     PARAM_ID = 2
 
 
-FullyShardedDataParallel = classes(__name__, "FullyShardedDataParallel", _METHODS)["FullyShardedDataParallel"]
+def _mesh_of(group: Any, strategy: ShardingStrategy, mesh: DeviceMesh | None, kind: str) -> MeshInfo:
+    """Return how processes hold parameters under a strategy."""
+    if mesh is not None and (mesh.ndim == 2) == (strategy in _HYBRID):
+        return MeshInfo(mesh)
+    if strategy in _HYBRID:
+        if not isinstance(group, (tuple, list)):
+            raise ValueError(
+                f"Manual wrapping with {strategy} requires explicit specification of process group or device_mesh."
+            )
+        inner, outer = group
+        rows = dist.get_world_size(outer)
+        ranks = torch.arange(dist.get_world_size()).view(rows, -1)
+        return MeshInfo(DeviceMesh(kind, ranks, mesh_dim_names=("replicate", "shard"), _groups=[outer, inner]))
+    chosen = group if group is not None else dist.group.WORLD
+    if strategy is ShardingStrategy.NO_SHARD:
+        ranks = torch.tensor(dist.get_process_group_ranks(chosen)).view(-1, 1)
+        alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
+        return MeshInfo(DeviceMesh(kind, ranks, mesh_dim_names=("replicate", "shard"), _groups=[chosen, alone]))
+    return MeshInfo(DeviceMesh.from_group(chosen, kind))
+
+
+class FullyShardedDataParallel(nn.Module):
+    """A module whose parameters are spread over processes, and whole only while it runs.
+
+    Parameters keep their names and shapes (`use_orig_params=True`); each is a `DTensor`.
+
+        model = FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy({Layer}))
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        process_group: Any = None,
+        sharding_strategy: ShardingStrategy | None = None,
+        cpu_offload: CPUOffload | None = None,
+        auto_wrap_policy: Callable[..., bool] | ModuleWrapPolicy | None = None,
+        backward_prefetch: BackwardPrefetch | None = BackwardPrefetch.BACKWARD_PRE,
+        mixed_precision: MixedPrecision | None = None,
+        ignored_modules: Iterable[nn.Module] | None = None,
+        param_init_fn: Callable[[nn.Module], None] | None = None,
+        device_id: int | torch.device | None = None,
+        sync_module_states: bool = False,
+        forward_prefetch: bool = False,
+        limit_all_gathers: bool = True,
+        use_orig_params: bool = False,
+        ignored_states: Iterable[nn.Parameter] | Iterable[nn.Module] | None = None,
+        device_mesh: DeviceMesh | None = None,
+    ) -> None:
+        super().__init__()
+        strategy = sharding_strategy or ShardingStrategy.FULL_SHARD
+        device = torch.device(device_id) if device_id is not None else _device(module)
+        info = _mesh_of(process_group, strategy, device_mesh, "cpu" if device.type == "meta" else device.type)
+        given = locals()
+        own = ("process_group", "sharding_strategy", "cpu_offload", "backward_prefetch", "mixed_precision",
+               "param_init_fn", "device_id", "sync_module_states", "forward_prefetch", "limit_all_gathers",
+               "use_orig_params", "ignored_states", "ignored_modules")  # fmt: skip
+        options = {name: given[name] for name in own}
+        if auto_wrap_policy is not None:
+            options["device_mesh"] = device_mesh
+            wrap_children(module, auto_wrap_policy, FullyShardedDataParallel, options)
+        ignored = _ignored(ignored_modules, ignored_states)
+        if param_init_fn is not None:
+            for part in module.modules():
+                if any(p is not None and p.device.type == "meta" for p in part._parameters.values()):
+                    param_init_fn(part)
+        if sync_module_states:
+            _sync_module_states(module, info.shard_group, 250 << 20, 0, ())
+        self.sharding_strategy, self.mixed_precision = strategy, mixed_precision or MixedPrecision()
+        self.cpu_offload, self.backward_prefetch = cpu_offload or CPUOffload(), backward_prefetch
+        self.process_group, self.rank, self.world_size = info.shard_group, info.shard_rank, info.shard_size
+        self._use_orig_params = use_orig_params
+        self._settings = forms.settings(StateDictType.FULL_STATE_DICT, None, None)
+        self._fsdp_wrapped_module = module
+        offload: OffloadPolicy = CPUOffloadPolicy() if self.cpu_offload.offload_params else OffloadPolicy()
+        self._state = shard_modules(
+            [module], info, strategy in _FREED, None, _policy(self.mixed_precision), offload, ignored
+        )
+        self._cast_buffers()
+        self._register_state_dict_hook(FullyShardedDataParallel._after_state_dict)
+        self.register_state_dict_pre_hook(FullyShardedDataParallel._before_state_dict)
+        self.register_load_state_dict_pre_hook(FullyShardedDataParallel._before_load)
+
+    def _cast_buffers(self) -> None:
+        dtype = self.mixed_precision.buffer_dtype
+        if dtype is None:
+            return
+        for buffer in self._fsdp_wrapped_module.buffers():
+            if buffer.is_floating_point():
+                buffer.data = buffer.data.to(dtype)
+
+    @property
+    def module(self) -> nn.Module:
+        """The module that is wrapped."""
+        return self._fsdp_wrapped_module
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of ours, or of the wrapped module."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self._fsdp_wrapped_module, name)
+
+    def __getitem__(self, key: int) -> Any:
+        """Return an element of the wrapped module."""
+        return self._fsdp_wrapped_module[key]  # type: ignore[index] # a container, or the error is its
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the wrapped module."""
+        return self._fsdp_wrapped_module(*args, **kwargs)
+
+    def check_is_root(self) -> bool:
+        """Return whether this is the outermost one."""
+        self._state.lazy_init()
+        return bool(self._state.is_root)
+
+    @staticmethod
+    def fsdp_modules(module: nn.Module, root_only: bool = False) -> list[FullyShardedDataParallel]:
+        """Return those in a module, or the outermost of them."""
+        found = [part for part in module.modules() if isinstance(part, FullyShardedDataParallel)]
+        if not root_only:
+            return found
+        inner = {id(part) for one in found for part in one.modules() if part is not one}
+        return [one for one in found if id(one) not in inner]
+
+    def _groups(self) -> Iterator[FSDPParamGroup]:
+        for one in self.fsdp_modules(self):
+            if one._state.group is not None:
+                yield one._state.group
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        for group in self._groups():
+            group.reshard()
+        result = super()._apply(fn, recurse)
+        with torch.no_grad():
+            for group in self._groups():
+                for param in group.fsdp_params:
+                    param.reset_sharded_param()
+        return result
+
+    def named_parameters(self, *args: Any, **kwargs: Any) -> Iterator[tuple[str, nn.Parameter]]:
+        """Yield parameters; within `summon_full_params` their names are the unwrapped module's."""
+        plain = getattr(self, "_summoned", False)
+        for name, param in super().named_parameters(*args, **kwargs):
+            yield (name.replace(forms.PREFIX, "") if plain else name), param
+
+    def named_buffers(self, *args: Any, **kwargs: Any) -> Iterator[tuple[str, Tensor]]:
+        """Yield buffers; within `summon_full_params` their names are the unwrapped module's."""
+        plain = getattr(self, "_summoned", False)
+        for name, buffer in super().named_buffers(*args, **kwargs):
+            yield (name.replace(forms.PREFIX, "") if plain else name), buffer
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Generator[None]:
+        """Add gradients up in every process without reducing them."""
+        groups = list(self._groups())
+        before = [group.reduce_grads for group in groups]
+        for group in groups:
+            group.reduce_grads = False
+        try:
+            yield
+        finally:
+            for group, value in zip(groups, before, strict=True):
+                group.reduce_grads = value
+
+    def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Tensor:
+        """Scale all gradients so that their norm is at most `max_norm`; return the norm."""
+        norm = nn.utils.clip_grad_norm_(self.parameters(), max_norm, norm_type)
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
+
+    @staticmethod
+    @contextlib.contextmanager
+    def summon_full_params(
+        module: nn.Module,
+        recurse: bool = True,
+        writeback: bool = True,
+        rank0_only: bool = False,
+        offload_to_cpu: bool = False,
+        with_grads: bool = False,
+    ) -> Generator[None]:
+        """Have whole parameters in the block; what changed is kept, when `writeback` says so."""
+        if with_grads:
+            raise NotImplementedError("summon_full_params: with_grads is not offered")
+        if writeback and rank0_only:
+            raise NotImplementedError("writeback=True and rank0_only=True is not supported, as model parameter shapes "
+                                      "will be different across ranks, and writing to them can lead to "
+                                      "inconsistencies across ranks when the context is exited.")  # fmt: skip
+        owners = FullyShardedDataParallel.fsdp_modules(module)
+        owners = owners if recurse else [one for one in owners if one is module]
+        groups = [one._state.group for one in owners if one._state.group is not None]
+        for group in groups:
+            group.summon()
+        for one in owners:
+            one.__dict__["_summoned"] = True
+        try:
+            yield
+        finally:
+            for one in owners:
+                one.__dict__["_summoned"] = False
+            for group in groups:
+                group.dismiss(writeback)
+
+    @staticmethod
+    def set_state_dict_type(
+        module: nn.Module,
+        state_dict_type: StateDictType,
+        state_dict_config: StateDictConfig | None = None,
+        optim_state_dict_config: OptimStateDictConfig | None = None,
+    ) -> StateDictSettings:
+        """Choose the form of state dicts; return the former choice."""
+        chosen = forms.settings(state_dict_type, state_dict_config, optim_state_dict_config)
+        before = FullyShardedDataParallel.get_state_dict_type(module)
+        for one in FullyShardedDataParallel.fsdp_modules(module):
+            one._settings = chosen
+        return before
+
+    @staticmethod
+    def get_state_dict_type(module: nn.Module) -> StateDictSettings:
+        """Return the form of state dicts."""
+        found = FullyShardedDataParallel.fsdp_modules(module)
+        return found[0]._settings if found else forms.settings(StateDictType.FULL_STATE_DICT, None, None)
+
+    @staticmethod
+    @contextlib.contextmanager
+    def state_dict_type(
+        module: nn.Module,
+        state_dict_type: StateDictType,
+        state_dict_config: StateDictConfig | None = None,
+        optim_state_dict_config: OptimStateDictConfig | None = None,
+    ) -> Generator[None]:
+        """Have state dicts of a form in the block."""
+        before = FullyShardedDataParallel.set_state_dict_type(
+            module, state_dict_type, state_dict_config, optim_state_dict_config
+        )
+        try:
+            yield
+        finally:
+            for one in FullyShardedDataParallel.fsdp_modules(module):
+                one._settings = before
+
+    @staticmethod
+    def _before_state_dict(module: Any, prefix: str, keep_vars: bool) -> None:
+        if module._state.group is not None:
+            module._state.group.reshard()
+
+    @staticmethod
+    def _after_state_dict(module: Any, state: dict[str, Any], prefix: str, local_metadata: object) -> dict[str, Any]:
+        with torch.no_grad():
+            forms.convert(state, prefix, module._settings)
+        return state
+
+    @staticmethod
+    def _before_load(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        forms.restore(state, prefix, module._fsdp_wrapped_module, module._settings)
+
+    @staticmethod
+    def optim_state_dict(
+        model: nn.Module, optim: Optimizer, optim_state_dict: dict[str, Any] | None = None, group: Any = None
+    ) -> dict[str, Any]:
+        """Return an optimizer's state by names of parameters, in the chosen form."""
+        return forms.optimizer_state(model, optim, FullyShardedDataParallel.get_state_dict_type(model))
+
+    @staticmethod
+    def optim_state_dict_to_load(
+        model: nn.Module,
+        optim: Optimizer,
+        optim_state_dict: dict[str, Any],
+        is_named_optimizer: bool = False,
+        load_directly: bool = False,
+        group: Any = None,
+    ) -> dict[str, Any]:
+        """Return what an optimizer's `load_state_dict` takes from a state by names."""
+        result = forms.numbered(model, optim, optim_state_dict)
+        if load_directly:
+            optim.load_state_dict(result)
+        return result
+
+    @staticmethod
+    def full_optim_state_dict(
+        model: nn.Module, optim: Optimizer, optim_input: Any = None, rank0_only: bool = True, group: Any = None
+    ) -> dict[str, Any]:
+        """Return an optimizer's whole state by names."""
+        config = forms.FullOptimStateDictConfig(rank0_only=rank0_only)
+        return forms.optimizer_state(model, optim, forms.settings(StateDictType.FULL_STATE_DICT, None, config))
+
+    @staticmethod
+    def sharded_optim_state_dict(model: nn.Module, optim: Optimizer, group: Any = None) -> dict[str, Any]:
+        """Return an optimizer's state by names, in parts."""
+        return forms.optimizer_state(model, optim, forms.settings(StateDictType.SHARDED_STATE_DICT, None, None))
+
+    @staticmethod
+    def rekey_optim_state_dict(
+        optim_state_dict: dict[str, Any],
+        optim_state_key_type: OptimStateKeyType,
+        model: nn.Module,
+        optim_input: Any = None,
+        optim: Optimizer | None = None,
+    ) -> dict[str, Any]:
+        """Return an optimizer's state with parameters' names for numbers, or numbers for names."""
+        names = list(forms._names(model).values())
+        numbers = dict(enumerate(names))
+        if optim_state_key_type is OptimStateKeyType.PARAM_NAME:
+            return forms.rekeyed(optim_state_dict, numbers)
+        return forms.rekeyed(optim_state_dict, {name: number for number, name in numbers.items()})
+
+
+def _device(module: nn.Module) -> torch.device:
+    first = next(module.parameters(), None)
+    return torch.device("cpu") if first is None else first.device
+
+
+def _policy(given: MixedPrecision) -> MixedPrecisionPolicy:
+    casts = given.cast_forward_inputs or given.cast_root_forward_inputs
+    reduce = given.reduce_dtype or given.param_dtype
+    return MixedPrecisionPolicy(param_dtype=given.param_dtype, reduce_dtype=reduce, cast_forward_inputs=casts)
+
+
+def _ignored(modules: Iterable[nn.Module] | None, states: Iterable[Any] | None) -> set[nn.Parameter]:
+    """Return the parameters that stay as they are."""
+    found: set[nn.Parameter] = set()
+    for one in [*(modules or ()), *(states or ())]:
+        found.update(one.parameters() if isinstance(one, nn.Module) else [one])
+    return found
+
 
 adopt(globals())

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import nn
 from mindtorch._naming import adopt
-from mindtorch.distributed._not_offered import functions
 
-__all__ = ["ModuleWrapPolicy", "always_wrap_policy", "size_based_auto_wrap_policy", "transformer_auto_wrap_policy"]
+__all__ = [
+    "CustomPolicy",
+    "ModuleWrapPolicy",
+    "always_wrap_policy",
+    "enable_wrap",
+    "lambda_auto_wrap_policy",
+    "size_based_auto_wrap_policy",
+    "transformer_auto_wrap_policy",
+    "wrap",
+]
 
 _SMALLEST = int(1e8)
 
@@ -63,6 +72,83 @@ def size_based_auto_wrap_policy(
     return large and not isinstance(module, tuple(leaves if recurse else excluded))
 
 
-globals().update(functions(__name__, "enable_wrap wrap"))
+class CustomPolicy:
+    """Wraps modules for which a function returns True, or arguments of the wrapper."""
+
+    def __init__(self, lambda_fn: Callable[[nn.Module], bool | dict[str, Any]]) -> None:
+        self._lambda_fn = lambda_fn
+
+    def arguments(self, module: nn.Module) -> dict[str, Any] | None:
+        """Return the arguments to wrap a module with, None to leave it."""
+        found = self._lambda_fn(module)
+        if not isinstance(found, (bool, dict)):
+            raise ValueError(
+                "The lambda_fn passed to CustomPolicy should return "
+                f"False/True or a kwarg dict, but it returned {found}"
+            )
+        return found if isinstance(found, dict) else {} if found else None
+
+
+def wrap_children(module: nn.Module, policy: Any, wrapper: Callable[..., nn.Module], options: dict[str, Any]) -> None:
+    """Wrap modules within a module, the innermost first, as a policy says."""
+    _wrap(module, policy, wrapper, options, {}, root=True)
+
+
+def _wrap(
+    module: nn.Module,
+    policy: Any,
+    wrapper: Callable[..., nn.Module],
+    options: dict[str, Any],
+    made: dict[nn.Module, nn.Module],
+    root: bool,
+) -> int:
+    """Wrap what is below a module; return how many elements of its parameters are wrapped there."""
+    total, wrapped = sum(p.numel() for p in module.parameters()), 0
+    by_size = not isinstance(policy, (ModuleWrapPolicy, CustomPolicy))
+    if by_size and not policy(module=module, recurse=True, nonwrapped_numel=total):
+        return 0
+    for name, child in list(module.named_children()):
+        if isinstance(child, wrapper) if isinstance(wrapper, type) else False:
+            continue
+        size = sum(p.numel() for p in child.parameters())
+        if child in made:
+            setattr(module, name, made[child])
+            continue
+        below = _wrap(child, policy, wrapper, options, made, root=False)
+        more = _arguments(policy, child, size - below)
+        if more is not None:
+            made[child] = wrapper(child, **{**options, **more})
+            setattr(module, name, made[child])
+            below = size
+        wrapped += below
+    return wrapped
+
+
+def _arguments(policy: Any, module: nn.Module, unwrapped: int) -> dict[str, Any] | None:
+    if isinstance(policy, CustomPolicy):
+        return policy.arguments(module)
+    return {} if policy(module=module, recurse=False, nonwrapped_numel=unwrapped) else None
+
+
+_wrapping: list[tuple[Callable[..., nn.Module], dict[str, Any]]] = []
+
+
+@contextmanager
+def enable_wrap(*, wrapper_cls: Callable[..., nn.Module], **wrapper_kwargs: Any) -> Iterator[None]:
+    """Let `wrap` wrap in the block."""
+    _wrapping.append((wrapper_cls, wrapper_kwargs))
+    try:
+        yield
+    finally:
+        _wrapping.pop()
+
+
+def wrap(module: nn.Module, **wrap_overrides: Any) -> nn.Module:
+    """Return a module wrapped as the `enable_wrap` block around says; outside of one the module itself."""
+    if not _wrapping:
+        return module
+    wrapper, options = _wrapping[-1]
+    return wrapper(module, **{**options, **wrap_overrides})
+
 
 adopt(globals())

@@ -22,6 +22,70 @@ class BackwardHookFunction(Function):
         return args
 
 
+class SyncBatchNorm(Function):
+    """Batch normalization by the statistics of all processes' inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        eps: float,
+        momentum: float,
+        group: Any,
+    ) -> Tensor:
+        """Normalize; running statistics change in place."""
+        dims = [dim for dim in range(input.dim()) if dim != 1]
+        wide = input.to(mindtorch.promote_types(input.dtype, mindtorch.float32))
+        shape = [1, -1] + [1] * (input.dim() - 2)
+        count = wide.new_tensor([input.numel() // input.size(1)])
+        totals = mindtorch.cat([wide.sum(dims), count])
+        mindtorch.distributed.all_reduce(totals, group=group)
+        number = totals[-1]
+        mean = totals[:-1] / number
+        apart = wide - mean.view(shape)
+        squares = apart.pow(2).sum(dims)
+        mindtorch.distributed.all_reduce(squares, group=group)
+        variance = squares / number
+        if running_mean is not None and running_var is not None:
+            unbiased = squares / (number - 1)
+            running_mean.mul_(1 - momentum).add_(mean.to(running_mean.dtype), alpha=momentum)
+            running_var.mul_(1 - momentum).add_(unbiased.to(running_var.dtype), alpha=momentum)
+        inverse = (variance + eps).rsqrt()
+        ctx.save_for_backward(input, weight, mean, inverse, number)
+        ctx.group = group
+        result = apart * inverse.view(shape)
+        if weight is not None:
+            result = result * weight.view(shape)
+        if bias is not None:
+            result = result + bias.view(shape)
+        return result.to(input.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients; that of the input depends on all processes' inputs, the others on this one's."""
+        input, weight, mean, inverse, number = ctx.saved_tensors
+        dims = [dim for dim in range(input.dim()) if dim != 1]
+        shape = [1, -1] + [1] * (input.dim() - 2)
+        wide = grad.to(mean.dtype)
+        normalized = (input.to(mean.dtype) - mean.view(shape)) * inverse.view(shape)
+        sums, products = wide.sum(dims), (wide * normalized).sum(dims)
+        grad_input = None
+        if ctx.needs_input_grad[0]:
+            totals = mindtorch.cat([sums, products]) / number
+            mindtorch.distributed.all_reduce(totals, group=ctx.group)
+            mean_grad, mean_product = totals.chunk(2)
+            scale = inverse if weight is None else inverse * weight
+            inner = wide - mean_grad.view(shape) - normalized * mean_product.view(shape)
+            grad_input = (inner * scale.view(shape)).to(input.dtype)
+        grad_weight = products.to(weight.dtype) if weight is not None and ctx.needs_input_grad[1] else None
+        grad_bias = sums.to(grad.dtype if weight is None else weight.dtype) if ctx.needs_input_grad[2] else None
+        return grad_input, grad_weight, grad_bias, None, None, None, None, None
+
+
 class CrossMapLRN2d(Function):
     """Local response normalization across the channels of (N, C, H, W).
 

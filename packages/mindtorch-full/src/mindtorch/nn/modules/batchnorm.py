@@ -7,6 +7,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules._affine import register_affine, reset_affine
+from mindtorch.nn.modules._functions import SyncBatchNorm as _Synchronized
 from mindtorch.nn.modules.lazy import LazyModuleMixin
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import UninitializedBuffer, UninitializedParameter
@@ -296,13 +297,18 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the input's shape; training in several processes raises RuntimeError here."""
+        """Return a tensor of the input's shape; in training the statistics are those of all processes' inputs.
+
+        torch has this for accelerators alone; here tensors on the host can be synchronized too.
+        """
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
         statistics = self._batch_statistics()
-        if self.training and _in_process_group():
-            raise RuntimeError("SyncBatchNorm cannot synchronize statistics between processes in this build")
-        return self._normalize(input, *statistics)
+        if not (self.training and _in_process_group(self.process_group)):
+            return self._normalize(input, *statistics)
+        tracked = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
+        group = self.process_group or mindtorch.distributed.group.WORLD
+        return _Synchronized.apply(input, self.weight, self.bias, *tracked, self.eps, statistics[1], group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
@@ -331,9 +337,9 @@ class SyncBatchNorm(_BatchNorm):
         return result
 
 
-def _in_process_group() -> bool:
+def _in_process_group(group: Any) -> bool:
     distributed = mindtorch.distributed
-    return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
+    return distributed.is_initialized() and distributed.get_world_size(group or distributed.group.WORLD) > 1
 
 
 adopt(globals())

@@ -83,6 +83,22 @@ class FSDPParam:
         self.gathered: Tensor | None = None
         self._split_first(param)
 
+    def in_full_precision(self, full: bool, dtype: torch.dtype | None) -> None:
+        """Gather the whole in the dtype of the parts, or again in `dtype`."""
+        self._wanted_dtype = None if full else dtype
+        self.gathered = self.unsharded_param = None
+
+    def write_back(self) -> None:
+        """Take this process's part from the whole."""
+        if self.unsharded_param is not None:
+            part = self.unsharded_param.detach().narrow(self.dim, self.start_in_bounds, self.local_shape[self.dim])
+            self._flat.narrow(0, 0, part.numel()).view(part.shape).copy_(part)
+
+    @property
+    def start_in_bounds(self) -> int:
+        """Where this process's part begins; the end, where it has none."""
+        return min(self.start, self.shape[self.dim])
+
     @property
     def param_dtype(self) -> torch.dtype:
         """The dtype of the whole parameter."""
@@ -107,7 +123,7 @@ class FSDPParam:
 
     def _split_first(self, param: nn.Parameter) -> None:
         length = self.local_shape[self.dim]
-        part = param.detach().narrow(self.dim, min(self.start, self.shape[self.dim]), length)
+        part = param.detach().narrow(self.dim, self.start_in_bounds, length)
         sharded = DTensor(self._padded(part), self.layout, requires_grad=False)
         self.sharded_param = nn.Parameter(sharded, requires_grad=param.requires_grad)
         for name, value in vars(param).items():

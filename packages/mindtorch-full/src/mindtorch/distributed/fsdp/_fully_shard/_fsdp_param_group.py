@@ -127,6 +127,24 @@ class FSDPParamGroup:
             if self._region is not None:
                 self._region.discard()
 
+    def summon(self) -> None:
+        """Give the modules whole parameters in the precision of the parts."""
+        self.reshard()
+        for param in self.fsdp_params:
+            param.in_full_precision(True, self.policy.param_dtype)
+        self.unshard()
+        self.wait_for_unshard()
+
+    def dismiss(self, keep: bool) -> None:
+        """Give the modules their parts again, with what changed when that is asked for."""
+        with torch.no_grad():
+            for param in self.fsdp_params:
+                if keep:
+                    param.write_back()
+        self.reshard()
+        for param in self.fsdp_params:
+            param.in_full_precision(False, self.policy.param_dtype)
+
     def pre_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Before the modules run."""
         self.state = TrainingState.FORWARD

@@ -22,6 +22,7 @@ from mindtorch.distributed.fsdp._fully_shard._fsdp_init import (
     reshards,
     spread,
 )
+from mindtorch.distributed.fsdp._fully_shard._fsdp_param import MeshInfo
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup
 from mindtorch.distributed.fsdp._fully_shard._fsdp_state import FSDPState, state_of
 from mindtorch.tensor.tensor import Tensor
@@ -57,25 +58,38 @@ def fully_shard(
     for one in modules:
         check_module(one)
     info = mesh_info(mesh)
-    device = _device_of(info.mesh)
-    auto = reshard_after_forward is None
-    after_forward = reshards(True if reshard_after_forward is None else reshard_after_forward, info)
-    managed, ignored = managed_modules(modules), ignored_params or set()
-    move_to(managed, ignored, device)
-    owners = owners_of(managed, ignored)
-    state = FSDPState(modules, device, mp_policy, auto)
-    if owners:
-        offload = isinstance(offload_policy, CPUOffloadPolicy) and device.type != "cpu"
-        params = spread(owners, info, shard_placement_fn, mp_policy.param_dtype, device, offload)
-        state.group = FSDPParamGroup(params, modules, info, after_forward, mp_policy)
-    for one in managed:
-        one._is_fsdp_managed_module = True
-        one._fsdp_use_orig_params = True
+    shard_modules(modules, info, reshard_after_forward, shard_placement_fn, mp_policy, offload_policy, ignored_params)
     for one in modules:
         one.__class__ = _sharded_class(type(one))
         one.register_state_dict_pre_hook(_before_state_dict)
         one.register_load_state_dict_post_hook(_after_load)
     return module
+
+
+def shard_modules(
+    modules: list[nn.Module],
+    info: MeshInfo,
+    reshard_after_forward: bool | int | None,
+    placing: Placing | None,
+    policy: MixedPrecisionPolicy,
+    offload_policy: OffloadPolicy,
+    ignored_params: set[nn.Parameter] | None,
+) -> FSDPState:
+    """Spread the parameters of modules, and register the hooks that gather them."""
+    device = _device_of(info.mesh)
+    after_forward = reshards(True if reshard_after_forward is None else reshard_after_forward, info)
+    managed, ignored = managed_modules(modules), ignored_params or set()
+    move_to(managed, ignored, device)
+    owners = owners_of(managed, ignored)
+    state = FSDPState(modules, device, policy, reshard_after_forward is None)
+    if owners:
+        offload = isinstance(offload_policy, CPUOffloadPolicy) and device.type != "cpu"
+        params = spread(owners, info, placing, policy.param_dtype, device, offload)
+        state.group = FSDPParamGroup(params, modules, info, after_forward, policy)
+    for one in managed:
+        one._is_fsdp_managed_module = True
+        one._fsdp_use_orig_params = True
+    return state
 
 
 def _device_of(mesh: DeviceMesh) -> torch.device:

@@ -1,0 +1,28 @@
+"""FSDP1's class on two ranks beside torch's, on the same seeds."""
+
+import pytest
+
+pytest.importorskip("torch", reason="oracle")
+pytest.importorskip("mpi4py", reason="two processes need MPI")
+
+
+def test_losses_and_states_are_those_of_torch(launch):
+    ours, torchs = launch("mindtorch", "fully_sharded.py"), launch("torch", "fully_sharded.py")
+    own, their = ours.pop("states"), torchs.pop("states")
+    for way, (losses, *rest) in ours.items():
+        assert rest == torchs[way][1:], way
+        for pair, expected in zip(losses, torchs[way][0], strict=True):
+            assert pair == pytest.approx(expected, rel=2e-4 if way == "half" else 2e-6), way
+    for what in ("others", "groups", "summoned", "written", "type", "keys"):
+        assert own[what] == their[what], what
+    assert own["pair"][0] == own["pair"][1] == pytest.approx(their["pair"][0], rel=2e-5)
+    assert own["whole"].keys() == their["whole"].keys()
+    for name, (shape, total) in own["whole"].items():
+        assert shape == their["whole"][name][0]
+        assert name.endswith("in_proj_bias") or total == pytest.approx(their["whole"][name][1], rel=1e-5, abs=2e-5), (
+            name
+        )
+    for name, values in own["optim"].items():
+        assert {key: value[0] for key, value in values.items()} == {
+            key: value[0] for key, value in their["optim"][name].items()
+        }
