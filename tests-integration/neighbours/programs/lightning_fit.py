@@ -68,4 +68,5 @@ def main():
     print(json.dumps({"losses": model.losses, "checked": model.checked, "steps": trainer.global_step}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mindtorch_testing.distributed import kills, ranks
+from mindtorch_testing.distributed import kills, ranks, restarts
 
 pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("mpi4py", reason="the engine of several processes")
@@ -39,3 +39,7 @@ def test_ranks_do_as_those_of_torch(size):
 
 def test_a_killed_rank_is_noticed():
     assert kills.main(["--count", "2", "--size", "2"]) == 0
+
+
+def test_training_goes_on_after_a_kill():
+    assert restarts.main(["--count", "1", "--steps", "3"]) == 0
