@@ -1,10 +1,10 @@
-"""`python tests-integration/pytorch_suite fetch|run|check|update|baseline|reasons|docs`: PyTorch's own tests here.
+"""`python tests-integration/pytorch_suite fetch|where|run|check|update|baseline|reasons|docs`: PyTorch's own tests here.
 
 `fetch --torch PYTHON` brings the tests, and what they stand on from the environment of that interpreter. `baseline FILE`
 runs a file on torch itself, in the oracle's environment, and enters what passes there; everything else runs in the
 environment without torch, through the proxy. `update` runs all files of the board (or those that are named) and enters
 the results; `check` compares and enters nothing; `check --rotation N --seconds S` takes a part of the tests, another one
-for each N.
+for each N. `where` says where the tests are, or why they cannot run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections import defaultdict
 
 import board
 from runner import Outcomes, run_file
-from sources import CACHE, fetch, infrastructure, tests
+from sources import CACHE, fetch, infrastructure, missing, tests
 
 RESULTS = CACHE / "results.json"
 _PART = 60  # tests of one file in a rotating check
@@ -57,6 +57,12 @@ def _command_fetch(args: argparse.Namespace) -> int:
     fetch(args.torch)
     print(tests(), infrastructure(), sep="\n")
     return 0
+
+
+def _command_where(args: argparse.Namespace) -> int:
+    lacking = missing()
+    print(lacking or f"{tests()}\n{infrastructure()}")
+    return 1 if lacking else 0
 
 
 def _command_run(args: argparse.Namespace) -> int:
@@ -143,6 +149,7 @@ def _command_docs(args: argparse.Namespace) -> int:
 
 COMMANDS = {
     "fetch": _command_fetch,
+    "where": _command_where,
     "run": _command_run,
     "baseline": _command_baseline,
     "check": _command_check,

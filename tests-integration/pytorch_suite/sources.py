@@ -6,6 +6,7 @@ as `torch.testing._internal`, and the package `torchgen`, are copied from an ins
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -36,6 +37,14 @@ def infrastructure() -> Path | None:
         if folder and (Path(folder) / "torch" / "testing" / "_internal").is_dir():
             return Path(folder).resolve()
     return None
+
+
+def missing() -> str:
+    """Return why the tests cannot run here, an empty text where they can."""
+    if tests() is None or infrastructure() is None:
+        return "PyTorch's tests are not here: `.ci/run pytorch` fetches them where the package sources can be reached"
+    lacking = [name for name in ("expecttest", "hypothesis", "psutil") if importlib.util.find_spec(name) is None]
+    return f"PyTorch's tests need {', '.join(lacking)}, not installed here" if lacking else ""
 
 
 def fetch(torch_python: str | None) -> None:

@@ -63,10 +63,6 @@ def _model(text: str, goal: float | None = None) -> Effort:
     return Effort(text, "model_cases", seconds=0.0, pairs=5, goal=goal)
 
 
-def _net(text: str, goal: float | None = 1.0, seconds: float = 0.0) -> Effort:
-    return Effort(text, "net_cases", seconds=seconds, pairs=7, goal=goal)
-
-
 _TINY = {
     "add": _tiny("add of two 16-element tensors", 0.2),
     "add_grad": _tiny("add of two 16-element tensors, recording for backward", 0.3),
@@ -253,7 +249,7 @@ _IMAGES = {
     ),
     "product_of_int64": _image("matmul of int64, 128 × 128 by 128"),
     "dot": _image("dot of 100,000"),
-    "outer_products": _image("64 columns by rows, 128 × 128 each"),
+    "outer": _image("64 columns by rows, 128 × 128 each"),
     "attention_eighty": _image("attention forward, 2 × 16 × 128 × 80"),
 }
 
@@ -296,12 +292,6 @@ _PROGRAMS = {
     "gpt2_decode": _model("GPT-2-small greedy decoding of 32 tokens, KV cache", 0.8),
 }
 
-_NETS = {
-    "resnet_train": _net("ResNet-18 training step, batch 4 of 224 × 224, SGD with momentum", 0.85),
-    "resnet_forward": _net("ResNet-18 forward, batch 4 of 224 × 224"),
-    "sample_gradients": _net("gradients of 64 samples by vmap, MLP 32-64-10", 0.6, seconds=0.2),
-}
-
 GROUPS = {
     "tiny": _TINY,
     "kernels": _KERNELS,
@@ -312,7 +302,6 @@ GROUPS = {
     "layers": _LAYERS,
     "images": _IMAGES,
     "recurrent": _RECURRENT,
-    "nets": _NETS,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }

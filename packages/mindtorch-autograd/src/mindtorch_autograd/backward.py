@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.override import overrides
+from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.lazy_import import LazyModule
@@ -33,10 +35,14 @@ _told: list[bool] = []
 """Not empty once the warning was given; torch gives it once per process."""
 
 
+_OPTIONS = "grad_outputs retain_graph create_graph only_inputs allow_unused is_grads_batched materialize_grads".split()
+"""The arguments of `grad` that its overrides get by name."""
+
+
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
-    if isinstance(value, (TensorBase, GradientEdge)):
+    if isinstance(value, (TensorBase, GradientEdge)) or hasattr(value, "__torch_function__"):
         return (value,)
     return tuple(value)
 
@@ -231,6 +237,19 @@ def grad(
     if inputs is None:
         raise TypeError("'NoneType' object is not iterable")
     inputs = _as_tuple(inputs)
+    if state.mode.overriding or any(type(one) not in plain_types for one in (*outputs, *inputs)):
+        options = (
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            only_inputs,
+            allow_unused,
+            is_grads_batched,
+            materialize_grads,
+        )
+        handled, result = overrides.handle_python(grad, (outputs, inputs), dict(zip(_OPTIONS, options, strict=True)))
+        if handled:
+            return result  # type: ignore[no-any-return]  # what who overrides answers
     if any(not isinstance(output, (TensorBase, GradientEdge)) for output in outputs):
         raise AssertionError("Expected output to be a torch.Tensor")
     given = _as_tuple(grad_outputs) or (None,) * len(outputs)

@@ -10,7 +10,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import mode_set
 from mindtorch_dispatch.typing import Tensor
-from mindtorch_storage.tensor_base import Creation, TensorBase, has_bytes, share_bytes
+from mindtorch_storage.tensor_base import TensorBase, has_bytes, share_bytes
 
 from .inplace import rebase_history
 from .views import check_view, grad_fn, set_history
@@ -76,7 +76,7 @@ class _Wrapping:
         if differentiable > 1:
             for one in self.outputs:
                 if isinstance(one, TensorBase) and one._view is not None:
-                    one._view.creation = Creation.MULTI_OUTPUT
+                    one._view.creation = "multi_output"
 
     def _connected(self, one: TensorBase, index: int, differentiable: bool) -> TensorBase:
         given, modified = id(one) in self.inputs, id(one) in self.dirty
@@ -112,7 +112,7 @@ class _Wrapping:
             if one._view is not None:
                 one._view.attr_version = one._counter[0]
         if one._view is not None and not (given and modified):
-            one._view.creation = Creation.CUSTOM
+            one._view.creation = "custom"
         return one
 
 

@@ -40,22 +40,22 @@ class _AllowMutationOnSavedContext:
     def __init__(self) -> None:
         self.original: WeakKeyDictionary[_Handle, Any] = WeakKeyDictionary()
         self.cloned: WeakKeyDictionary[_Handle, Any] = WeakKeyDictionary()
-        self._by_tensor: WeakValueDictionary[tuple[int, int], _Handle] = WeakValueDictionary()
+        self.tid_to_weakhandle: WeakValueDictionary[tuple[int, int], _Handle] = WeakValueDictionary()
         self._by_memory: dict[int, WeakSet[_Handle]] = {}
 
     def clear(self) -> None:
         """Forget everything; a backward through what the block recorded raises from now on."""
         self.original.clear()
         self.cloned.clear()
-        self._by_tensor.clear()
+        self.tid_to_weakhandle.clear()
         self._by_memory.clear()
 
     def pack(self, tensor: TensorBase) -> _Handle:
         """Return the handle of a tensor at its present version, the same one for what is saved twice."""
         name = (id(tensor), tensor._counter[0])
-        handle = self._by_tensor.get(name)
+        handle = self.tid_to_weakhandle.get(name)
         if handle is None or self.original.get(handle) is not tensor:
-            handle = self._by_tensor[name] = _Handle()
+            handle = self.tid_to_weakhandle[name] = _Handle()
             self.original[handle] = tensor
             self._by_memory.setdefault(_memory(tensor), WeakSet()).add(handle)
         return handle

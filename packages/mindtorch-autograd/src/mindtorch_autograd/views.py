@@ -7,32 +7,32 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import Creation, TensorBase, ViewInfo, share_bytes
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, share_bytes
 
 from .node import Node, accumulator, forward_name, hooks_of
 
 _ADVICE = {
-    Creation.MULTI_OUTPUT: "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "multi_output": "This view is the output of a function that returns multiple views. Such functions do not allow the "
     "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-    Creation.CUSTOM: "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+    "custom": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
     "logic to handle view+inplace would override the custom backward associated with the custom Function, leading to "
     "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
 } | {
     kind: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    f"the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or "
+    f"the view and the inplace either both inside the {kind}{suffix} block (if you don't want the inplace to be tracked) or "
     "both outside (if you want the inplace to be tracked)."
-    for kind, block in ((Creation.NO_GRAD, "no_grad"), (Creation.INFERENCE, "inference_mode"))
+    for kind, suffix in (("no_grad", ""), ("inference", "_mode"))
 }
 
 
 def check_view(target: TensorBase, view: ViewInfo, indirect: bool) -> None:
     """Raise torch's error for a write to, or through the base of, a view that may not be rebased."""
     creation = view.creation
-    if creation is Creation.DEFAULT:
+    if creation == "default":
         return
     modified = "its base or another view of its base has been" if indirect else "is being"
     made = target._grad_fn
-    if creation in (Creation.INFERENCE, Creation.NO_GRAD) or made is None:
+    if creation in ("inference", "no_grad") or made is None:
         prefix = (
             "A view was created in"
             if made is None
@@ -40,7 +40,7 @@ def check_view(target: TensorBase, view: ViewInfo, indirect: bool) -> None:
         )
         where = (
             f"inference mode and {modified} modified inplace in normal mode."
-            if creation is Creation.INFERENCE
+            if creation == "inference"
             else f"no_grad mode and {modified} modified inplace with grad mode enabled."
         )
         text = f"{prefix} {where}"

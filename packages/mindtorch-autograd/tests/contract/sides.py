@@ -6,16 +6,42 @@ plain data by `plain`. `caught` runs a call and gives the error's type and text,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import Scenarios as Scenarios
-from mindtorch_testing.sides import without_addresses
 
 torch = pytest.importorskip("torch", reason="oracle")
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+class Scenarios:
+    """The scenarios of a test file, in order; `@scenarios` adds one, `@scenarios.each(...)` one per value."""
+
+    def __init__(self) -> None:
+        self.params: list[Any] = []
+
+    def __call__(self, scenario: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        self.params.append(pytest.param(scenario, id=scenario.__name__))
+        return scenario
+
+    def each(self, **cases: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add the scenario once per case, which it gets as second argument."""
+
+        def add(scenario: Callable[..., Any]) -> Callable[..., Any]:
+            for name, case in cases.items():
+                run = lambda T, case=case: scenario(T, case)  # noqa: E731
+                self.params.append(pytest.param(run, id=f"{scenario.__name__}-{name}"))
+            return scenario
+
+        return add
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.params)
 
 
 def plain(value: Any) -> Any:
@@ -34,12 +60,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, (float, complex)):
         return rounded(value)
     if isinstance(value, str):
-        return without_addresses(value)
+        return _ADDRESS.sub("0x", value)
     if isinstance(value, (int, bytes, type(None))):
         return value
     if isinstance(value, (mt.dtype, torch.dtype, mt.device, torch.device)):
         return str(value)
-    return f"{type(value).__name__}: {without_addresses(str(value))}"
+    return f"{type(value).__name__}: {_ADDRESS.sub('0x', str(value))}"
 
 
 def rounded(value: Any) -> Any:
@@ -53,7 +79,7 @@ def rounded(value: Any) -> Any:
 
 def error_text(error: BaseException) -> tuple[str, str]:
     """Return an error's type and text, addresses left out."""
-    return type(error).__name__, without_addresses(str(error))
+    return type(error).__name__, _ADDRESS.sub("0x", str(error))
 
 
 def caught(call: Callable[[], Any]) -> Any:

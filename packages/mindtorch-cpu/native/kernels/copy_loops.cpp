@@ -178,12 +178,12 @@ constexpr bool IS_REAL<float> = true;
 template <>
 constexpr bool IS_REAL<double> = true;
 
-// Whole numbers below 64 bits are made of floats through those of 64: what does not fit wraps.
+// Bytes are made of floats through whole numbers of 64 bits: what does not fit wraps.
 template <typename To>
 struct Converted {
     template <typename From>
     static INLINE To of(From from) {
-        if constexpr (IS_REAL<From> && !IS_REAL<To>) {
+        if constexpr (IS_REAL<From> && !IS_REAL<To> && sizeof(To) == 1) {
             return static_cast<To>(static_cast<int64_t>(from));
         } else {
             return static_cast<To>(from);

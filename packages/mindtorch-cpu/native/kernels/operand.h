@@ -28,8 +28,7 @@ namespace mindtorch {
     X(nonzero)                       \
     X(sort)                          \
     X(kthvalue)                      \
-    X(rnn)                           \
-    X(factory)
+    X(rnn)
 
 #define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
 MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)

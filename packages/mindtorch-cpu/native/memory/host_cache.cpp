@@ -11,11 +11,7 @@
 
 #include <algorithm>
 #include <mutex>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
-#include "memory/crc32.h"
 #include "memory/host_arena.h"
 #include "kernels/kernel.h"
 
@@ -194,47 +190,6 @@ PyObject* limit_host_cache(PyObject*, PyObject* bytes) {
 #endif
     if (use_host_cache() < 0) return nullptr;
     Py_RETURN_NONE;
-}
-
-// (array, wanted): whether memory of the array that was never touched comes in huge pages, when it is touched.
-PyObject* use_huge_pages(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    if (count != 2 || !PyArray_Check(arguments[0]) || !PyBool_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "use_huge_pages takes an array and a bool");
-        return nullptr;
-    }
-#if defined(__linux__)
-    auto* array = reinterpret_cast<PyArrayObject*>(arguments[0]);
-    char *from = PyArray_BYTES(array), *to = from + PyArray_NBYTES(array);
-    if (cache().holds(from) && PyArray_IS_C_CONTIGUOUS(array)) {
-        const auto page = static_cast<uintptr_t>(HostArena::PAGE);
-        const uintptr_t begin = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page,
-                        end = reinterpret_cast<uintptr_t>(to) / page * page;
-        // A hint: what the system does not know of it is as it was.
-        if (begin < end)
-            madvise(reinterpret_cast<void*>(begin), end - begin,
-                    arguments[1] == Py_True ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    }
-#endif
-    Py_RETURN_NONE;
-}
-
-// (data, before): the checksum of zip archives.
-PyObject* checksum(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "crc32 takes a buffer and a checksum");
-        return nullptr;
-    }
-    const unsigned long before = PyLong_AsUnsignedLongMask(arguments[1]);
-    if (before == static_cast<unsigned long>(-1) && PyErr_Occurred()) return nullptr;
-    Py_buffer view;
-    if (PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) return nullptr;
-    uint32_t found;
-    Py_BEGIN_ALLOW_THREADS;
-    found = crc32(static_cast<uint32_t>(before), static_cast<const unsigned char*>(view.buf),
-                  static_cast<size_t>(view.len));
-    Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    return PyLong_FromUnsignedLong(found);
 }
 
 PyObject* empty_host_cache(PyObject*, PyObject*) {

@@ -313,8 +313,8 @@ def operator(name: str, dunder: str) -> Callable[..., Any]:
     if packet is None:
         raise KeyError(name)
     made = make_call(packet, True, operator=dunder)
-    if dunder in _OWN_NAMES:
-        made.__name__ = dunder
+    if dunder not in _PACKET_NAMED:
+        made.__name__ = "__idiv__" if dunder == "__itruediv__" else dunder
     _operators[dunder] = made
     return made
 
@@ -324,6 +324,7 @@ _OWN_NAMES = frozenset(
 )
 """Operator methods that overrides get as such; for the others they get the method of the packet's name."""
 
+_PACKET_NAMED = frozenset(("__pow__", "__ipow__", "__neg__", "__abs__"))  # they are the packet's method itself
 _operators: dict[str, Callable[..., Any]] = {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32
+from mindtorch_storage.finfo import use_default_dtype
 
 from .execute.arrays import resolve
 from .state import state
@@ -37,3 +38,6 @@ def get_default_device() -> Device:
     """Return the device that factories use when none is given."""
     chosen = state.mode.default_device
     return _CPU if chosen is None else resolve(chosen)
+
+
+use_default_dtype(get_default_dtype)

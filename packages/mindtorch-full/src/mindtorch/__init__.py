@@ -52,6 +52,9 @@ from .functions.factory import (
 from .functions.linear_algebra import chain_matmul, lu
 from .functions.reductions import norm, unique, unique_consecutive
 from .functions.shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
     block_diag,
     broadcast_shapes,
     broadcast_tensors,

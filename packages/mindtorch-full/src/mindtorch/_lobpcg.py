@@ -134,4 +134,5 @@ def _ritz(A: Tensor, B: Tensor | None, S: Tensor, width: int, largest: bool) -> 
     return values[:width], Q @ vectors[:, :width]
 
 
+lobpcg.__module__ = "torch._lobpcg"
 make_overridable(globals(), ("lobpcg",))

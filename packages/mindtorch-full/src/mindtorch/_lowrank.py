@@ -2,6 +2,7 @@
 
 import mindtorch
 from mindtorch._naming import adopt
+from mindtorch._overridable import make_overridable
 from mindtorch._tensor import Tensor
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
@@ -63,4 +64,5 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     return svd_lowrank(A - A.mean(dim=(-2,), keepdim=True), q, niter=niter)
 
 
+make_overridable(globals(), ("svd_lowrank", "pca_lowrank"))
 adopt(globals())

@@ -108,7 +108,7 @@ def method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         handled, result = overrides.handle(made, (self, *args), kwargs)
         return result if handled else function(self, *args, **kwargs)
 
-    call.__name__ = name
+    call.__name__ = function.__name__ if function.__name__ in _DUNDERS else name
     made = guarded_by(call, function, name)
     if name in shortcuts:
         form, kind, constants = shortcuts[name]
@@ -148,8 +148,9 @@ _ANSWERED = frozenset(("size",))
 _DUNDERS = frozenset(
     f"__{name}__"
     for name in "bool int float complex index contains array array_wrap repr format deepcopy reduce_ex setstate reversed "
-    "rsub rtruediv rdiv div rpow rfloordiv rmod rmatmul rlshift rrshift pos getitem setitem dlpack dlpack_device".split()
-)
+    "nonzero long rsub rtruediv rdiv div rpow rfloordiv rmod rmatmul rlshift rrshift pos getitem setitem dlpack "
+    "dlpack_device".split()
+) | {"_clear_non_serializable_cached_data"}
 
 
 def make_methods_overridable(owners: Iterable[type]) -> None:

@@ -5,7 +5,7 @@ SUBMODULES = frozenset(
     "accelerator version compiler _dynamo distributed jit fx testing library ops overrides types profiler hub _C _utils "
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging _refs _prims _decomp _vendor _utils_internal torch_version "
-    "mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
+    "_vmap_internals mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
     "ao _library _prims_common _custom_ops __future__ __config__ "
     "_vmap_internals _functorch torch_npu _VF _guards _sources _higher_order_ops".split()
 )
@@ -29,12 +29,13 @@ HOMES: dict[str, str] = {
         "set_deterministic_debug_mode get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled "
         "set_warn_always set_flush_denormal get_num_threads set_num_threads get_num_interop_threads "
         "set_num_interop_threads is_vulkan_available set_default_tensor_type",
-        "functions.symbolic": "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
+        "functions.symbolic": "_sym_cos _sym_cosh _sym_sin _sym_sinh _sym_tan _sym_tanh _sym_asin _sym_acos _sym_atan "
+        "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
         "functions.scaled": "_scaled_mm _scaled_mm_v2 _scaled_grouped_mm",
         "functions.removed": "eig lstsq matrix_rank solve symeig",
-        "functions.devices": "get_device_module get_device detach_ dequantize sym_sqrt "
+        "functions.devices": "get_device_module get_device detach_ dequantize sym_sqrt _sym_sqrt "
         "has_lapack has_mkl has_openmp has_spectral",
         "_lowrank": "svd_lowrank pca_lowrank",
         "_lobpcg": "lobpcg",

@@ -15,9 +15,11 @@ from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.override import overrides as dispatched
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import find_packet
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.lazy_import import load as _load
 
 from ._C import _modes
+from ._C._infrastructure import _EnableTorchFunction
 from ._naming import adopt
 from .tensor import absent_ops
 from .tensor.tensor import Tensor
@@ -36,7 +38,8 @@ __all__ = [
     "wrap_torch_function",
 ]
 
-_NAMESPACES = ("", "functional", "nn.functional", "Tensor", "linalg", "fft", "special")
+_table = LazyModule("mindtorch.data.overridable", "only programs that list what can be overridden need it")
+_NAMESPACES = ("", "functional", "nn.functional", "nn.init", "Tensor", "linalg", "fft", "special")
 
 _IGNORED = {
     "": "arange are_deterministic_algorithms_enabled as_strided as_tensor asarray autocast_decrement_nesting "
@@ -67,10 +70,6 @@ _IGNORED = {
 """Namespace to the functions that `__torch_function__` does not see, or that have no tensor to see."""
 
 
-_ELSEWHERE = ("fft_", "linalg_", "special_")
-"""How operators begin whose functions users find in a module of their own."""
-
-
 def _namespace(name: str) -> Any:
     if name == "Tensor":
         return Tensor
@@ -87,66 +86,80 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     return found
 
 
-def _public(owner: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the public functions of a namespace: on a class its properties too, of a module no classes or modules."""
-    names = dir(owner) if isinstance(owner, type) else set(getattr(owner, "__all__", ())) | set(dir(owner))
-    for name in sorted(names):
-        if name.startswith("_") and not (isinstance(owner, type) and name in _OPERATORS):
+def _public(owner: object) -> Iterator[tuple[str, Any]]:
+    """Yield the callables of a namespace, and of a class its properties; what every object has is left out."""
+    for name in dir(owner):
+        if isinstance(owner, type):
+            value = inspect.getattr_static(owner, name)
+            if getattr(object, name, None) is getattr(owner, name, None):
+                continue
+        elif name.startswith("__"):
             continue
-        value = inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name)
+        else:
+            value = getattr(owner, name)
         if isinstance(value, property) or (callable(value) and not isinstance(value, (type, types.ModuleType))):
             yield name, value
 
 
-_OPERATORS = frozenset(
-    f"__{name}__"
-    for name in "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow "
-    "matmul rmatmul and rand iand or ror ior xor rxor ixor lshift rlshift ilshift rshift rrshift irshift eq ne lt le gt ge "
-    "neg pos abs invert bool int float complex index len getitem setitem contains".split()
-)
+_KINDS = {"": "functions", "Tensor": "methods", "properties": "methods"}
+"""Namespaces of which some operators are known by their names alone, and what the table of those calls them."""
 
 
 @functools.cache
-def _tables() -> tuple[dict[Any, list[Callable[..., Any]]], dict[int, str]]:
-    functions: dict[Any, list[Callable[..., Any]]] = {}
+def _names() -> dict[int, str]:
+    """Return the name of every function, by identity: of several, that of the namespace that comes last."""
     names: dict[int, str] = {}
-    ignored = get_ignored_functions()
     for namespace in _NAMESPACES:
-        owner = _namespace(namespace)
         prefix = f"torch.{namespace}." if namespace else "torch."
-        for name, value in _public(owner):
-            if not namespace and name.startswith(_ELSEWHERE):
+        for name, value in _public(_namespace(namespace)):
+            names[id(value)] = f"{prefix}{name}.__get__" if isinstance(value, property) else f"{prefix}{name}"
+    for namespace, kind in (("", "functions"), ("Tensor.", "methods")):
+        for name in absent_ops.names(kind):
+            names.setdefault(id(absent_ops.absent(name, kind)), f"torch.{namespace}{name}")
+    return names
+
+
+def _listed(table: dict[str, str]) -> Iterator[tuple[Any, Any, Callable[..., Any]]]:
+    """Yield namespace, owner and function of the names of a table; for a property the owner is the property."""
+    for namespace, names in table.items():
+        owner = _namespace("Tensor" if namespace == "properties" else namespace)
+        for name in names.split():
+            if namespace == "properties":
+                value = inspect.getattr_static(owner, name)
+                yield namespace, value, value.__get__
                 continue
-            if isinstance(value, property):
-                functions.setdefault(value, []).append(value.__get__)
-                names[id(value)] = f"{prefix}{name}.__get__"
-            elif getattr(value, "__module__", "torch") not in _OUTSIDE:
-                if value not in ignored:
-                    functions.setdefault(owner, []).append(value)
-                names.setdefault(id(value), f"{prefix}{name}")
-    for owner, kind, prefix in ((_namespace(""), "functions", "torch."), (Tensor, "methods", "torch.Tensor.")):
-        for name in sorted(one for one in absent_ops.names(kind) if not one.startswith("_")):
-            value = absent_ops.absent(name, kind)
-            functions.setdefault(owner, []).append(value)  # type: ignore[arg-type]
-            names.setdefault(id(value), prefix + name)
-    return functions, names
+            value = getattr(owner, name, None)
+            if value is None and namespace in _KINDS:
+                value = absent_ops.absent(name, _KINDS[namespace])
+            if value is not None:
+                yield namespace, owner, value
 
 
-_OUTSIDE = frozenset({"typing", "functools", "math", "builtins", "collections", "torch.overrides", "mindtorch._naming"})
-"""Where functions come from that a namespace only uses."""
+@functools.cache
+def _overridable() -> dict[Any, list[Callable[..., Any]]]:
+    functions: dict[Any, list[Callable[..., Any]]] = {}
+    for _, owner, function in _listed(_table.OVERRIDABLE):
+        functions.setdefault(owner, []).append(function)
+    return functions
+
+
+@functools.cache
+def _methods() -> frozenset[Callable[..., Any]]:
+    methods = {value for _, value in _public(Tensor) if not isinstance(value, property)}
+    return frozenset(methods - get_ignored_functions())
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """Return the functions that `__torch_function__` sees, by namespace; for a property its `__get__`."""
-    return {owner: list(functions) for owner, functions in _tables()[0].items()}
+    return {owner: list(functions) for owner, functions in _overridable().items()}
 
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return, for every function that can be overridden, a function of the same signature that answers -1."""
     found: dict[Callable[..., Any], Callable[..., Any]] = {}
-    for functions in _tables()[0].values():
-        for function in functions:
+    for table in (_table.OVERRIDABLE, _table.ANSWERED):
+        for _, _, function in _listed(table):
             found[function] = _answering(function)
     return found
 
@@ -195,17 +208,17 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
 
 def resolve_name(f: Any) -> str | None:
     """Return the name under which users know an overridable function, None for any other."""
-    if isinstance(f, (OpOverload, OpOverloadPacket)) and id(f) not in _tables()[1]:
+    if isinstance(f, (OpOverload, OpOverloadPacket)) and id(f) not in _names():
         return str(f)
     owner = getattr(f, "__self__", None)
-    return _tables()[1].get(id(owner) if isinstance(owner, property) else id(f))
+    return _names().get(id(owner) if isinstance(owner, property) else id(f))
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Return whether `func`, as `__torch_function__` gets it, is a method or a property's getter or setter."""
     if getattr(func, "__name__", None) in ("__get__", "__set__"):
         return True
-    return any(func is value for value in _tables()[0][Tensor])
+    return func in _methods()
 
 
 def is_tensor_like(inp: Any) -> bool:
@@ -215,7 +228,10 @@ def is_tensor_like(inp: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Return whether one of the arguments overrides, or there are arguments and a mode is active."""
-    values = list(relevant_args)
+    try:
+        values = list(relevant_args)
+    except TypeError:
+        raise TypeError("expected a sequence") from None
     if not values or not dispatched.enabled():
         return False
     return bool(state.mode.function_modes) or any(map(dispatched.overriding, values))
@@ -236,7 +252,7 @@ def handle_torch_function(
 ) -> Any:
     """Return what the innermost mode or the first overriding argument answers; TypeError when none does."""
     overloaded = dispatched.overloaded_arguments([one for one in relevant_args if dispatched.overriding(one)])
-    handled, result = dispatched.ask(public_api, overloaded, args, kwargs)
+    handled, result = dispatched.ask(public_api, overloaded, args, kwargs, DeprecationWarning)
     if handled:
         return result
     raise dispatched.none_found(public_api, overloaded)
@@ -340,5 +356,7 @@ def enable_reentrant_dispatch() -> Iterator[None]:
     with mode_set(exclude=entry.exclude, include=entry.include):
         yield
 
+
+_enable_torch_function = _EnableTorchFunction
 
 adopt(globals())

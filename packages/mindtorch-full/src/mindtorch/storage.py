@@ -5,7 +5,9 @@ from typing import Any
 
 import mindtorch
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
-from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal  # noqa: F401 (a name of torch)
+from mindtorch_storage.storage.typed import always_warns as _get_always_warn_typed_storage_removal  # noqa: F401
+from mindtorch_storage.storage.typed import set_always_warns as _set_always_warn_typed_storage_removal  # noqa: F401
+from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal  # noqa: F401
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import outcome
+
+from .outcomes import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -15,7 +15,8 @@ import mindtorch as mt
 from mindtorch.utils import data as our_data
 from mindtorch.utils.data import graph as our_graph
 from mindtorch.utils.data import graph_settings as our_settings
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 from torch.utils.data import graph as their_graph  # noqa: E402

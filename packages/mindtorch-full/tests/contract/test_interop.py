@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -111,9 +112,9 @@ def test_torch_takes_our_tensors_and_we_take_theirs() -> None:
 
 @pytest.mark.parametrize("name", ["from_numpy", "frombuffer"])
 def test_read_only_memory_warns_once_with_the_text_of_torch(name: str) -> None:
-    from mindtorch.functions import interop
+    from mindtorch_dispatch import warn_once
 
-    interop._warned.clear()
+    warn_once._given.clear()
     make = {
         "from_numpy": lambda: mt.from_numpy(READ_ONLY),
         "frombuffer": lambda: mt.frombuffer(b"abcd", dtype=mt.uint8),

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import assert_same, outcome
+
+from .outcomes import assert_same, outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 STANDARD = "float64 float32 float16 bfloat16 complex128 complex64 int64 int32 int16 int8 uint8 bool".split()

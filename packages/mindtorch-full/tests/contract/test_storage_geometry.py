@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -9,7 +9,8 @@ import pytest
 
 import mindtorch as mt
 from mindtorch_dispatch.interface.wiring import wired
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import outcome
+
+from .outcomes import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 

@@ -64,11 +64,22 @@ int take(PyObject* const* arguments, Py_ssize_t count, const SharedSlot (&slots)
 int make_names() {
     Configuration& to = configuration;
     const ObjectName names[] = {
-        {"mode", &to.mode_name},      {"free", &to.free_name},          {"key", &to.key_name},
-        {"__dict__", &to.dict_name},  {"enabled", &to.enabled_name},    {"_materialized_storage", &to.materialize_name},
-        {"_unpack", &to.unpack_name}, {"_outputs", &to.outputs_name},   {"_edges", &to.edges_name},
-        {"_seq", &to.seq_name},       {"_evaluate", &to.evaluate_name}, {"pipe", &to.pipe_name},
-        {"flush", &to.flush_name},    {"__name__", &to.module_name},    {"transforms", &to.transforms_name},
+        {"mode", &to.mode_name},
+        {"free", &to.free_name},
+        {"key", &to.key_name},
+        {"__dict__", &to.dict_name},
+        {"enabled", &to.enabled_name},
+        {"_materialized_storage", &to.materialize_name},
+        {"default", &to.default_creation},
+        {"_unpack", &to.unpack_name},
+        {"_outputs", &to.outputs_name},
+        {"_edges", &to.edges_name},
+        {"_seq", &to.seq_name},
+        {"_evaluate", &to.evaluate_name},
+        {"pipe", &to.pipe_name},
+        {"flush", &to.flush_name},
+        {"__name__", &to.module_name},
+        {"transforms", &to.transforms_name},
     };
     for (const ObjectName& one : names) {
         *one.object = PyUnicode_InternFromString(one.name);

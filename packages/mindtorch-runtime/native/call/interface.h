@@ -32,6 +32,7 @@ extern PyTypeObject GuardedType;
 struct Configuration : Shared {
     bool ready = false;
     PyObject *zero = nullptr, *one = nullptr;
+    PyObject* default_creation = nullptr;  // of views
     // Names.
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mindtorch_storage.spec import Signature, Spec
     from mindtorch_storage.storage import UntypedStorage
     from mindtorch_storage.storage.memory import HostAllocation
-    from mindtorch_storage.tensor_base import AutogradMeta, Creation, TensorBase, ViewInfo
+    from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,6 @@ class Objects:
     tensor_class: list[type]
     """The class of results."""
     cpu: device
-    default_creation: Creation
-    """Of views."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ def names(kind: type) -> list[str]:
     return [field.name for field in fields(kind)]
 
 
-def values(given: object) -> tuple[Any, ...]:
+def values(given: Any) -> tuple[Any, ...]:
     """Return what the fields hold, in order, as the module takes it."""
     return tuple(getattr(given, name) for name in names(type(given)))
 

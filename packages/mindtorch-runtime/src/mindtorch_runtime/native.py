@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from mindtorch_storage.native_module import load_native
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.memory import HostAllocation
-from mindtorch_storage.tensor_base import AutogradMeta, Creation, TensorBase, ViewInfo
+from mindtorch_storage.tensor_base import AutogradMeta, TensorBase, ViewInfo
 
 from . import layout
 
@@ -85,7 +84,6 @@ def _shared() -> tuple[layout.Classes, layout.Objects]:
         array_types=arrays.array_types,
         tensor_class=native_path.tensor_class,
         cpu=Device("cpu"),
-        default_creation=Creation.DEFAULT,
     )
     return classes, objects
 
@@ -99,7 +97,7 @@ def _of_autograd(parts: NativeParts) -> tuple[layout.AutogradClasses, layout.Aut
     return layout.AutogradClasses(**classes), layout.AutogradObjects(**objects)
 
 
-def install(module: ModuleType) -> None:
+def install(module: Any) -> None:
     """Put the module into the call path, and into autograd, once that is there."""
 
     def record_natively(parts: NativeParts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch_storage import dtype as types
@@ -83,12 +84,20 @@ class _Limits:
         raise TypeError(f"cannot pickle 'torch.{type(self).__name__}' object")
 
 
-def _argument(function: str, value: Dtype) -> Dtype:
+def _argument(function: str, value: Any) -> Dtype:
     converted: Any = _PYTHON_TYPES.get(value, value) if isinstance(value, type) else value
     if not isinstance(converted, Dtype):
         raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {_type_name(value)}")
     found: Dtype = converted
     return found
+
+
+_default: dict[str, Callable[[], Dtype]] = {"dtype": lambda: types.float32}
+
+
+def use_default_dtype(get: Callable[[], Dtype]) -> None:
+    """Let `finfo()` answer for the dtype that `get` returns."""
+    _default["dtype"] = get
 
 
 class finfo(_Limits):
@@ -103,8 +112,8 @@ class finfo(_Limits):
     __slots__ = ()
     __module__ = "torch"
 
-    def __init__(self, type: Dtype = _MISSING) -> None:
-        given = types.float32 if type is _MISSING else _argument("finfo", type)
+    def __init__(self, type: Any = _MISSING) -> None:
+        given = _default["dtype"]() if type is _MISSING else _argument("finfo", type)
         if not given.is_floating_point and not given.is_complex:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"

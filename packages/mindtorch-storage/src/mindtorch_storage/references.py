@@ -21,7 +21,7 @@ def _count_in_list(items: list[Any], place: int) -> int:
     return getrefcount(items[place])
 
 
-def _count_in_attribute(holder: object, name: str) -> int:
+def _count_in_attribute(holder: Any, name: str) -> int:
     return getrefcount(getattr(holder, name))
 
 
@@ -43,7 +43,7 @@ def count_holders(holder: Any, place: Any) -> int:
     return _count_in_attribute(holder, place) - _IN_ATTRIBUTE
 
 
-def is_unshared(holder: object, place: int | str, holders: int = 1) -> bool:
+def is_unshared(holder: Any, place: Any, holders: int = 1) -> bool:
     """True when what `holder` holds at `place`, as in `count_holders`, has no more than `holders` references, the holder's
     included. Parameters of functions are no holders to count with: hand over what holds the object."""
     return count_holders(holder, place) <= holders

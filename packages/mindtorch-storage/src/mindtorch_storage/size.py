@@ -47,12 +47,12 @@ class Size(tuple[int, ...]):
         found = tuple.__getitem__(self, index)
         return _new(Size, found) if found.__class__ is tuple else found
 
-    def __add__(self, other: object) -> Any:
+    def __add__(self, other: Any) -> Any:
         if not isinstance(other, tuple):
             raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: object) -> Any:
+    def __radd__(self, other: Any) -> Any:
         if not isinstance(other, tuple):
             return NotImplemented
         return Size(other + tuple(self))

@@ -21,7 +21,6 @@ Slots:
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,29 +33,17 @@ from .spec import Signature, Spec
 from .storage import UntypedStorage
 
 
-class Creation(Enum):
-    """How a view was made, which decides what in-place writes to it are refused."""
-
-    DEFAULT = "default"
-    CUSTOM = "custom"
-    """By a custom function."""
-    MULTI_OUTPUT = "multi_output"
-    """By an operator that returns several views."""
-    NO_GRAD = "no_grad"
-    INFERENCE = "inference"
-
-
 class ViewInfo:
     """Where a view comes from: its root base, the base's version when it was made, and how it was made.
 
-    `creation` decides which in-place writes are refused. `attr_version` is the shared version the view's `grad_fn` was
-    computed for. `leaf` is True when the view itself, not its base, was told to require grad, so that it gets a gradient of
-    its own.
+    `creation` is one of "default", "no_grad", "inference", "multi_output", "custom"; it decides which in-place writes
+    are refused. `attr_version` is the shared version the view's `grad_fn` was computed for. `leaf` is True when the view
+    itself, not its base, was told to require grad, so that it gets a gradient of its own.
     """
 
     __slots__ = ("attr_version", "base", "creation", "leaf")
 
-    def __init__(self, base: TensorBase, attr_version: int, creation: Creation) -> None:
+    def __init__(self, base: TensorBase, attr_version: int, creation: str) -> None:
         self.base = base
         self.attr_version = attr_version
         self.creation = creation

@@ -12,7 +12,8 @@ import pytest
 
 import mindtorch_storage.device as module
 from mindtorch_storage.device import device, intern_device, set_accelerator
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 TYPES = [

@@ -6,7 +6,8 @@ import pickle
 import pytest
 
 import mindtorch_storage.dtype as ours
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 NAMES = sorted(name for name, value in vars(torch).items() if isinstance(value, torch.dtype))

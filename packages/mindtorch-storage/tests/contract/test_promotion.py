@@ -6,7 +6,8 @@ import pytest
 
 from mindtorch_storage import dtype as types
 from mindtorch_storage.promotion import can_cast, number_dtype, promote_types, result_type
-from mindtorch_testing.sides import outcome
+
+from .outcomes import outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 STANDARD = [

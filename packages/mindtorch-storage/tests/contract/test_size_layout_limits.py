@@ -14,7 +14,8 @@ from mindtorch_storage import dtype as types
 from mindtorch_storage import layout as layouts
 from mindtorch_storage.finfo import finfo, iinfo
 from mindtorch_storage.size import Size
-from mindtorch_testing.sides import assert_same
+
+from .outcomes import assert_same
 
 torch = pytest.importorskip("torch", reason="oracle")
 

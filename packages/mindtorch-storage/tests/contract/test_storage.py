@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
-from mindtorch_testing.sides import assert_same
 
+from .outcomes import assert_same
 from .sides import OURS, THEIRS, torch
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mindtorch_storage import dtype as types
-from mindtorch_testing.sides import assert_same
 
+from .outcomes import assert_same
 from .sides import OURS, THEIRS, torch
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mindtorch_storage import strides
-from mindtorch_testing.sides import assert_same, outcome
+
+from .outcomes import assert_same, outcome
 
 torch = pytest.importorskip("torch", reason="oracle")
 SEED = 20_240_613

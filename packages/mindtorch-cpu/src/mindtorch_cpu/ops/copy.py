@@ -36,13 +36,17 @@ def convert(out: Any, source: Any) -> None:
         with warnings.catch_warnings(), np.errstate(invalid="ignore", over="ignore"):
             warnings.simplefilter("ignore")
             if out.dtype.itemsize < 8:
-                source = source.astype(np.float64).astype(np.int64)
+                source = source.astype(np.float64).astype(np.int64 if out.dtype in _THROUGH_64 else np.int32)
             np.copyto(out, source, casting="unsafe")
     elif out.dtype in EIGHT_BITS:
         EIGHT_BITS[out.dtype](out, source if source.dtype.kind in "fiub" else source.astype(np.float32))
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             np.copyto(out, source, casting="unsafe")
+
+
+_THROUGH_64 = (np.uint8, np.uint32)
+"""Whole numbers that floats become through those of 64 bits, where what does not fit wraps; others through 32 bits."""
 
 
 def _saturating(out: Any, source: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch import table
+from mindtorch_dispatch.decomp.index import warn_of_bytes
 from mindtorch_storage.dtype import from_numpy
 
 from ..number import number_of
@@ -21,6 +22,8 @@ def _numpy_index(self: Any, indices: Any) -> tuple[Any, ...]:
         if index is None:
             result.append(slice(None))
         elif index.dtype.kind == "b" or index.dtype == np.uint8:
+            if index.dtype == np.uint8:
+                warn_of_bytes()
             result.extend((index if index.ndim else index.reshape(1)).astype(np.bool_, copy=False).nonzero())
         else:
             extent = self.shape[len(result)]
@@ -147,6 +150,9 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
+_EXTREMES = ("amax", "amin")
+
+
 def _scatter(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str | None, include_self: bool) -> None:
     if out is not self:
         out[...] = self
@@ -173,8 +179,7 @@ def reduce_at(target: Any, place: Any, src: Any, reduce: str, include_self: bool
     work = target if exact and target.dtype != np.float16 else target.astype(np.float32)
     source = src if work is target else src.astype(np.float32)
     if not include_self:
-        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(work), "amin": _highest(work)}[reduce]
-        work[place] = neutral
+        work[place] = {"amax": _lowest, "amin": _highest}[reduce](work) if reduce in _EXTREMES else reduce == "prod"
     _REDUCTIONS[reduce].at(work, place, source)
     if reduce == "mean":
         count = np.full(work.shape, 1 if include_self else 0, np.int64)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.strides import broadcast_shapes
-from mindtorch_storage.tensor_base import Creation, TensorBase, ViewInfo
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..arguments.bound import Bound, tensor_leaves
 from ..execute.executor import filled, run_composite
@@ -257,8 +257,7 @@ def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: An
     base = values[0]
     if not base._wraps:
         return
-    recorded = Creation.DEFAULT if len(row.schema.returns) == 1 else Creation.MULTI_OUTPUT
-    creation = recorded if state.mode.records else Creation.NO_GRAD
+    creation = "no_grad" if not state.mode.records else "default" if len(row.schema.returns) == 1 else "multi_output"
     above = base._view
     root = base if above is None else above.base
     for view in made:

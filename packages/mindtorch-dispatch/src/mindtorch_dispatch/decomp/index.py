@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,15 @@ from ..call import aten
 from ..meta.checks import check, wrap_dim
 from ..meta.index import check_indices
 from ..typing import Scalar, Tensor
+
+
+def warn_of_bytes() -> None:
+    """Give torch's warning about a mask of bytes."""
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def positions_of(indices: Any) -> list[Any]:
@@ -32,6 +42,9 @@ def index(self: Any, indices: Any) -> Any:
     masks = [one for one in indices if one is not None and one.dtype.name in ("bool", "uint8")]
     if not masks:
         return aten._index_integer.default(self, indices)
+    for one in masks:
+        if one.dtype.name == "uint8":
+            warn_of_bytes()
     if len(indices) == 1 and len(masks[0].shape) == len(self.shape):
         return aten._index_masked.default(self, indices)
     check_indices(self._sig.spec, [None if one is None else one._sig.spec for one in indices])

@@ -197,6 +197,21 @@ def tile(self: Tensor, dims: Sequence[int]) -> Any:
     return self.repeat([1] * lead + list(dims))
 
 
+def repeat_interleave_places(repeats: Tensor, output_size: int | None) -> Tensor:
+    """Each place as often as `repeats` says."""
+    check(len(repeats.shape) == 1, lambda: "repeat_interleave only accept 1D vector as repeat")
+    check(
+        repeats.dtype.name in ("int64", "int32"),
+        lambda: f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'",
+        NotImplementedError,
+    )
+    if repeats.shape[0] and not repeats.is_meta:
+        check(aten.min(repeats).item() >= 0, lambda: "repeats can not be negative")
+    places = aten.arange(repeats.shape[0], dtype=repeats.dtype, device=repeats.device)
+    made: Tensor = repeat_interleave(places, repeats, 0, output_size)
+    return made
+
+
 def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: int | None) -> Any:
     """Each element repeated in place."""
     if dim is None:

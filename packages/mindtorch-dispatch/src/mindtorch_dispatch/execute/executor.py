@@ -20,7 +20,7 @@ from mindtorch_storage.deferred import MOST_DIMENSIONS, check_dimensions, settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
-from mindtorch_storage.tensor_base import Creation, TensorBase, ViewInfo, array_of_storage, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
 
 from ..errors import bounds_error
 from ..plan import Plan
@@ -285,7 +285,7 @@ def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
     above = base._view
     if above is not None:
         base = above.base
-        if creation is Creation.DEFAULT:
+        if creation == "default":
             creation = above.creation
     view._view = ViewInfo(base, base._counter[0], creation)
     if plan.follows:

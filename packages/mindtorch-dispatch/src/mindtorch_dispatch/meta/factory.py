@@ -7,8 +7,8 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import complex32, complex64, int64
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.dtype import int64
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
@@ -113,8 +113,9 @@ def full(
     device: Device | None = None,
     pin: bool | None = None,
 ) -> Spec:
-    """`full`: the dtype follows the kind of the value."""
-    return fresh(size, dtype or dtype_of_number(fill_value), device)
+    """`full`: the dtype follows the kind of the value; a complex one is never of halves."""
+    kind = dtype or dtype_of_number(fill_value)
+    return fresh(size, complex64 if dtype is None and kind is complex32 else kind, device)
 
 
 @like_rule
@@ -204,6 +205,10 @@ def new_empty_strided(
     pin: bool | None = None,
 ) -> Spec:
     """`new_empty_strided`."""
+    check(
+        len(size) == len(stride),
+        lambda: f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})",
+    )
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size), tuple(stride))
 
 

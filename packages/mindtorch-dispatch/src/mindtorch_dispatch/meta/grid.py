@@ -10,12 +10,14 @@ from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.promotion import result_type
 from mindtorch_storage.spec import Spec
 
-from ..defaults import get_default_device
+from ..defaults import get_default_device, get_default_dtype
 from .checks import check
 from .rule import MetaRule, Outputs
 
 
 def _block_diag(tensors: Sequence[Spec]) -> Outputs:
+    if not tensors:
+        return Outputs(Spec.of(get_default_dtype(), get_default_device(), (1, 0)))
     dtype: Any = result_type([one.dtype for one in tensors])
     rows = columns = 0
     for place, one in enumerate(tensors):

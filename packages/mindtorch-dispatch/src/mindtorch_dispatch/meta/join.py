@@ -23,7 +23,6 @@ def cat(tensors: Any, dim: int = 0) -> Outputs:
     dtype: Any = result_type([one.dtype for one in tensors])
     kept = [one for one in tensors if not (one.ndim == 1 and one.numel == 0)]
     if not kept:
-        wrap_dim(dim, 1)
         return Outputs(Spec.of(dtype, tensors[0].device, (0,)), cast=dtype, values=(tensors, 0))
     first = kept[0]
     dim = wrap_dim(dim, first.ndim)

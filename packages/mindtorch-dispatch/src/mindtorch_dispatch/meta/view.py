@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import check_fits, memory_span, view_strides
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..typing import Tensor
 from .checks import check, infer_size, shape_text, wrap_dim
@@ -362,15 +363,31 @@ def view_dtype(self: Spec, dtype: Dtype) -> View:
                 f"{dtype.scalar_name} (different element sizes), but got {self.shape[-1]}"
             ),
         )
-        check(
-            all(step % ratio == 0 for step in self.stride[:-1]),
-            lambda: (
-                f"self.stride(0) must be divisible by {ratio} to view {self.dtype.scalar_name} as "
-                f"{dtype.scalar_name} (different element sizes), but got {self.stride[0]}"
-            ),
-        )
         shape = (*self.shape[:-1], self.shape[-1] // ratio)
         stride = (*(step // ratio for step in self.stride[:-1]), 1)
+        return View(Spec.of(dtype, self.device, shape, stride), _wider(self, dtype, ratio))
     return View(
         Spec.of(dtype, self.device, shape, stride), lambda base, given: base._offset * old // new - base._offset
     )
+
+
+def _wider(self: Spec, dtype: Dtype, ratio: int) -> Callable[[TensorBase, object], int]:
+    """Return how far `view(dtype)` moves the start, in elements `ratio` times as wide: only there the offset is known,
+    about which torch complains before it looks at the strides."""
+    uneven = next((dim for dim, step in enumerate(self.stride[:-1]) if step % ratio), None)
+
+    def fail(what: str, value: int) -> None:
+        raise RuntimeError(
+            f"self.{what} must be divisible by {ratio} to view {self.dtype.scalar_name} as {dtype.scalar_name} (different "
+            f"element sizes), but got {value}"
+        )
+
+    def moved(base: TensorBase, given: object) -> int:
+        offset = base._offset
+        if offset % ratio:
+            fail("storage_offset()", offset)
+        if uneven is not None:
+            fail(f"stride({uneven})", self.stride[uneven])
+        return offset // ratio - offset
+
+    return moved

@@ -71,7 +71,6 @@ op(
     ranges.range_step,
     variants="function",
     static=True,
-    out=False,
 )
 op(f"range(Scalar start, Scalar end, *, {_OPTIONS}) -> Tensor", ranges.range_, variants="function", static=True)
 op(

@@ -32,6 +32,11 @@ for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
 op("repeat(Tensor self, SymInt[] repeats) -> Tensor", rules.repeat, variants="method")
 op("tile(Tensor self, SymInt[] dims) -> Tensor", composite=composed.tile)
 op(
+    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    composite=composed.repeat_interleave_places,
+    variants="function",
+)
+op(
     "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
     composite=composed.repeat_interleave,
 )

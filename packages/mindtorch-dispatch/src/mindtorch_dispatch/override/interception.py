@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_storage.tensor_base import Creation, TensorBase, is_bare
+from mindtorch_storage.tensor_base import TensorBase, is_bare
 
 from ..arguments.bound import Bound
 from ..defaults import get_default_device
@@ -249,10 +249,9 @@ class _Call:
         if base._sig.inference or mode.exclude & AUTOGRAD_MASK:
             return
         plan = Plan(self.row, run_handled)
-        recorded = Creation.DEFAULT if single else Creation.MULTI_OUTPUT
-        plan.creation = recorded if mode.grad else Creation.NO_GRAD
+        plan.creation = "no_grad" if not mode.grad else "default" if single else "multi_output"
         if mode.inference:
-            plan.creation = Creation.INFERENCE
+            plan.creation = "inference"
         for output in outputs:
             if output is not None:
                 output._counter = base._counter

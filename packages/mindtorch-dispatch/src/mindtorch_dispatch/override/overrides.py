@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,7 +91,7 @@ def handle_python(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[st
     overloaded = overloaded_arguments((*args, *kwargs.values())) if types_override() else []
     if not overloaded and not state.mode.function_modes:
         return False, None
-    handled, result = ask(func, overloaded, tuple(args), kwargs)
+    handled, result = ask(func, overloaded, tuple(args), kwargs, DeprecationWarning)
     if handled:
         return True, result
     raise none_found(func, overloaded)
@@ -120,18 +121,38 @@ def types_override() -> bool:
 
 
 def ask(
-    func: Callable[..., Any], overloaded: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    func: Callable[..., Any],
+    overloaded: Sequence[Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    category: type[Warning] = UserWarning,
 ) -> tuple[bool, Any]:
-    """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers."""
+    """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers.
+
+    `category` is that of the warning about an override that is no classmethod.
+    """
     types = tuple(type(item) for item in overloaded)
     modes = state.mode.function_modes
     if modes:
+        method = modes[-1].__torch_function__
+        if isinstance(getattr(method, "__self__", None), type):
+            raise RuntimeError(
+                "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method"
+            )
         with mode_set(function_modes=modes[:-1]):
-            result = modes[-1].__torch_function__(func, types, args, kwargs)
+            result = method(func, types, args, kwargs)
         if result is not NotImplemented:
             return True, result
     for item in overloaded:
-        result = type(item).__torch_function__(func, types, args, kwargs)
+        method = item.__torch_function__
+        if getattr(method, "__self__", None) is item:
+            warnings.warn(
+                "Defining your `__torch_function__ as a plain method is deprecated and will be an error in future, please "
+                "define it as a classmethod.",
+                category,
+                stacklevel=4,
+            )
+        result = method(func, types, args, kwargs)
         if result is not NotImplemented:
             return True, result
     return False, None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.tensor_base import Creation, TensorBase
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..interface.native import native_path
 from ..interface.wiring import wired
@@ -79,7 +79,7 @@ class Plan:
         self.casts = False
         self.wraps = False
         self.cls: type[TensorBase] = wired.tensor_class
-        self.creation: Creation | None = Creation.DEFAULT
+        self.creation: str | None = "default"
         self.follows = False
         self.offset: Any = 0
 

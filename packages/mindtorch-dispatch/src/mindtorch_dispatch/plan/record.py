@@ -6,7 +6,6 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import Creation
 
 from ..interface.autograd import PlanRequest, hooks
 from ..meta.rule import View
@@ -98,8 +97,8 @@ def _sign_views(call: Call) -> None:
         plan.sig = sig_of(views)
     else:
         plan.outputs = [(sig_of(view), offset) for view, offset in zip(views, plan.outputs, strict=True)]
-    recorded = Creation.DEFAULT if single else Creation.MULTI_OUTPUT
-    plan.creation = Creation.INFERENCE if mode.inference else recorded if mode.grad else Creation.NO_GRAD
+    recorded = "default" if single else "multi_output"
+    plan.creation = "inference" if mode.inference else recorded if mode.grad else "no_grad"
     plan.follows = mode.records and not tracked and not base.inference and differentiable(base.spec.dtype)
     if detached or base.inference or mode.exclude & AUTOGRAD_MASK:
         plan.creation, plan.follows = None, False

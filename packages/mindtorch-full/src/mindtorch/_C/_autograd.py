@@ -12,7 +12,6 @@ from mindtorch_autograd.node import OpNode
 from mindtorch_autograd.saved import SavedTensor, hook_stack, pack
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import Creation
 
 __all__ = ["CreationMeta", "SavedTensor"]
 
@@ -29,7 +28,7 @@ class CreationMeta(enum.Enum):
     INFERENCE_MODE = 4
 
 
-_KINDS = dict(zip(CreationMeta, Creation, strict=True))
+_KINDS = dict(zip(CreationMeta, ("default", "custom", "multi_output", "no_grad", "inference"), strict=True))
 _NO_VIEW = (
     "Expected meta != nullptr to be true, but got false.  (Could this error message be improved?  If so, please report an "
     "enhancement request to PyTorch.)"

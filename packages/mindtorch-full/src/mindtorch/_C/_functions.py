@@ -6,12 +6,33 @@ from typing import Any
 
 from mindtorch_autograd.derivative import derivatives
 from mindtorch_autograd.function import Error as DelayedError
+from mindtorch_autograd.function import Function
 from mindtorch_autograd.inplace import CopySlices
 from mindtorch_autograd.node import AccumulateGrad
 from mindtorch_autograd.node import NotImplementedNode as NotImplemented
 from mindtorch_autograd.recorder import node_class
+from mindtorch_storage.tensor_base import TensorBase
 
-__all__ = ["AccumulateGrad", "CopySlices", "DelayedError", "NotImplemented"]
+__all__ = ["AccumulateGrad", "CopySlices", "DelayedError", "NotImplemented", "UndefinedGrad"]
+
+
+class _Undefined(Function):
+    """The inputs themselves; their gradients are undefined, that is None."""
+
+    @staticmethod
+    def forward(ctx: object, *inputs: TensorBase) -> Any:
+        return inputs if len(inputs) > 1 else inputs[0]
+
+    @staticmethod
+    def backward(ctx: object, *grads: TensorBase | None) -> Any:
+        return (None,) * len(grads)
+
+
+class UndefinedGrad:
+    """A call returns its arguments; backward through it hands on undefined gradients."""
+
+    def __call__(self, *inputs: TensorBase) -> object:
+        return _Undefined.apply(*inputs)
 
 
 def _names() -> set[str]:

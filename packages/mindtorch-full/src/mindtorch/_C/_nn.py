@@ -3,6 +3,7 @@
 from typing import Any
 
 from mindtorch._naming import missing_attribute
+from mindtorch._overridable import as_given, make_overridable
 from mindtorch.functions.bound import bind_nn_functions
 from mindtorch.tensor.absent_ops import absent
 from mindtorch_dispatch.arguments import ArgumentParser
@@ -32,6 +33,7 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return target.device, target.dtype, non_blocking, memory_format
 
 
+make_overridable(globals(), ("_parse_to",), as_given)
 bind_nn_functions(globals())
 
 _missing = missing_attribute(__name__)

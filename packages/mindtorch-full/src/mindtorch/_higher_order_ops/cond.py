@@ -29,4 +29,5 @@ def cond(
     return true_fn(*operands) if pred else false_fn(*operands)
 
 
+cond_op = cond
 cond.__module__ = "torch"

@@ -76,6 +76,12 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     return UnpackedDualTensor(primal, forward_mode.tangent_of(tensor))
 
 
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return len(forward_mode.levels) - 1
+    raise AttributeError(f"module 'torch.autograd.forward_ad' has no attribute {name!r}")
+
+
 class dual_level:
     """In the block, a level of dual numbers is open."""
 

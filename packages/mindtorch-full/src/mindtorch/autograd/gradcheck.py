@@ -11,6 +11,7 @@ from mindtorch_autograd.backward import grad
 from mindtorch_autograd.graph import GradientEdge
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.dtype import complex128, float64
+from mindtorch_storage.layout import strided
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt
@@ -174,7 +175,8 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
                 "likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
-        if any(step == 0 and extent > 1 for step, extent in zip(one.stride(), one.shape, strict=True)):
+        overlapping = (step == 0 and extent > 1 for step, extent in zip(one.stride(), one.shape, strict=True))
+        if one.layout is strided and any(overlapping):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
                 "to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "

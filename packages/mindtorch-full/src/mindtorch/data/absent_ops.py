@@ -2,7 +2,7 @@
 
 ABSENT = {
     "methods": """
-_addmm_activation _autocast_to_full_precision _autocast_to_reduced_precision _conj _conj_physical _dimI _dimV
+_addmm_activation index _autocast_to_full_precision _autocast_to_reduced_precision _conj _conj_physical _dimI _dimV
 _is_all_true _is_any_true _is_zerotensor _lazy_clone _neg_view _nested_tensor_size _nested_tensor_storage_offsets
 _nested_tensor_strides _philox_normal_ _philox_uniform_ _sparse_mask_projection _to_sparse_bsc _to_sparse_bsr
 _to_sparse_csc _to_sparse_csr ccol_indices col_indices crow_indices dequantize int_repr q_per_channel_axis

@@ -93,6 +93,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
     return finished(group.allreduce([tensor], options), async_op)
 
 
+@overridable("tensors")
 def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
     """Reduce several tensors at once. Deprecated in torch."""
     _deprecated("all_reduce_coalesced", _REVISIT)
@@ -173,6 +174,7 @@ def _all_gather_base(output_tensor: Any, input_tensor: Any, group: Any = None, a
     return all_gather_single(output_tensor, input_tensor, group, async_op)
 
 
+@overridable("input_tensor_list")
 def all_gather_coalesced(
     output_tensor_lists: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
 ) -> Any:

@@ -102,8 +102,7 @@ class ProcessGroupHCCL(Backend):
 
         def __init__(self, is_high_priority_stream: bool = False) -> None:
             super().__init__("hccl")
-            self.is_high_priority_stream = is_high_priority_stream
-            self.hccl_config: dict[str, Any] = {}
+            self.is_high_priority_stream, self.hccl_config = is_high_priority_stream, {}
 
     def __init__(self, store: Store, rank: int, size: int, timeout: Any = default_pg_timeout) -> None:
         super().__init__(rank, size)
@@ -196,7 +195,7 @@ class ProcessGroupHCCL(Backend):
             work = self._all_reduce(_checked(tensor), op)
         return HcclWork(tensors, OpType.ALLREDUCE, work._end)
 
-    def _all_reduce(self, tensor: Tensor, op: Any) -> Any:
+    def _all_reduce(self, tensor: Tensor, op: Any) -> HcclWork:
         reduction, own = self._reduction(op, tensor, "allreduce"), tensor.detach()
         given = self._numbers(op, own)
         packed = own if given.data_ptr() == own.data_ptr() and given.dtype == own.dtype else given

@@ -10,6 +10,7 @@ from typing import Any
 import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
+from mindtorch.overrides import is_tensor_like
 
 __all__ = [
     "broadcast_all",
@@ -32,7 +33,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
         )
-    if all(isinstance(v, torch.Tensor) for v in values):
+    if all(is_tensor_like(v) for v in values):
         return torch.broadcast_tensors(*values)
     options: dict[str, Any] = {"dtype": torch.get_default_dtype()}
     for value in values:

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_cpu.threads import MOST_THREADS, threads
+from mindtorch_dispatch import warn_once
 from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.arguments.parameter import is_tensor_like
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_dispatch.extend import devices
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.lazy_import import load
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt, torch_name
@@ -185,7 +188,6 @@ _switches: dict[str, Any] = {
     "deterministic": False,
     "deterministic_warn_only": False,
     "precision": "highest",
-    "warn_always": False,
     "interop_threads": None,
 }
 
@@ -273,7 +275,7 @@ def is_warn_always_enabled() -> bool:
     >>> torch.is_warn_always_enabled()
     False
     """
-    return _switches["warn_always"]
+    return warn_once.is_always()
 
 
 def set_warn_always(b: bool) -> None:
@@ -284,7 +286,7 @@ def set_warn_always(b: bool) -> None:
     True
     >>> torch.set_warn_always(False)
     """
-    _switches["warn_always"] = bool(b)
+    warn_once.set_always(bool(b))
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -368,12 +370,19 @@ def set_default_tensor_type(t: Any) -> None:
     torch.float64
     >>> torch.set_default_tensor_type(torch.FloatTensor)
     """
+    if isinstance(t, str):
+        module, _, name = t.rpartition(".")
+        t = getattr(
+            load(module.replace("torch", "mindtorch", 1) if module.split(".")[0] == "torch" else module or t), name
+        )
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
         UserWarning,
         stacklevel=2,
     )
+    if isinstance(t, Dtype) or not hasattr(t, "dtype"):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
     set_default_dtype(t.dtype)
 
 

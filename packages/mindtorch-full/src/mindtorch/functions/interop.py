@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
 from mindtorch_dispatch.state import fresh_signature
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage import dtype as types
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
@@ -42,13 +42,6 @@ _KEEPS_GRAD = (
     "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
     "requires_grad=False explicitly to get the old behavior and silence this warning."
 )
-_warned: set[str] = set()
-
-
-def _warn_once(text: str, level: int = 3) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def _check_array(array: np.ndarray[Any, Any]) -> None:
@@ -117,7 +110,7 @@ def from_numpy(ndarray: Any, /) -> Any:
             "uint8, and bool."
         )
     if not ndarray.flags.writeable:
-        _warn_once(_NOT_WRITABLE)
+        warn_once(_NOT_WRITABLE)
     return tensor_of_array(ndarray, dtype)
 
 
@@ -154,7 +147,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: 
             f"than actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        _warn_once(_BUFFER_NOT_WRITABLE, level=4)
+        warn_once(_BUFFER_NOT_WRITABLE, stacklevel=3)
     bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
     storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
@@ -306,7 +299,7 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
         if copy is False:
             raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         return from_numpy(np.asarray(obj))
-    if hasattr(obj, "__dlpack__"):
+    if hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         return from_dlpack(obj)
     if isinstance(obj, bytes | bytearray | memoryview) or (hasattr(obj, "__buffer__") and not isinstance(obj, str)):
         return frombuffer(obj, dtype=mindtorch.get_default_dtype() if dtype is None else dtype)
@@ -341,7 +334,7 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad:
     if copy and result is tensor:
         result = tensor.clone()
     if requires_grad is None and isinstance(obj, TensorBase) and obj.requires_grad:  # type: ignore[attr-defined]
-        _warn_once(_KEEPS_GRAD, level=4)
+        warn_once(_KEEPS_GRAD, stacklevel=3)
     return result if requires_grad is None else _with_requires_grad(result, requires_grad)
 
 

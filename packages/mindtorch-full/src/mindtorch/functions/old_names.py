@@ -20,20 +20,13 @@ def dsmm(input: Any, mat2: Any) -> Any:
     return mindtorch.mm(input, mat2)
 
 
-def spmm(input: Any, mat2: Any) -> Any:
-    """Return the product of two matrices; `torch.mm`.
-
-    >>> i = torch.tensor([[0, 1], [1, 0]])
-    >>> torch.spmm(torch.sparse_coo_tensor(i, torch.tensor([2.0, 3.0]), (2, 2)), torch.eye(2))
-    tensor([[0., 2.],
-            [3., 0.]])
-    """
-    return mindtorch.mm(input, mat2)
-
-
 def hsmm(input: Any, mat2: Any) -> Any:
     """Return the product of two matrices; `torch.mm`."""
     return mindtorch.mm(input, mat2)
+
+
+dsmm.__module__ = hsmm.__module__ = "torch"
+spmm = dsmm
 
 
 def _cast(name: str, dtype: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.size import Size
 from mindtorch_storage.strides import broadcast_shapes as _broadcast
@@ -82,7 +83,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     tensor([[1, 1],
             [2, 2]])
     """
-    return tuple(aten.meshgrid(_flattened(tensors), indexing=indexing or "ij"))
+    if indexing is None:
+        warn_once(_INDEXING, stacklevel=3)
+    return tuple(aten.meshgrid(_flattened(tensors), indexing="ij" if indexing is None else indexing))
+
+
+_INDEXING = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 
 
 def cartesian_prod(*tensors: Any) -> Any:
@@ -105,6 +111,26 @@ def block_diag(*tensors: Any) -> Any:
             [0, 2, 3]])
     """
     return aten.block_diag(_each_tensor(tensors))
+
+
+def _at_least(name: str, shown: str) -> Callable[..., TensorBase | tuple[TensorBase, ...]]:
+    def form(*tensors: TensorBase) -> TensorBase | tuple[TensorBase, ...]:
+        function = getattr(aten, name)
+        return function(tensors[0] if len(tensors) == 1 else list(tensors))
+
+    form.__name__ = form.__qualname__ = name
+    form.__module__ = "torch.functional"
+    number = name[8:-1]
+    form.__doc__ = (
+        f"Return the tensor with at least {number} dimension{'s' if number != '1' else ''}; of several a tuple.\n\n"
+        f">>> torch.{name}(torch.tensor(1), torch.tensor([[[2]]]))\n{shown}\n"
+    )
+    return form
+
+
+atleast_1d = _at_least("atleast_1d", "(tensor([1]), tensor([[[2]]]))")
+atleast_2d = _at_least("atleast_2d", "(tensor([[1]]), tensor([[[2]]]))")
+atleast_3d = _at_least("atleast_3d", "(tensor([[[1]]]), tensor([[[2]]]))")
 
 
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:

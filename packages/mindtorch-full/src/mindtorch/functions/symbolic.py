@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from .._naming import adopt
@@ -71,7 +73,23 @@ def sym_sum(args: Any) -> Any:
     return sum(args)
 
 
-make_overridable(globals(), "sym_float sym_max sym_min sym_not sym_ite sym_sum".split(), as_given)
+def _of_math(name: str) -> Callable[[float], object]:
+    function = getattr(math, name)
+
+    def sym(a: float) -> object:
+        own = getattr(a, f"__sym_{name}__", None)
+        return function(a) if own is None else own()
+
+    sym.__name__ = sym.__qualname__ = f"_sym_{name}"
+    sym.__module__ = "torch"
+    sym.__doc__ = f"`math.{name}(a)`, or what the number's own method says."
+    return sym
+
+
+_MATH = "cos cosh sin sinh tan tanh asin acos atan".split()
+globals().update({f"_sym_{name}": _of_math(name) for name in _MATH})
+make_overridable(globals(), [f"_sym_{name}" for name in _MATH], as_given)
+make_overridable(globals(), "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum".split(), as_given)
 
 
 adopt(globals(), "torch")

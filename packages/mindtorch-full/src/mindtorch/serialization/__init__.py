@@ -27,6 +27,12 @@ from mindtorch.serialization._locations import (
     validate_cuda_device,
     validate_hpu_device,
 )
+from mindtorch.serialization._record_files import (  # noqa: F401  (private names that programs use)
+    _is_zipfile,
+    _open_file_like,
+    _open_zipfile_reader,
+    _open_zipfile_writer,
+)
 from mindtorch.serialization._restricted import python3_name
 from mindtorch.serialization._saving import (
     DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,

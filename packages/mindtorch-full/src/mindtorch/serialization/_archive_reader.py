@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from mindtorch.serialization._budget import UNLIMITED, Budget
-from mindtorch_cpu.host_memory import crc32, written_once
 
 _LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
@@ -205,8 +204,7 @@ class ArchiveReader:
         entry = self._entry_of(name)
         self._stream.seek(self._base + self.record_offset(name))
         if entry.method == _STORED:
-            with written_once(target):
-                checksum = _fill(self._stream, target) if entry.stored_size == entry.size else None
+            checksum = _fill(self._stream, target) if entry.stored_size == entry.size else None
             if checksum is None:
                 raise _damaged(f"reading file {name}", "file read failed")
         else:
@@ -259,7 +257,7 @@ def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> int | None:
             piece[:count] = data
         if not count:
             return None
-        checksum = crc32(piece[:count], checksum)
+        checksum = zlib.crc32(piece[:count], checksum)
         view = view[count:]
     return checksum
 
@@ -281,7 +279,7 @@ def _inflate(stream: BinaryIO, stored_size: int, target: np.ndarray[Any, Any]) -
                 return None
             pending = machine.unconsumed_tail
             view[: len(content)] = content
-            checksum, view = crc32(content, checksum), view[len(content) :]
+            checksum, view = zlib.crc32(content, checksum), view[len(content) :]
     except zlib.error:
         return None
     return None if len(view) else checksum

@@ -14,6 +14,7 @@ from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_autograd.views import grad_fn, set_requires_grad
 from mindtorch_dispatch.meta.checks import c_type
 from mindtorch_dispatch.state import state
+from mindtorch_storage.dtype import dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 _NON_LEAF_GRAD = (
@@ -32,8 +33,8 @@ _TRANSFORMED = (
 )
 
 
-def _differentiable(dtype: Any) -> bool:
-    return dtype.is_floating_point or dtype.is_complex
+def _differentiable(kind: dtype) -> bool:
+    return kind.is_floating_point or kind.is_complex
 
 
 def _check_grad(have: Any, want: Any) -> None:
@@ -164,6 +165,37 @@ class AutogradMixin(TensorBase):
         if self._sig.inference:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter[0]
+
+    @property
+    def _cdata(self) -> int:
+        """A number of this tensor alone, as long as it lives."""
+        return id(self)
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        return None if self._meta is None else self._meta.post_accumulate_hooks
+
+    @_post_accumulate_grad_hooks.setter
+    def _post_accumulate_grad_hooks(self, hooks: OrderedDict[int, Callable[[TensorBase], None]] | None) -> None:
+        meta_of(self).post_accumulate_hooks = hooks
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype of the gradient that this leaf accumulates: its own."""
+        if grad_fn(self) is not None:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return self._sig.spec.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: object) -> None:
+        if grad_fn(self) is not None:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtype):
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+        if value is not self._sig.spec.dtype:
+            raise NotImplementedError(
+                f"grad_dtype: gradients of another dtype than that of the tensor, {self._sig.spec.dtype}, are not offered"
+            )
 
     @property
     def _base(self) -> Any:

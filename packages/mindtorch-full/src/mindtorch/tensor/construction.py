@@ -14,9 +14,11 @@ from mindtorch_dispatch.execute.arrays import assign
 from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import fresh_signature, state
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.storage.elements import class_name
@@ -137,7 +139,7 @@ def infer_dtype(data: Any) -> Any:
         elif isinstance(leaf, complex):
             kinds.add(get_default_dtype().to_complex())
         elif isinstance(leaf, str):
-            if leaf is data:
+            if leaf is data or leaf is not first_leaf(data):
                 raise TypeError("new(): invalid data type 'str'")
             raise ValueError("too many dimensions 'str'")
         else:
@@ -212,7 +214,11 @@ def _is_foreign_sequence(value: Any) -> bool:
 
 def _plain_sequences(data: Any) -> Any:
     if isinstance(data, (list, tuple)) or _is_foreign_sequence(data):
-        return [_plain_sequences(item) for item in data]
+        try:
+            items = list(data)
+        except Exception as error:
+            raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from error
+        return [_plain_sequences(item) for item in items]
     return data
 
 
@@ -303,6 +309,13 @@ def _natural_array(data: Any, dtype: Any) -> Any:
         leave(token)
 
 
+_SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "numpy.ndarray with numpy.array() before converting to a tensor."
+)
+_interop = LazyModule(
+    "mindtorch.functions.interop", "it makes tensors by this module; only arrays of others need it here"
+)
 _NUMBERS = frozenset((int, bool, float, list))
 
 
@@ -313,12 +326,16 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         made = made.to(device or made.device, dtype or made.dtype)
         return made.requires_grad_(requires_grad)
     if type(data) in _NUMBERS:
+        if type(data) is list and data and type(data[0]) is np.ndarray:
+            warn_once(_SLOW, stacklevel=3)
         array = _natural_array(data, dtype)
         if array is not None:
             return _finished(array, dtypes.from_numpy(array.dtype), None, device, requires_grad)
     if not isinstance(data, (list, tuple)):
         if isinstance(data, bytes):
             raise TypeError("new(): invalid data type 'bytes'")
+        if hasattr(type(data), "__dlpack__") and not isinstance(data, (np.ndarray, np.generic)):
+            return from_data(_interop.from_dlpack(data), dtype, device, requires_grad)
         if _is_foreign_sequence(data):
             data = _plain_sequences(data)
     chosen = dtype or (

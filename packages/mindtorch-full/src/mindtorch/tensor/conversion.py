@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -136,6 +136,25 @@ class ConversionMixin(TensorBase):
     def xpu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         """Raise torch's error of a build without XPU."""
         raise _absent("xpu", device)
+
+    def mtia(
+        self, device: str | Device | None = None, non_blocking: bool = False, memory_format: object = None
+    ) -> NoReturn:
+        """Raise torch's error of a build without MTIA."""
+        if device is not None and Device(device).type != "mtia":
+            raise _absent("mtia", device)
+        raise AssertionError(
+            "Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia.dynamic_library` in "
+            "your python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
+        )
+
+    def ipu(
+        self, device: str | Device | None = None, non_blocking: bool = False, memory_format: object = None
+    ) -> NoReturn:
+        """Raise torch's error of a build without IPU."""
+        if device is not None and Device(device).type != "ipu":
+            raise _absent("ipu", device)
+        raise RuntimeError("PyTorch is not linked with support for ipu devices")
 
     def npu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         """Return this tensor on an Ascend NPU."""

@@ -11,6 +11,8 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import function as function_of
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.interface.native import native_path
+from mindtorch_dispatch.interface.wiring import wired
+from mindtorch_dispatch.override.overrides import ask, overloaded_arguments, overriding
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.tensor_base import TensorBase
@@ -302,6 +304,13 @@ def _alone(self: Any, index: Any) -> Any:
     return index if 0 < spec.ndim and width <= self._sig.spec.ndim else None
 
 
+def _asked(name: str, args: tuple[object, ...], items: tuple[object, ...]) -> tuple[bool, Any]:
+    """Ask those of the indices, or the value, that override: (True, result) when one answers."""
+    if all(type(item) in _BASIC_TYPES or type(item) in plain_types or not overriding(item) for item in items):
+        return False, None
+    return ask(getattr(wired.override_owner, name), overloaded_arguments(items), args, {})
+
+
 def getitem(self: Any, index: Any) -> Any:
     """Return `self[index]`."""
     if type(index) is tuple:
@@ -312,7 +321,11 @@ def getitem(self: Any, index: Any) -> Any:
             return aten.index.Tensor(self, [alone])
         result = _basic(self, index)
     if result is None:
-        result, tensors = apply_basic(self, _as_items(index))
+        items = _as_items(index)
+        handled, answer = _asked("__getitem__", (self, index), items)
+        if handled:
+            return answer
+        result, tensors = apply_basic(self, items)
         if tensors:
             return aten.index.Tensor(result, tensors)
     if result is not self:
@@ -356,6 +369,9 @@ def _put(target: Any, tensors: list[Any], value: Any) -> None:
 def setitem(self: Any, index: Any, value: Any) -> None:
     """Assign `self[index] = value`."""
     if not isinstance(value, TensorBase):
+        handled, _ = _asked("__setitem__", (self, index, value), (value,))
+        if handled:
+            return
         value = _value_tensor(self, value)
     if index is False:
         return
@@ -368,7 +384,11 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             return
         target = _unsqueeze(self, 0) if index is True else _basic(self, index)
     if target is None:
-        target, tensors = apply_basic(self, _as_items(index))
+        items = _as_items(index)
+        handled, _ = _asked("__setitem__", (self, index, value), items)
+        if handled:
+            return
+        target, tensors = apply_basic(self, items)
         if tensors:
             _put(target, tensors, value)
             return

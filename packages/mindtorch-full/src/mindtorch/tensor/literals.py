@@ -54,7 +54,8 @@ def typed_array(data: Any, dtype: Any) -> Any:
         array = np.asarray(data)
         if array.dtype.kind == "O":
             for leaf in leaves(data):
-                operator.index(leaf)
+                if not isinstance(leaf, (int, float)):
+                    operator.index(leaf)
         return array.astype(np.bool_)
     return _integral_array(data, dtype)
 

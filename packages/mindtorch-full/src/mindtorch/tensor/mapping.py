@@ -167,6 +167,17 @@ class MappingMixin(TensorBase):
     def __nonzero__(self: Any) -> bool:
         return bool(self)
 
+    def ndimension(self: Any) -> int:
+        """Return the number of dimensions."""
+        return self._sig.spec.ndim
+
+    def nelement(self: Any) -> int:
+        """Return the number of elements."""
+        return self._sig.spec.numel
+
+    def _clear_non_serializable_cached_data(self: object) -> None:
+        """Drop what a subclass keeps in its attributes and cannot be pickled; a tensor itself keeps nothing there."""
+
     def __long__(self: Any) -> int:
         return int(self)
 

@@ -138,8 +138,6 @@ class PropertiesMixin(TensorBase):
         """
         return self._sig.spec.ndim
 
-    ndimension = dim
-
     def numel(self) -> int:
         """Return the number of elements.
 
@@ -147,8 +145,6 @@ class PropertiesMixin(TensorBase):
         6
         """
         return self._sig.spec.numel
-
-    nelement = numel
 
     def element_size(self) -> int:
         """Return the bytes of one element.

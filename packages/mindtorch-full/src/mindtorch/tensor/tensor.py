@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_dispatch.call import aten
@@ -143,10 +145,10 @@ class Tensor(
     def __rsub__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else aten.rsub(self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rdiv__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else self.reciprocal() * other  # type: ignore[attr-defined]
 
-    __rdiv__ = __rtruediv__
+    __rtruediv__ = __rdiv__
 
     def __rpow__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else aten.pow(other, self)
@@ -257,26 +259,47 @@ _KEPT: set[Any] = set()
 """Properties whose tensors keep their class: gradients and bases of views."""
 
 
-class _ReadOnly(property):
+class _Attribute(property):
+    """A property with the name of the attribute of torch's native class."""
+
+    __qualname__: str
+
+
+class _ReadOnly(_Attribute):
     """A property whose assignment fails with torch's text."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.attribute = name
-
     def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError(f"attribute '{self.attribute}' of 'torch._C.TensorBase' objects is not writable")
+        attribute = self.__qualname__.rpartition(".")[2]
+        raise AttributeError(f"attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable")
 
 
-_WRITABLE = {"_spec", "is_npu"}
+_WRITABLE = {"_spec", "is_npu", "__cuda_array_interface__"}
 """Properties that are no attributes of torch's native class."""
+
+
+def _asking_getter(value: property) -> Callable[..., Any]:
+    """Return what `torch.Tensor.shape.__get__` is: subclasses are asked, which an attribute of a tensor does not do."""
+
+    def __get__(made: property, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return made
+        handled, result = overrides.handle(made.__get__, (instance,), {})
+        return result if handled else value.__get__(instance)
+
+    return __get__
 
 
 def _protect_attributes() -> None:
     for owner in Tensor.__mro__[:-1]:
         for name, value in list(vars(owner).items()):
-            if type(value) is property and value.fset is None and name not in _WRITABLE:
-                made = _ReadOnly(value.fget, doc=value.__doc__)
-                made.attribute = name
+            if type(value) is property and name not in _WRITABLE:
+                made = (
+                    _ReadOnly(value.fget, doc=value.__doc__)
+                    if value.fset is None
+                    else _Attribute(value.fget, value.fset, value.fdel, value.__doc__)
+                )
+                made.__qualname__ = f"TensorBase.{name}"
+                made.__dict__["__get__"] = MethodType(_asking_getter(value), made)
                 setattr(owner, name, made)
 
 

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import mindtorch as mt
-from mindtorch_testing.sides import Scenarios as Scenarios
-from mindtorch_testing.sides import without_addresses
 
 torch = pytest.importorskip("torch", reason="oracle")
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+class Scenarios:
+    """The scenarios of a test file in order; the instance is a decorator that adds one."""
+
+    def __init__(self) -> None:
+        self.params: list[Any] = []
+
+    def __call__(self, scenario: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        self.params.append(pytest.param(scenario, id=scenario.__name__))
+        return scenario
+
+    def each(self, **cases: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add the scenario once per case, which it gets as second argument."""
+
+        def add(scenario: Callable[..., Any]) -> Callable[..., Any]:
+            for name, case in cases.items():
+                run = lambda T, case=case: scenario(T, case)  # noqa: E731
+                self.params.append(pytest.param(run, id=f"{scenario.__name__}-{name}"))
+            return scenario
+
+        return add
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.params)
 
 
 def part(T: Any, name: str) -> Any:
@@ -23,16 +49,16 @@ def part(T: Any, name: str) -> Any:
 def plain(value: Any) -> Any:
     """Return `value` as comparable plain data."""
     if isinstance(value, BaseException):
-        return type(value).__name__, without_addresses(str(value))
+        return type(value).__name__, _ADDRESS.sub("0x", str(value))
     if isinstance(value, (mt.Tensor, torch.Tensor)):
-        return without_addresses(repr(value))
+        return _ADDRESS.sub("0x", repr(value))
     if isinstance(value, dict):
         return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, (int, float, complex, bytes, type(None))):
         return value
-    return without_addresses(value if isinstance(value, str) else str(value))
+    return _ADDRESS.sub("0x", value if isinstance(value, str) else str(value))
 
 
 def caught(call: Callable[[], Any]) -> Any:

@@ -25,7 +25,7 @@ class Classes:
     named: ClassVar[dict[str, Any]] = {}
 
 
-def check_device_argument(function: str, device: object) -> None:
+def check_device_argument(function: str, device: Any) -> None:
     """Refuse what names no device, with the text of `function`'s first argument: TypeError, RuntimeError."""
     if isinstance(device, bytes):
         device = device.decode()
@@ -41,7 +41,7 @@ def check_device_argument(function: str, device: object) -> None:
         raise TypeError(f"{function}(): argument 'device' (position 1) must be torch.device, not {kind}")
 
 
-def check_pinning_device(device: object) -> None:
+def check_pinning_device(device: Any) -> None:
     """Refuse what memory cannot be pinned for; RuntimeError with torch's texts."""
     kind = None if device is None else Device(device).type
     if kind in ("cpu", "meta"):
@@ -66,7 +66,7 @@ class ConversionMethods:
 
     __slots__ = ()
 
-    def pin_memory(self: Any, device: object = None) -> Any:
+    def pin_memory(self: Any, device: Any = None) -> Any:
         """This storage when it is page locked, else a copy that is; RuntimeError without an accelerator."""
         check_device_argument("pin_memory", device)
         check_pinning_device(device)
@@ -84,11 +84,11 @@ class ConversionMethods:
         """This storage when it is on the CPU, else a copy there."""
         return self.to(device="cpu")
 
-    def cuda(self: Any, device: object = None, non_blocking: bool = False) -> Any:
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
         """A copy on a CUDA device; AssertionError where there is none."""
         return self.to(device="cuda" if device is None else Device("cuda", device), non_blocking=non_blocking)
 
-    def hpu(self: Any, device: object = None, non_blocking: bool = False) -> Any:
+    def hpu(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
         """A copy on an HPU device; AssertionError where there is none."""
         return self.to(device="hpu" if device is None else Device("hpu", device), non_blocking=non_blocking)
 
@@ -96,7 +96,7 @@ class ConversionMethods:
         """A copy on an MPS device; RuntimeError where there is none."""
         return self.to(device="mps")
 
-    def to(self: Any, *, device: object, non_blocking: bool = False) -> Any:
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         """This storage when it is on the device, else a copy there."""
         target = Device(device)
         if target.type == self.device.type and target.index in (None, self.device.index):

@@ -35,7 +35,7 @@ _TENSOR_NAMES = {
 }
 
 
-def class_name(value: object) -> str:
+def class_name(value: Any) -> str:
     """The name that error texts give the class of a value."""
     kind = type(value)
     if kind.__module__ == "numpy" or isinstance(value, Dtype | Device):
@@ -59,7 +59,7 @@ def _refuse_overflow(value: Any, dtype: Dtype) -> None:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
-def checked_element(value: object, dtype: Dtype) -> Any:
+def checked_element(value: Any, dtype: Dtype) -> Any:
     """Return what numpy is to write for `value`: a number, or the values of a tensor.
 
     Raises TypeError for what is no number, ValueError for an int beyond 64 bits, RuntimeError where `dtype` has no such

@@ -36,7 +36,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     __slots__ = ()
     __module__ = "torch.storage"
 
-    def __new__(cls, *args: object, wrap_storage: UntypedStorage | None = None, **kwargs: object) -> Any:
+    def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
         warn_deprecated()
         text = _LEGACY_TEXT.format(name=cls.__name__)
         if len(args) > 1:

@@ -15,8 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mindtorch_storage.typing import Array
-
 
 class Allocation(Protocol):
     """A block of bytes: what a storage needs to know of its memory."""
@@ -59,7 +57,7 @@ class Allocation(Protocol):
         """The bytes as a uint8 array on the host, for blocks whose `buffer` is None."""
         ...
 
-    def write(self, data: object) -> None:
+    def write(self, data: Any) -> None:
         """Overwrite all bytes from a uint8 array on the host, for blocks whose `buffer` is None."""
         ...
 
@@ -93,7 +91,7 @@ class HostAllocation:
         """The bytes themselves."""
         return self.buffer
 
-    def write(self, data: object) -> None:
+    def write(self, data: Any) -> None:
         """Overwrite all bytes."""
         self.buffer[:] = data
 
@@ -163,7 +161,7 @@ def no_memory_in_torchs_words() -> Iterator[None]:
         raise no_memory_of(error) from None
 
 
-def borrow(source: Array | bytes | bytearray | memoryview, *, resizable: bool = False) -> HostAllocation:
+def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
     """Use the memory of an object with the buffer protocol; the object stays alive as long as the block."""
     if isinstance(source, np.ndarray) and source.dtype == np.uint8 and source.ndim == 1:
         return HostAllocation(source, resizable=resizable)
@@ -215,7 +213,7 @@ class MetaAllocation:
         """There is nothing to read."""
         raise NotImplementedError(NO_DATA)
 
-    def write(self, data: object) -> None:
+    def write(self, data: Any) -> None:
         """There is nowhere to write."""
         raise NotImplementedError(NO_DATA)
 

@@ -241,7 +241,7 @@ class SharingMethods:
         return cls._from_allocation(NamedAllocation(handle.decode(), nbytes, create=False))
 
     @classmethod
-    def _new_shared(cls: Any, size: int, *, device: object = "cpu") -> Any:
+    def _new_shared(cls: Any, size: int, *, device: Any = "cpu") -> Any:
         """A new storage in shared memory."""
         if str(device) == "cpu":
             return cls._from_allocation(new_shared(size))

@@ -13,7 +13,6 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.elements import checked_element
 from mindtorch_storage.storage.untyped import UntypedStorage
-from mindtorch_storage.typing import DeviceLike
 
 _INIT_TEXT = (
     "TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n"
@@ -22,12 +21,12 @@ _INIT_TEXT = (
     " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
     " * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n"
 )
-_state = {"warned": False}
+_state = {"warned": False, "always": False}
 
 
 def warn_deprecated(stacklevel: int = 2) -> None:
-    """Say once per process that typed storages are on their way out, as torch does."""
-    if not _state["warned"]:
+    """Say once per process that typed storages are on their way out, as torch does; always where that is asked for."""
+    if _state["always"] or not _state["warned"]:
         _state["warned"] = True
         warnings.warn(
             "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
@@ -36,6 +35,16 @@ def warn_deprecated(stacklevel: int = 2) -> None:
             UserWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+def always_warns() -> bool:
+    """Return whether `warn_deprecated` warns at every call."""
+    return _state["always"]
+
+
+def set_always_warns(always: bool) -> None:
+    """Let `warn_deprecated` warn at every call, or once."""
+    _state["always"] = bool(always)
 
 
 class TypedStorage:
@@ -53,19 +62,17 @@ class TypedStorage:
 
     def __init__(
         self,
-        *args: object,
+        *args: Any,
         wrap_storage: UntypedStorage | None = None,
-        dtype: Dtype | None = None,
-        device: DeviceLike | None = None,
+        dtype: Any = None,
+        device: Any = None,
         _internal: bool = False,
     ) -> None:
         if not _internal:
             warn_deprecated()
         self._set_up(args, wrap_storage, dtype, device, _INIT_TEXT)
 
-    def _set_up(
-        self, args: tuple[Any, ...], wrap: object, dtype: Dtype | None, device: DeviceLike | None, text: str
-    ) -> None:
+    def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, text: str) -> None:
         if wrap is not None:
             if args:
                 raise RuntimeError(f"{text}No positional arguments should be given when using 'wrap_storage'")
@@ -203,21 +210,21 @@ class TypedStorage:
         self._untyped_storage.share_memory_()
         return self
 
-    def _element_at(self, index: object) -> int:
+    def _element_at(self, index: Any) -> int:
         if not isinstance(index, int):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
         return index % len(self)
 
-    def __getitem__(self, idx: object) -> Any:
+    def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, bool):
             raise TypeError(f"can't index a {type(self)} with {type(idx)}")
         if isinstance(idx, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         return self._array()[self._element_at(idx)].item()
 
-    def __setitem__(self, idx: object, value: object) -> None:
+    def __setitem__(self, idx: Any, value: Any) -> None:
         content = checked_element(value, self.dtype)
         if not isinstance(idx, slice):
             if not isinstance(idx, int):
@@ -229,12 +236,12 @@ class TypedStorage:
     def __iter__(self) -> Iterator[Any]:
         return (self[position] for position in range(self.size()))
 
-    def fill_(self, value: object) -> TypedStorage:
+    def fill_(self, value: Any) -> TypedStorage:
         """Set every element."""
         self._array()[:] = checked_element(value, self.dtype)
         return self
 
-    def copy_(self, source: object, non_blocking: bool | None = None) -> TypedStorage:
+    def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
         """Overwrite with the bytes of another storage of the same length; element types are not converted."""
         self._untyped_storage.copy_(source, non_blocking)
         return self
@@ -247,15 +254,15 @@ class TypedStorage:
         """The device index, None where the device has none."""
         return self.device.index
 
-    def pin_memory(self, device: DeviceLike | None = None) -> TypedStorage:
+    def pin_memory(self, device: Any = None) -> TypedStorage:
         """Copy to page-locked memory, which needs an accelerator."""
         return self._over(self._untyped_storage.pin_memory(device), self.dtype)
 
-    def cuda(self, device: DeviceLike | None = None, non_blocking: bool = False) -> TypedStorage:
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
         """A copy on a CUDA device; AssertionError where there is none."""
         return self._over(self._untyped_storage.cuda(device, non_blocking), self.dtype)
 
-    def hpu(self, device: DeviceLike | None = None, non_blocking: bool = False) -> TypedStorage:
+    def hpu(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
         """A copy on an HPU device; AssertionError where there is none."""
         return self._over(self._untyped_storage.hpu(device, non_blocking), self.dtype)
 
@@ -286,7 +293,7 @@ class TypedStorage:
     def _pickle_storage_type(self) -> str:
         return storage_class_name(self.dtype)
 
-    def type(self, dtype: Dtype | None = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy class name; for arguments see `UntypedStorage.type`, which torch asks too."""
         if dtype is None:
             return f"torch.{self._pickle_storage_type()}"

@@ -18,7 +18,6 @@ from mindtorch_storage.storage import memory
 from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
 from mindtorch_storage.storage.sharing import SharingMethods
-from mindtorch_storage.typing import Array
 
 _CPU = intern_device("cpu")
 _INIT_TEXT = (
@@ -78,7 +77,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
     is_sparse = False
     is_sparse_csr = False
 
-    def __init__(self, *args: object, device: Device | str | None = None, allocator: Any = None) -> None:
+    def __init__(self, *args: Any, device: Any = None, allocator: Any = None) -> None:
         self.device = _CPU if device is None or Device(device).type == "cpu" else Device(device)
         if len(args) > 1 or (args and not is_int(args[0]) and not hasattr(args[0], "__iter__")):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
@@ -99,7 +98,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
         return new
 
     @classmethod
-    def _from_buffer(cls, source: Array | bytes | bytearray | memoryview, *, resizable: bool = True) -> UntypedStorage:
+    def _from_buffer(cls, source: Any, *, resizable: bool = True) -> UntypedStorage:
         """Storage over the memory of a buffer object, without a copy.
 
         `resizable` says that nobody but this storage relies on the memory, as with arrays that kernels made;
@@ -231,7 +230,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
         """Whether other processes see writes to this storage."""
         return self._allocation.shared
 
-    def is_pinned(self, device: str = "cuda") -> bool:
+    def is_pinned(self, device: Any = "cuda") -> bool:
         """Whether the memory is page locked."""
         check_device_argument("is_pinned", device)
         return self._allocation.pinned
@@ -263,7 +262,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
             raise TypeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
         return int(self._readable()[self._position(index)])
 
-    def __setitem__(self, index: int, value: int) -> None:
+    def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, int | np.integer):
             raise RuntimeError(f"can only set storage content with a int types, but got {class_name(value)} instead")
         if isinstance(index, slice):
@@ -304,7 +303,7 @@ class UntypedStorage(SharingMethods, ConversionMethods):
             self.buffer[:] = int(value) & 0xFF
         return self
 
-    def copy_(self, source: object, non_blocking: bool | None = None) -> UntypedStorage:
+    def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
         """Overwrite the bytes with those of another storage of the same length."""
         other = source.untyped() if hasattr(source, "untyped") and not isinstance(source, type) else source
         if not isinstance(other, UntypedStorage):

@@ -12,7 +12,6 @@ from mindtorch._naming import adopt
 from mindtorch._overridable import make_overridable
 from mindtorch.nn.functional.activation import (
     _get_softmax_dim,
-    _threshold,
     celu,
     elu,
     glu,
@@ -320,3 +319,4 @@ def __dir__() -> list[str]:
 adopt(globals())
 make_overridable(globals(), [name for name in __all__ if name not in NOT_OVERRIDABLE and not name.startswith("_")])
 __all__ += list(_OPS)  # bound when they are first asked for, which a star import does
+_threshold = threshold

@@ -8,7 +8,7 @@ from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
 
 
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Keep values above ``threshold`` and replace the others by ``value``.
 
     >>> torch.nn.functional.threshold(torch.tensor([0.5, 2.]), 1., 20.)
@@ -19,7 +19,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return aten.threshold(input, threshold, value)
 
 
-_threshold = threshold
+threshold = _threshold
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

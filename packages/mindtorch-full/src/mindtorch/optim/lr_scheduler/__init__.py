@@ -2,6 +2,7 @@
 
 from mindtorch._naming import adopt
 
+from ._base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._base import LRScheduler
 from ._base import _LRScheduler as _LRScheduler
 from .chained_scheduler import ChainedScheduler

@@ -1,0 +1,35 @@
+"""`torch._vmap_internals`: batching under the name of the time before `torch.func`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch._naming import adopt
+from mindtorch.func import vmap
+
+__all__ = ["vmap"]
+
+
+def _vmap(
+    func: Callable[..., Any],
+    in_dims: int | tuple[int | None, ...] = 0,
+    out_dims: int | tuple[int, ...] = 0,
+    allow_none_pass_through: bool = False,
+) -> Callable[..., Any]:
+    """Return `func` over a batch. A result None stays None only with `allow_none_pass_through`."""
+    batched = vmap(func, in_dims, out_dims)
+
+    def call(*args: object) -> Any:
+        result = batched(*args)
+        results = result if isinstance(result, tuple) else (result,)
+        if not allow_none_pass_through and any(one is None for one in results):
+            raise ValueError(
+                f"vmap({func.__name__}, ...): `{func.__name__}` must only return Tensors, got type NoneType"
+            )
+        return result
+
+    return call
+
+
+adopt(globals())
