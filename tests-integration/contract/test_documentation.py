@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,23 @@ def test_programs_of_a_page_run(page, tmp_path):
     for call in calls:
         done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (call, done.stdout + done.stderr)
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_cells_of_a_notebook_run(notebook, tmp_path):
+    if notebook.stem == "bert-fine-tuning":
+        pytest.importorskip("transformers", reason="the notebook trains a model of transformers")
+    if notebook.stem == "distributed":
+        pytest.importorskip("mpi4py", reason="several processes need the extra mpi")
+    cells = json.loads(notebook.read_text())["cells"]
+    program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    (tmp_path / "notebook.py").write_text(program)
+    call = [sys.executable, "notebook.py"]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def operators():

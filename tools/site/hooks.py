@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -39,11 +40,25 @@ def copied() -> dict[str, str]:
     return found
 
 
+def tutorials() -> dict[str, str]:
+    """Return the notebooks as pages: their texts and cells, and a link to the file itself."""
+    found = {}
+    for path in sorted((ROOT / "docs" / "tutorials").glob("*.ipynb")):
+        parts = []
+        for cell in json.loads(path.read_text())["cells"]:
+            text = "".join(cell["source"])
+            parts.append(f"```{{.python}}\n{text}\n```" if cell["cell_type"] == "code" else text)
+        parts.append(f"[This notebook]({path.name}); a test runs its cells.")
+        found[f"tutorials/{path.stem}.md"] = "\n\n".join(parts) + "\n"
+    return found
+
+
 def on_config(config: Any) -> Any:
     """Make the pages, and put them into the navigation where it says `made: FOLDER`."""
     MADE.update(reference.pages())
     MADE.update(changelogs())
     MADE.update(copied())
+    MADE.update(tutorials())
     MADE.update(charts.pages(ROOT / "docs" / "status"))
     config.nav = [_filled(item) for item in config.nav]
     return config
