@@ -10,7 +10,7 @@ import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
 from mindtorch_npu import AclError, runtime, stream, switches  # noqa: E402
-from mindtorch_npu.backend.libraries import Libraries  # noqa: E402
+from mindtorch_npu.libraries import Libraries  # noqa: E402
 
 
 @pytest.fixture

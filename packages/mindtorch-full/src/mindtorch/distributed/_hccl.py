@@ -33,7 +33,7 @@ from mindtorch_distributed import PrefixStore, Store
 from mindtorch_distributed.engine import MAX, SUM
 from mindtorch_distributed.hccl import DATA_TYPES, Hccl, HcclCommunicator
 from mindtorch_npu import runtime
-from mindtorch_npu.backend.libraries import collectives
+from mindtorch_npu.libraries import collectives
 
 Tensor = mindtorch.Tensor
 REDUCED = frozenset("int8 int16 int32 float16 float32 bfloat16 int64".split())
@@ -102,7 +102,8 @@ class ProcessGroupHCCL(Backend):
 
         def __init__(self, is_high_priority_stream: bool = False) -> None:
             super().__init__("hccl")
-            self.is_high_priority_stream, self.hccl_config = is_high_priority_stream, {}
+            self.is_high_priority_stream = is_high_priority_stream
+            self.hccl_config: dict[str, Any] = {}
 
     def __init__(self, store: Store, rank: int, size: int, timeout: Any = default_pg_timeout) -> None:
         super().__init__(rank, size)
@@ -141,7 +142,7 @@ class ProcessGroupHCCL(Backend):
 
     def _launch(self, kind: OpType, start: Callable[[HcclCommunicator, int], None], used: Sequence[Tensor],
                 result: list[Any], after: Callable[[], object] | None = None,
-                line: _Line | None = None) -> Work:  # fmt: skip
+                line: _Line | None = None) -> HcclWork:  # fmt: skip
         """Enqueue `start` behind what the current stream has to do, and `after` behind it."""
         self._sequence += 1
         line = line or self._line("all", self._rank, self._size)

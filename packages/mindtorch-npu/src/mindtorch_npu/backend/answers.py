@@ -21,7 +21,7 @@ from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend import rows
 from mindtorch_npu.backend.arrays import DeviceArray, from_host
 from mindtorch_npu.backend.binding import DESCRIPTORS, MissingOperatorError
-from mindtorch_npu.backend.libraries import symbols
+from mindtorch_npu.libraries import symbols
 
 H2D = 1
 UNARY = (

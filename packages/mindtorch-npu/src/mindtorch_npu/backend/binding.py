@@ -16,8 +16,8 @@ from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.backend.dtypes import BOOL, COMPLEX128, DOUBLE, INT64, code_of
 from mindtorch_npu.backend.fitting import fitting_of
-from mindtorch_npu.backend.libraries import symbols
 from mindtorch_npu.backend.planned import REPEATABLE, Kept, planned, tensors_of
+from mindtorch_npu.libraries import symbols
 from mindtorch_npu.stream import current_stream
 
 _P, _I64, _U64, _I32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_int32

@@ -28,6 +28,7 @@ from mindtorch_npu.simulator.descriptors import (
     kind_of,
 )
 from mindtorch_npu.simulator.dtypes import numpy_dtype
+from mindtorch_npu.simulator.executor import Executor
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import Machine
 from mindtorch_npu.simulator.rehearsal import rehearse
@@ -46,20 +47,6 @@ _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError
 
 def _c_type(text: str) -> Any:
     return _SIMPLE.get(text.removeprefix("const ").replace(" ", ""), ctypes.c_void_p)
-
-
-class Executor:
-    """A planned operator, between its two phases: good for one execution, unless it is made repeatable."""
-
-    def __init__(self, name: str, arguments: dict[str, Any], handles: list[int], workspace: int) -> None:
-        self.name = name
-        self.repeatable = False
-        self.moved = False  # an address was replaced since it was looked at
-        self.own: set[str] = set()  # the lists that no enqueued task has
-        self.tensors: list[tuple[str, int]] = []  # the arguments that are tensors or lists of them, with their handles
-        self.arguments = arguments
-        self.handles = handles
-        self.workspace = workspace
 
 
 class Library:

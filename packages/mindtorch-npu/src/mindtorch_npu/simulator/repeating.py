@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mindtorch_npu.simulator.descriptors import INVALID, HandleList, TensorDescriptor
+from mindtorch_npu.simulator.executor import Executor, Executors
 from mindtorch_npu.simulator.faults import DeviceFault
-
-if TYPE_CHECKING:
-    from mindtorch_npu.simulator.library import Executor, Library
 
 NO_EXECUTOR = 561103
 _P, _I32, _SIZE = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t
 
 
-def _executor(library: Library, handle: int | None, repeatable: bool = True) -> Executor:
+def _executor(library: Executors, handle: int | None, repeatable: bool = True) -> Executor:
     found = library.executors.get(handle or 0)
     if found is None or (repeatable and not found.repeatable):
         raise DeviceFault(NO_EXECUTOR, "EZ9999: the executor is NULL, gone, or not made repeatable")
     return found
 
 
-def _make_repeatable(library: Library, handle: int | None) -> int:
+def _make_repeatable(library: Executors, handle: int | None) -> int:
     _executor(library, handle, repeatable=False).repeatable = True
     return 0
 
 
-def _destroy(library: Library, handle: int | None) -> int:
+def _destroy(library: Executors, handle: int | None) -> int:
     _executor(library, handle, repeatable=False)
     del library.executors[handle or 0]
     return 0
@@ -47,7 +45,7 @@ def _place(executor: Executor, index: int, handle: int | None, kind: type) -> st
     return label
 
 
-def _set_address(library: Library, executor: int | None, index: int, handle: int | None, address: int | None) -> int:
+def _set_address(library: Executors, executor: int | None, index: int, handle: int | None, address: int | None) -> int:
     found = _executor(library, executor)
     label = _place(found, index, handle, TensorDescriptor)
     found.arguments[label] = found.arguments[label].at(address or 0)
@@ -56,7 +54,7 @@ def _set_address(library: Library, executor: int | None, index: int, handle: int
 
 
 def _set_element(
-    library: Library, executor: int | None, index: int, element: int, handle: int | None, address: int | None
+    library: Executors, executor: int | None, index: int, element: int, handle: int | None, address: int | None
 ) -> int:
     found = _executor(library, executor)
     label = _place(found, index, handle, HandleList)
