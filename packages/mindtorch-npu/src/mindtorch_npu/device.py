@@ -60,7 +60,7 @@ def device_index(device: object = None, optional: bool = True, initialise: bool 
     if isinstance(device, int) and not isinstance(device, bool):
         return device
     kind, index = _parts(device)
-    if kind is not None and _meant[0](kind) != "npu":
+    if device is not None and (kind is None or _meant[0](kind) != "npu"):
         raise ValueError(f"Expected a npu device, but got: {device}")
     if index is None:
         if not optional:
