@@ -34,7 +34,7 @@ def described(owner):
         (mt.linalg.matrix_power, "(input, n, *, out=None)"),
         (mt.zeros, "(*size, out=None, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False)"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_signature(function, shown):
     found = inspect.signature(function)
