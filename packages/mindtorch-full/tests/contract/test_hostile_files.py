@@ -40,7 +40,7 @@ def with_state(state: Any) -> list[Any]:
 
 
 SLOTS = [name for name in TensorBase.__slots__ if name != "__weakref__"]
-PROPERTIES = ["grad", "data", "requires_grad", "_version", "shape", "grad_fn", "_backward_hooks", "names", "is_leaf"]
+PROPERTIES = ["grad", "data", "requires_grad", "_version", "shape", "grad_fn", "_backward_hooks", "is_leaf"]
 
 
 @pytest.mark.parametrize("name", [*SLOTS, *PROPERTIES, "__class__", "__dict__", "__setstate__", "_wraps"])

@@ -311,6 +311,7 @@ def test_geometry_changes_in_place_run_what_is_recorded() -> None:
 
 READERS = {
     "mindtorch_storage/tensor_base.py",
+    "mindtorch/tensor/memory.py",  # `.data`, which settles first
     "mindtorch_storage/storage/typed.py",  # a method of that name, over `_readable`
     "mindtorch_dispatch/execute/executor.py",  # runs the calls
     "mindtorch_dispatch/plan/routing.py",

@@ -168,11 +168,19 @@ class MappingMixin(TensorBase):
         return bool(self)
 
     def ndimension(self: Any) -> int:
-        """Return the number of dimensions."""
+        """Return the number of dimensions.
+
+        >>> torch.ones(2, 3).ndimension()
+        2
+        """
         return self._sig.spec.ndim
 
     def nelement(self: Any) -> int:
-        """Return the number of elements."""
+        """Return the number of elements.
+
+        >>> torch.ones(2, 3).nelement()
+        6
+        """
         return self._sig.spec.numel
 
     def _clear_non_serializable_cached_data(self: object) -> None:

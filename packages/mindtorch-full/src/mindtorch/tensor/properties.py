@@ -141,7 +141,7 @@ class PropertiesMixin(TensorBase):
     def numel(self) -> int:
         """Return the number of elements.
 
-        >>> torch.ones(2, 3).nelement()
+        >>> torch.ones(2, 3).numel()
         6
         """
         return self._sig.spec.numel

@@ -313,11 +313,10 @@ def bind_operators() -> None:
         if find_packet(name) is not None:
             setattr(Tensor, dunder, operator_of(name, dunder))
     for name, packet in list(packets.items()):
-        if not packet.offers("method"):
-            continue
-        if "::" not in name and name not in Tensor.__dict__:
+        if packet.offers("method") and "::" not in name and name not in Tensor.__dict__:
             setattr(Tensor, name, method_of(name))
-        if any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
+        known = packet.offers("method") or name[0] == "_"
+        if known and any(row.inplace for row in packet.rows) and f"{name}_" not in packets:
             setattr(Tensor, f"{name}_", method_of(f"{name}_"))
     for name in absent_names("methods"):
         if not hasattr(Tensor, name):

@@ -181,7 +181,7 @@ class Collectives:
                 theirs = bytes(other).decode().strip()
                 raise DeviceFault(NOTIFY_TIMEOUT, f"EI0005: rank {found.rank} does {name}, rank {rank} {theirs}")
 
-    def _array(self, address: int, count: int, dtype: int, device: int) -> Any:
+    def _numbers(self, address: int, count: int, dtype: int, device: int) -> Any:
         kind = np.dtype(DTYPES[dtype])
         if not count:
             return np.empty(0, kind)
@@ -203,9 +203,9 @@ class Collectives:
         self._check_reduction(dtype, op)
 
         def run(found: Communicator, channel: int) -> None:
-            source = self._array(send, count, dtype, found.device)
+            source = self._numbers(send, count, dtype, found.device)
             own = found.reduced(channel, np.array_split(source, found.size), op)
-            self._array(recv, count, dtype, found.device)[...] = np.concatenate(
+            self._numbers(recv, count, dtype, found.device)[...] = np.concatenate(
                 found.exchanged(channel, [own] * found.size)
             )
 
@@ -217,10 +217,10 @@ class Collectives:
         at_root = self._found(comm).rank == root
 
         def run(found: Communicator, channel: int) -> None:
-            source = self._array(send, count, dtype, found.device)
+            source = self._numbers(send, count, dtype, found.device)
             parts = [source if rank == root else source[:0] for rank in range(found.size)]
             if at_root:
-                self._array(recv, count, dtype, found.device)[...] = found.reduced(channel, parts, op)
+                self._numbers(recv, count, dtype, found.device)[...] = found.reduced(channel, parts, op)
             else:
                 found.exchanged(channel, parts)
 
@@ -232,9 +232,9 @@ class Collectives:
         self._check_reduction(dtype, op)
 
         def run(found: Communicator, channel: int) -> None:
-            source = self._array(send, count * found.size, dtype, found.device)
+            source = self._numbers(send, count * found.size, dtype, found.device)
             result = found.reduced(channel, source.reshape(found.size, -1), op)
-            self._array(recv, count, dtype, found.device)[...] = result
+            self._numbers(recv, count, dtype, found.device)[...] = result
 
         whole = count * self._found(comm).size
         ranges = [self._range(send, whole, dtype, False), self._range(recv, count, dtype, True)]
@@ -242,9 +242,9 @@ class Collectives:
 
     def _all_gather(self, send: int, recv: int, count: int, dtype: int, comm: int, stream: int) -> None:
         def run(found: Communicator, channel: int) -> None:
-            source = self._array(send, count, dtype, found.device)
+            source = self._numbers(send, count, dtype, found.device)
             got = found.exchanged(channel, [source] * found.size)
-            self._array(recv, count * found.size, dtype, found.device)[...] = np.concatenate(got)
+            self._numbers(recv, count * found.size, dtype, found.device)[...] = np.concatenate(got)
 
         whole = count * self._found(comm).size
         ranges = [self._range(send, count, dtype, False), self._range(recv, whole, dtype, True)]
@@ -252,7 +252,7 @@ class Collectives:
 
     def _broadcast(self, place: int, count: int, dtype: int, root: int, comm: int, stream: int) -> None:
         def run(found: Communicator, channel: int) -> None:
-            array = self._array(place, count, dtype, found.device)
+            array = self._numbers(place, count, dtype, found.device)
             if found.rank == root:
                 found.exchanged(channel, [array] * found.size)
             else:
@@ -265,10 +265,10 @@ class Collectives:
         at_root, size = self._found(comm).rank == root, self._found(comm).size
 
         def run(found: Communicator, channel: int) -> None:
-            result = self._array(recv, count, dtype, found.device)
+            result = self._numbers(recv, count, dtype, found.device)
             parts: Any = [result[:0]] * size
             if at_root:
-                parts = self._array(send, count * size, dtype, found.device).reshape(size, -1)
+                parts = self._numbers(send, count * size, dtype, found.device).reshape(size, -1)
             result[...] = found.exchanged(channel, parts)[root]
 
         ranges = [self._range(recv, count, dtype, True)]
@@ -286,8 +286,8 @@ class Collectives:
         taken = max(n + at for n, at in zip(back, back_at, strict=True))
 
         def run(found: Communicator, channel: int) -> None:
-            source = self._array(send, given, dtype, found.device)
-            target = self._array(recv, taken, got_dtype, found.device)
+            source = self._numbers(send, given, dtype, found.device)
+            target = self._numbers(recv, taken, got_dtype, found.device)
             parts = [source[at : at + n].copy() for n, at in zip(out, out_at, strict=True)]
             for n, at, part in zip(back, back_at, found.exchanged(channel, parts), strict=True):
                 target[at : at + n] = part
@@ -300,13 +300,13 @@ class Collectives:
 
     def _send(self, place: int, count: int, dtype: int, peer: int, comm: int, stream: int) -> None:
         def run(found: Communicator, channel: int) -> None:
-            found.mesh.send(peer, channel, self._array(place, count, dtype, found.device).view(np.uint8))
+            found.mesh.send(peer, channel, self._numbers(place, count, dtype, found.device).view(np.uint8))
 
         self._enqueue("HcclSend", comm, stream, [self._range(place, count, dtype, False)], run, message=True)
 
     def _receive(self, place: int, count: int, dtype: int, peer: int, comm: int, stream: int) -> None:
         def run(found: Communicator, channel: int) -> None:
-            target = self._array(place, count, dtype, found.device)
+            target = self._numbers(place, count, dtype, found.device)
             target[...] = np.frombuffer(found.mesh.receive(peer, channel), target.dtype)
 
         self._enqueue("HcclRecv", comm, stream, [self._range(place, count, dtype, True)], run, message=True)
