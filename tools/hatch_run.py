@@ -3,7 +3,9 @@
     python tools/hatch_run.py HATCH ARGUMENT...
 
 pip shows nothing of the packages that it builds, and the native modules take minutes. Their builds write down how far they
-are (tools/native_cache.cmake); this shows it. After the README's two commands it says what was done and where to look.
+are (tools/native_cache.cmake); this shows it. Before a command runs, native modules that are older than their sources are
+built again, in the environments that the command names. After the README's two commands it says what was done and where to
+look.
 """
 
 from __future__ import annotations
@@ -87,6 +89,47 @@ def tidy() -> None:
             module.parent.rmdir()
 
 
+def sources(member: Path) -> list[Path]:
+    """Return the files that a member's native module is made of (tools/native_cache.cmake has the same list)."""
+    native = [path for path in (member / "native").rglob("*") if path.is_file()]
+    (package,) = [path.parent for path in (member / "src").glob("*/_native.pyi")]
+    headers = ROOT / "packages" / "mindtorch-runtime" / "src" / "mindtorch_runtime" / "include"
+    shared = [path for path in headers.rglob("*") if path.is_file()]
+    layout = [path for path in (package / "layout.py",) if path.exists()]
+    return [*native, *shared, *layout, package / "_native.pyi", member / "CMakeLists.txt"]
+
+
+def outdated(environment: Path) -> list[Path]:
+    """Return the members whose native module in an environment is older than what it is made of."""
+    found = []
+    for member in sorted(path.parent for path in ROOT.glob("packages/*/CMakeLists.txt")):
+        name = member.name.replace("-", "_")
+        modules = list(environment.glob(f"lib/python*/site-packages/{name}/_native.*.so"))
+        if modules and max(path.stat().st_mtime for path in sources(member)) > modules[0].stat().st_mtime:
+            found.append(member)
+    return found
+
+
+def refresh(command: Sequence[str]) -> None:
+    """Build anew what is outdated: Hatch installs members once, editable, and does not see that their native sources change.
+
+    Raises `subprocess.CalledProcessError` where pip fails.
+    """
+    named = next((part.partition(":")[0] for part in command[1:] if ":" in part), "")
+    data = Path(os.environ.get("HATCH_DATA_DIR", ROOT / ".hatch" / "data"))
+    for environment in sorted(data.glob("env/virtual/*")) if named else ():
+        if environment.name.partition(".")[0] != named:
+            continue
+        for member in outdated(environment):
+            print(
+                f"{environment.name}: the sources of {member.name} are newer than its module",
+                file=sys.stderr,
+                flush=True,
+            )
+            pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
+            subprocess.run([*pip, "--editable", str(member)], check=True)
+
+
 def results() -> list[str]:
     """Return a line for every run of tests that this command made (conftest.py writes them)."""
     lines = []
@@ -143,7 +186,11 @@ def main(command: Sequence[str]) -> int:
     builds = NativeBuilds()
     builds.start()
     start = time.monotonic()
-    status = run(command)
+    try:
+        refresh(command)
+        status = run(command)
+    except subprocess.CalledProcessError as error:
+        status = error.returncode
     builds.done.set()
     builds.look()
     tidy()

@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ import pytest
 import affected
 import any_count
 import budgets
+import hatch_run
 import members as workspace
 import type_errors
 
@@ -208,3 +210,43 @@ def test_new_op_refuses(name, text):
     done = run_tool("new_op", name)
     assert done.returncode == 1
     assert text in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("newer", "found"),
+    [
+        (None, []),
+        ("packages/mindtorch-cpu/native/module.cpp", ["mindtorch-cpu"]),
+        ("packages/mindtorch-runtime/src/mindtorch_runtime/layout.py", ["mindtorch-runtime"]),
+        (
+            "packages/mindtorch-runtime/src/mindtorch_runtime/include/mindtorch/kernel.h",
+            ["mindtorch-cpu", "mindtorch-runtime"],
+        ),
+        ("packages/mindtorch-cpu/src/mindtorch_cpu/native.py", []),  # editable: it is read where it is
+    ],
+)
+def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, monkeypatch, newer, found):
+    for name in ("native/module.cpp", "src/mindtorch_cpu/_native.pyi", "src/mindtorch_cpu/native.py", "CMakeLists.txt"):
+        _write(tmp_path / "packages/mindtorch-cpu" / name)
+    inside = "src/mindtorch_runtime"
+    for name in (
+        "native/module.cpp",
+        f"{inside}/_native.pyi",
+        f"{inside}/layout.py",
+        f"{inside}/include/mindtorch/kernel.h",
+    ):
+        _write(tmp_path / "packages/mindtorch-runtime" / name)
+    _write(tmp_path / "packages/mindtorch-runtime/CMakeLists.txt")
+    environment = tmp_path / ".hatch/data/env/virtual/test.oracle"
+    for name in ("mindtorch_cpu", "mindtorch_runtime"):
+        _write(environment / f"lib/python3.11/site-packages/{name}/_native.cpython-311-x86_64-linux-gnu.so", 2_000)
+    if newer:
+        _write(tmp_path / newer, 3_000)
+    monkeypatch.setattr(hatch_run, "ROOT", tmp_path)
+    assert [member.name for member in hatch_run.outdated(environment)] == found
+
+
+def _write(path, time=1_000):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time, time))
