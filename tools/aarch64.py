@@ -4,8 +4,8 @@
 
 Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
 qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
-their tests/unit (but slow tests) unless told otherwise; the exit status is pytest's. It is ten times
-slower than a processor, so the release builds its wheels on real ones; this is for looking into what fails there.
+their tests/unit (but slow tests, and those that compare with torch) unless told otherwise; the exit status is pytest's. It
+is ten times slower than a processor, so the release builds its wheels on real ones; this is for looking into what fails there.
 `--write` puts the counts, and the reasons of what was skipped, into docs/status/aarch64.md.
 """
 
@@ -21,6 +21,9 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
+
+import members as workspace
+import wheels
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMBERS = [ROOT / "packages" / name for name in ("mindtorch-cpu", "mindtorch-runtime")]
@@ -105,6 +108,14 @@ def build_member(member: Path, folder: Path, root: Path, site: Path) -> Path:
     return package.parent
 
 
+def unit_tests() -> list[Path]:
+    """Return the unit tests of the members that need nothing which is not at hand here, as torch."""
+    found = workspace.load()
+    here = set(found) - {"mindtorch-testing"}  # it needs torch
+    ours = [path for member in MEMBERS for path in wheels.own_tests(found[member.name], found, here)]
+    return [path for path in ours if "unit" in path.parts]
+
+
 def write_start(folder: Path, root: Path) -> tuple[Path, Path]:
     """Return a program that starts the emulated Python, and a folder whose module makes it `sys.executable`.
 
@@ -173,7 +184,7 @@ def main() -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MINDTORCH_NATIVE": "1",
     }
-    tests = options.arguments or ["-q", "-m", "not slow", *(str(member / "tests/unit") for member in MEMBERS)]
+    tests = options.arguments or ["-q", "-m", "not slow", *map(str, unit_tests())]
     results = folder / "results.xml"
     done = subprocess.run(
         [program, "-m", "pytest", "-p", "no:cacheprovider", f"--junit-xml={results}", *tests],

@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import bill
 import members as workspace
 import wheels
 from members import ROOT, Member
@@ -60,6 +61,7 @@ class Tried:
     version: str
     wheels: list[Path]
     seconds: float = 0.0
+    downloaded: int = 0
     ours: int = 0
     everything: int = 0
     tests: dict[str, str] = field(default_factory=dict)
@@ -137,6 +139,7 @@ def attempt(python: Path, tried: Tried, found: dict[str, Member], house: Path) -
         start = time.monotonic()
         wheels.run(*pip, "--only-binary", ":all:", "--find-links", house, "mindtorch-full", env=environment)
         tried.seconds = time.monotonic() - start
+        tried.downloaded = downloaded(pip, house, Path(temporary) / "downloads")
         packages = next((folder / "lib").glob("python*")) / "site-packages"
         tried.ours = sum(size(packages / member.import_name) for member in found.values())
         tried.everything = size(packages)
@@ -150,6 +153,13 @@ def attempt(python: Path, tried: Tried, found: dict[str, Member], house: Path) -
             tried.tests[name] = outcome(inside, tests) if tests else "none of its own"
 
 
+def downloaded(pip: list[object], house: Path, folder: Path) -> int:
+    """Return the bytes that pip fetches for an installation of `mindtorch-full`."""
+    fetch = ["download" if part == "install" else part for part in pip if part != "--no-compile"]
+    wheels.run(*fetch, "--only-binary", ":all:", "--find-links", house, "--dest", folder, "mindtorch-full")
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
 def outcome(python: Path, tests: list[Path]) -> str:
     """Return the last line of a run of tests; a failure ends the program."""
     command = [str(python), "-m", "pytest", "-q", "--timeout", "900", "--rootdir", str(ROOT), "-p", "no:cacheprovider"]
@@ -159,19 +169,7 @@ def outcome(python: Path, tests: list[Path]) -> str:
     return done.stdout.strip().splitlines()[-1].split(" in ")[0].strip("= ")
 
 
-def bill_of_materials(house: Path) -> Path:
-    """Write what an installation of `mindtorch-full` holds: names, versions, licences, where each comes from."""
-    file = house / "mindtorch-full.cdx.json"
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "env"
-        wheels.run(sys.executable, "-m", "venv", "--without-pip", folder)
-        inside = folder / "bin" / "python"
-        wheels.run(*wheels.PIP, "--python", inside, "install", "--quiet", "--find-links", house, "mindtorch-full")
-        wheels.run("cyclonedx-py", "environment", "--output-reproducible", "-o", file, inside)
-    return file
-
-
-def page(all_tried: list[Tried], house: Path, bill: Path) -> str:
+def page(all_tried: list[Tried], house: Path, materials: Path) -> str:
     """Return the Markdown of the figures."""
     lines = [
         "# Packages",
@@ -180,17 +178,17 @@ def page(all_tried: list[Tried], house: Path, bill: Path) -> str:
         f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}. Each wheel was installed into a fresh environment that reaches "
         "no compiler and ran a training step; compiled members ran their own tests.",
         "",
-        "| CPython | `pip install mindtorch-full`, s | our members, MB | with numpy, scipy and ml_dtypes, MB | tests of "
-        "mindtorch-cpu | tests of mindtorch-runtime |",
-        "| --- | ---: | ---: | ---: | --- | --- |",
+        "| CPython | `pip install mindtorch-full`, s | downloaded, MB | our members, MB | with numpy, scipy and ml_dtypes, MB "
+        "| tests of mindtorch-cpu | tests of mindtorch-runtime |",
+        "| --- | ---: | ---: | ---: | ---: | --- | --- |",
     ]
     for one in all_tried:
         results = " | ".join(one.tests[name] for name in wheels.COMPILED)
         sizes = f"{one.ours / 1e6:.1f} | {one.everything / 1e6:.1f}"
-        lines.append(f"| {one.version} | {one.seconds:.1f} | {sizes} | {results} |")
+        lines.append(f"| {one.version} | {one.seconds:.1f} | {one.downloaded / 1e6:.1f} | {sizes} | {results} |")
     lines += ["", "| File | MB |", "| --- | ---: |"]
     for file in sorted(house.iterdir()):
-        if file.suffix in (".whl", ".gz") or file == bill:
+        if file.suffix in (".whl", ".gz") or file == materials:
             lines.append(f"| {file.name} | {file.stat().st_size / 1e6:.2f} |")
     lines += [
         "",
@@ -224,9 +222,9 @@ def main() -> int:
     wheels.portable(compiled)
     for one in all_tried:
         attempt(pythons[one.version], one, found, house)
-    bill = bill_of_materials(house)
+    file = bill.write("mindtorch-full", house, house)
     if options.write:
-        PAGE.write_text(page(all_tried, house, bill), encoding="utf-8")
+        PAGE.write_text(page(all_tried, house, file), encoding="utf-8")
     print(f"wheelhouse: {len(list(house.iterdir()))} files in {house.name}, tried on {', '.join(pythons)}")
     return 0
 
