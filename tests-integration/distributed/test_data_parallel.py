@@ -2,11 +2,12 @@
 
 import pytest
 
-pytest.importorskip("torch", reason="oracle")
+torch = pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("mpi4py", reason="two processes need MPI")
 
-# Rounding to float16 and a factorisation turn a difference in the last digit into a greater one.
-TOLERANCE = {"half": 2e-4, "low rank": 2e-4}
+# Gradients are rounded to float16: which way depends on the last digit of the kernels' sums. A factorisation makes more
+# of a last digit too: torch with SSE differs from torch with AVX-512 by 9e-6 in 50 steps, other kernels may by more.
+TOLERANCE = {"half": torch.finfo(torch.float16).eps / 2, "low rank": 2e-4}
 
 
 @pytest.mark.parametrize("steps", [6, pytest.param(50, marks=pytest.mark.slow)])

@@ -16,7 +16,7 @@ def devices(monkeypatch):
 def test_two_devices_train_as_one(devices, launch):
     one = launch("mindtorch", "npu_data_parallel.py", 3, 4, options=["--nproc-per-node", "1"])
     two = launch("mindtorch", "npu_data_parallel.py", 3, 4)
-    assert two["losses"] == pytest.approx(one["losses"], abs=1e-6)
+    assert two["losses"] == pytest.approx(one["losses"], rel=1e-6)  # halves of a batch are added in another order
     assert two["races"] == [[], []]
     assert two["reductions"] > 3 * 2  # a loss, and more than one bucket, in every step
 

@@ -2,8 +2,12 @@
 
 import pytest
 
-pytest.importorskip("torch", reason="oracle")
+torch = pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("mpi4py", reason="two processes need MPI")
+
+# What one rounding to bfloat16 may change: a loss over such numbers has no more right digits, and which way they are
+# rounded depends on the kernels. Torch with AVX2 differs from torch with AVX-512 by 2e-4 in two steps.
+HALF = torch.finfo(torch.bfloat16).eps / 2
 
 
 def test_losses_and_states_are_those_of_torch(launch):
@@ -12,7 +16,7 @@ def test_losses_and_states_are_those_of_torch(launch):
     for way, (losses, *rest) in ours.items():
         assert rest == torchs[way][1:], way
         for pair, expected in zip(losses, torchs[way][0], strict=True):
-            assert pair == pytest.approx(expected, rel=2e-4 if way == "half" else 2e-6), way
+            assert pair == pytest.approx(expected, rel=HALF if way == "half" else 2e-6), way
     for what in ("others", "groups", "summoned", "written", "type", "keys"):
         assert own[what] == their[what], what
     assert own["pair"][0] == own["pair"][1] == pytest.approx(their["pair"][0], rel=2e-5)

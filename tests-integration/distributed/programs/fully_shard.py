@@ -59,8 +59,12 @@ def train(prepare=None, accumulate=False, clip=None, tied=False, checkpointed=Fa
             model.set_requires_gradient_sync(False)
             nn.functional.cross_entropy(model(tokens)["logits"].flatten(0, 1).float(), tokens.flatten()).backward()
             model.set_requires_gradient_sync(True)
-        loss = nn.functional.cross_entropy(model(tokens)["logits"].flatten(0, 1).float(), tokens.flatten())
+        logits = model(tokens)["logits"]
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1).float(), tokens.flatten())
         loss.backward()
+        dtypes = {
+            str(v.dtype).rpartition(".")[2] for v in (logits, *(p.grad for p in model.parameters())) if v is not None
+        }
         if clip is not None:
             norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
             norms.append(norm.full_tensor().item())
@@ -70,7 +74,7 @@ def train(prepare=None, accumulate=False, clip=None, tied=False, checkpointed=Fa
     state = model.state_dict()
     kinds = sorted({f"{type(v).__name__} {v.placements}" for v in state.values()})
     sums = [value.full_tensor().double().sum().item() for value in state.values()]
-    return {"losses": losses, "norms": norms, "kinds": kinds, "keys": list(state), "sums": sums,
+    return {"losses": losses, "norms": norms, "kinds": kinds, "keys": list(state), "sums": sums, "dtypes": sorted(dtypes),
             "shapes": [[list(v.shape), list(v.to_local().shape)] for v in state.values()],
             "class": [type(model).__name__, [c.__name__ for c in type(model).__mro__[:3]]]}  # fmt: skip
 
