@@ -69,6 +69,11 @@ ctypes.pythonapi.Py_IncRef(
 )  # threads are inside of MPI while the interpreter frees its modules
 
 
+def _apart(array: Array, output: Array | None) -> Array:
+    """An input without the memory of the output, which MPI asks for: a copy where they overlap."""
+    return array.copy() if output is not None and np.may_share_memory(array, output) else array
+
+
 class MpiCommunicator:
     """A communicator of MPI."""
 
@@ -160,21 +165,23 @@ class MpiCommunicator:
 
     def all_gather(self, output: Array, array: Array) -> Request:
         """See `Communicator`."""
+        array = _apart(array, output)
         return self._started(self._comm.Iallgather(self._bytes(array), self._bytes(output)), output, array)
 
     def gather(self, output: Array | None, array: Array, root: int) -> Request:
         """See `Communicator`."""
-        target = None if output is None else self._bytes(output)
+        array, target = _apart(array, output), None if output is None else self._bytes(output)
         return self._started(self._comm.Igather(self._bytes(array), target, root), output, array)
 
     def scatter(self, output: Array, array: Array | None, root: int) -> Request:
         """See `Communicator`."""
+        array = None if array is None else _apart(array, output)
         given = None if array is None else self._bytes(array)
         return self._started(self._comm.Iscatter(given, self._bytes(output), root), output, array)
 
     def reduce_scatter(self, output: Array, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
-        direct = self._readers(array)
+        array, direct = _apart(array, output), self._readers(array)
         if direct is not None:
             return direct.reduce_scatter(output, array, reduction)
         buffer, operation = self._numbers(array, reduction)
@@ -183,7 +190,7 @@ class MpiCommunicator:
 
     def all_to_all(self, output: Array, received: Sequence[int], array: Array, sent: Sequence[int]) -> Request:
         """See `Communicator`."""
-        size = array.dtype.itemsize
+        array, size = _apart(array, output), array.dtype.itemsize
         given = [array.view(np.uint8), ([n * size for n in sent], None), self._mpi.BYTE]
         target = [output.view(np.uint8), ([n * size for n in received], None), self._mpi.BYTE]
         return self._started(self._comm.Ialltoallv(given, target), output, array)

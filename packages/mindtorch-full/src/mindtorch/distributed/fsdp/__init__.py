@@ -2,6 +2,7 @@
 
 from mindtorch._naming import adopt
 from mindtorch.distributed.fsdp._fully_shard import CPUOffloadPolicy as CPUOffloadPolicy
+from mindtorch.distributed.fsdp._fully_shard import DataParallelMeshDims as DataParallelMeshDims
 from mindtorch.distributed.fsdp._fully_shard import FSDPModule as FSDPModule
 from mindtorch.distributed.fsdp._fully_shard import MixedPrecisionPolicy as MixedPrecisionPolicy
 from mindtorch.distributed.fsdp._fully_shard import OffloadPolicy as OffloadPolicy

@@ -1,7 +1,12 @@
 """`fully_shard` and what belongs to it."""
 
 from mindtorch._naming import adopt
-from mindtorch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+from mindtorch.distributed.fsdp._fully_shard._fsdp_api import (
+    CPUOffloadPolicy,
+    DataParallelMeshDims,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+)
 from mindtorch.distributed.fsdp._fully_shard._fully_shard import (
     FSDPModule,
     UnshardHandle,
@@ -12,6 +17,7 @@ from mindtorch.distributed.fsdp._fully_shard._fully_shard import (
 
 __all__ = [
     "CPUOffloadPolicy",
+    "DataParallelMeshDims",
     "FSDPModule",
     "MixedPrecisionPolicy",
     "OffloadPolicy",

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 import mindtorch as torch
 from mindtorch import distributed as dist
+from mindtorch.distributed._reduce_op import RedOpType
 from mindtorch.distributed._work import Work
+from mindtorch.distributed.fsdp._fully_shard._fsdp_api import AllGather, ReduceScatter
 from mindtorch.tensor.tensor import Tensor
 
 _SMALL = 1 << 16
@@ -44,6 +46,35 @@ def all_gather(inputs: Sequence[Tensor], outputs: Sequence[Tensor], group: dist.
     return pending
 
 
+def all_gather_by(
+    comm: AllGather, inputs: Sequence[Tensor], outputs: Sequence[Tensor], group: dist.ProcessGroup, async_op: bool
+) -> Pending:
+    """Begin to gather as a program does it: everything at once, as bytes where dtypes differ."""
+    dtype = inputs[0].dtype
+    if any(given.dtype != dtype for given in inputs):
+        dtype = torch.uint8
+        inputs, outputs = [given.view(dtype) for given in inputs], [output.view(dtype) for output in outputs]
+    length = sum(given.numel() for given in inputs)
+    whole = comm.allocate((length * group.size(),), dtype=dtype, device=inputs[0].device)
+    own = whole.narrow(0, length * group.rank(), length)
+    own.copy_(torch.cat(list(inputs)))
+    work = comm(output_tensor=whole, input_tensor=own, group=group, async_op=async_op)
+    return [(work if isinstance(work, Work) else None, _unpacker(whole, outputs, group.size()))]
+
+
+def reduce_scatter_by(
+    comm: ReduceScatter, inputs: Sequence[Tensor], group: dist.ProcessGroup, op: RedOpType
+) -> list[Tensor]:
+    """Reduce as a program does it: everything at once."""
+    size, length = group.size(), sum(given.numel() for given in inputs)
+    dtype, device = inputs[0].dtype, inputs[0].device
+    packed = comm.allocate((length,), dtype=dtype, device=device)
+    packed.view(size, -1).copy_(torch.cat([given.view(size, -1) for given in inputs], dim=1))
+    output = comm.allocate((length // size,), dtype=dtype, device=device)
+    comm(output_tensor=output, input_tensor=packed, group=group, op=op)
+    return list(output.split([given.numel() // size for given in inputs]))
+
+
 def _unpacker(whole: Tensor, outputs: Sequence[Tensor], size: int) -> Callable[[], None]:
     def unpack() -> None:
         rows = whole.view(size, -1)
@@ -68,7 +99,7 @@ def finish(pending: Pending) -> None:
 
 def divide_factors(
     dtype: torch.dtype, size: int, factor: float | None, only_sums: bool
-) -> tuple[float | None, float | None, object]:
+) -> tuple[float | None, float | None, RedOpType]:
     """Return by what gradients are divided before and after a reduction, and the reduction."""
     risky = dtype not in (torch.float32, torch.bfloat16)
     if not risky and not only_sums and factor is None:

@@ -10,13 +10,15 @@ import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch.autograd import Function
-from mindtorch.distributed.fsdp._fully_shard._fsdp_api import MixedPrecisionPolicy
+from mindtorch.distributed.fsdp._fully_shard._fsdp_api import AllGather, MixedPrecisionPolicy, ReduceScatter
 from mindtorch.distributed.fsdp._fully_shard._fsdp_collectives import (
     Pending,
     all_gather,
+    all_gather_by,
     divide_factors,
     finish,
     reduce_scatter,
+    reduce_scatter_by,
 )
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam, MeshInfo
 from mindtorch.distributed.fsdp._fully_shard._region import Region
@@ -53,6 +55,11 @@ class FSDPParamGroup:
         self.divide_factor: float | None = None
         self.only_sums = False
         self.all_reduce_hook: Callable[[Tensor], None] | None = None
+        self.custom_all_gather: AllGather | None = None
+        self.custom_reduce_scatter: ReduceScatter | None = None
+        self.reduce_group: dist.ProcessGroup | None = None
+        self.reduce_unused = False
+        self.unshard_async_op = False
         self.state = TrainingState.IDLE
         self.forward_order: list[FSDPParamGroup] = []
         self.forward_places: list[int] = []
@@ -94,7 +101,11 @@ class FSDPParamGroup:
         with torch.no_grad():
             inputs = [param.gather_input() for param in self.fsdp_params]
             outputs = self._outputs()
-            self._pending = all_gather(inputs, outputs, self.info.shard_group)
+            group, comm = self.info.shard_group, self.custom_all_gather
+            if comm is None or group.size() == 1:
+                self._pending = all_gather(inputs, outputs, group)
+            else:
+                self._pending = all_gather_by(comm, inputs, outputs, group, async_op)
 
     def _outputs(self) -> list[Tensor]:
         """Return the arrays that the parts are gathered into."""
@@ -148,7 +159,7 @@ class FSDPParamGroup:
     def pre_forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Before the modules run."""
         self.state = TrainingState.FORWARD
-        self.unshard()
+        self.unshard(self.unshard_async_op)
         self.wait_for_unshard()
         if not torch.is_grad_enabled():
             return args, kwargs
@@ -177,7 +188,7 @@ class FSDPParamGroup:
             return
         self.state = TrainingState.PRE_BACKWARD
         if self.unshard_in_backward:
-            self.unshard()
+            self.unshard(self.unshard_async_op)
             self.wait_for_unshard()
         if prefetch and self.forward_places:
             place = self.forward_places.pop()
@@ -187,7 +198,7 @@ class FSDPParamGroup:
     def prefetch(self) -> None:
         """Begin to gather for what comes next."""
         if self.unshard_in_backward:
-            self.unshard(async_op=True)
+            self.unshard(self.unshard_async_op)
 
     def post_backward(self) -> None:
         """After the modules' last gradients: reduce them."""
@@ -201,6 +212,8 @@ class FSDPParamGroup:
         grads: list[Tensor] = []
         for param in self.fsdp_params:
             grad = param.take_grad()
+            if grad is None and self.reduce_unused and param.sharded_param.requires_grad:
+                grad = torch.zeros(param.shape, dtype=param.param_dtype, device=param.device)
             if grad is not None:
                 used.append(param)
                 grads.append(grad)
@@ -226,12 +239,18 @@ class FSDPParamGroup:
             inputs.append(param.reduce_input(grads[index], dtype))
             grads[index] = inputs[-1]
         grads.clear()
-        group, replicas = self.info.shard_group, self.info.replicate_group
+        group, replicas = self.reduce_group or self.info.shard_group, self.info.replicate_group
         size = group.size() * (replicas.size() if replicas is not None else 1)
         before, after, op = divide_factors(dtype, size, self.divide_factor, self.only_sums)
         if before is not None and before != 1:
             inputs = [given / before for given in inputs]
-        outputs = inputs if group.size() == 1 else reduce_scatter(inputs, group, op)
+        comm = self.custom_reduce_scatter
+        if group.size() == 1:
+            outputs = inputs
+        elif comm is None:
+            outputs = reduce_scatter(inputs, group, op)
+        else:
+            outputs = reduce_scatter_by(comm, inputs, group, op)
         inputs = []
         if replicas is not None:
             outputs = self._all_reduce(used, outputs, replicas, op)
@@ -256,6 +275,16 @@ class FSDPParamGroup:
         for output in outputs:
             dist.all_reduce(output, op=op, group=replicas)
         return outputs
+
+    def forget_step(self) -> None:
+        """Drop what a step that ended with an exception left behind."""
+        self.reshard()
+        for param in self.fsdp_params:
+            param.take_grad()
+        self._partly_reduced.clear()
+        self.forward_places.clear()
+        self.forward_order.clear()
+        self.state = TrainingState.IDLE
 
     def finalize_backward(self) -> None:
         """Forget the order of a step that is over."""

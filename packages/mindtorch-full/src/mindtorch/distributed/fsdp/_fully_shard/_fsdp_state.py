@@ -110,7 +110,7 @@ class FSDPState:
         if first:
             for state in self.forward_prefetch:
                 if state.group is not None:
-                    state.group.unshard(async_op=True)
+                    state.group.unshard(state.group.unshard_async_op)
         return args, kwargs
 
     def post_forward(self, module: nn.Module, args: object, output: object) -> object:
@@ -157,6 +157,17 @@ class FSDPState:
             if state.group is not None:
                 state.group.prefetch()
         return grad
+
+    def forget_step(self) -> None:
+        """Make everything ready for a step after one that ended with an exception."""
+        if self.is_root is False:
+            raise RuntimeError("reset_iter_state must be called on the root FSDP module")
+        for state in self.context.all_states:
+            state._to_run.clear()
+            state.training_state = TrainingState.IDLE
+            if state.group is not None:
+                state.group.forget_step()
+        self.context.forward_root, self.context.callback_queued = None, False
 
     def end_of_backward(self) -> None:
         """Reduce what no input's gradient made us reduce."""

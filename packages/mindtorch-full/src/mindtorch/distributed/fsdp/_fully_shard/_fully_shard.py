@@ -5,13 +5,20 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast
 
 import mindtorch as torch
+from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch.distributed.device_mesh import DeviceMesh
-from mindtorch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+from mindtorch.distributed.fsdp._fully_shard._fsdp_api import (
+    AllGather,
+    CPUOffloadPolicy,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    ReduceScatter,
+)
 from mindtorch.distributed.fsdp._fully_shard._fsdp_init import (
     Placing,
     check_module,
@@ -165,6 +172,10 @@ class FSDPModule:
         handle.wait()
         return None
 
+    def reset_iter_state(self) -> None:
+        """Forget a step that ended with an exception, and its gradients; the root's next step begins anew."""
+        self._get_fsdp_state().forget_step()
+
     def set_is_last_backward(self, is_last_backward: bool) -> None:
         """Say whether the next backward is the step's last; others leave what is gathered ahead alone."""
         self._get_fsdp_state().context.is_last_backward = is_last_backward
@@ -205,6 +216,16 @@ class FSDPModule:
         _check_all(modules)
         self._get_fsdp_state().backward_prefetch = [module._get_fsdp_state() for module in modules]
 
+    def set_custom_all_gather(self, comm: AllGather) -> None:
+        """Let a program gather this module's parameters: `comm` gives memory, and gathers."""
+        for group in self._groups():
+            group.custom_all_gather = comm
+
+    def set_custom_reduce_scatter(self, comm: ReduceScatter) -> None:
+        """Let a program reduce this module's gradients: `comm` gives memory, and reduces."""
+        for group in self._groups():
+            group.custom_reduce_scatter = comm
+
     def set_all_reduce_hook(self, hook: Callable[[Tensor], None], *, stream: object = None) -> None:
         """Call a function with every reduced part of a gradient."""
         if stream is not None:
@@ -233,10 +254,49 @@ class FSDPModule:
             group.unshard_in_backward = unshard_in_backward
 
     def set_allocate_memory_from_process_group_for_comm(self, enable: bool) -> None:
-        """Memory for communication is the host's in any case."""
+        """Memory for communication is the host's in any case, unless a program communicates on its own."""
+        self._check_not_custom("set_allocate_memory_from_process_group()")
+
+    def set_symm_mem_for_comm(self, backend: Literal["NCCL"] = "NCCL") -> None:
+        """Symmetric memory belongs to NCCL."""
+        self._check_not_custom("set_symm_mem()")
+        raise RuntimeError(f"SymmetricMemory does not find allocation backend {backend}")
+
+    def _check_not_custom(self, name: str) -> None:
+        for group in self._groups():
+            for kind, comm in (
+                ("all gather", group.custom_all_gather),
+                ("reduce scatter", group.custom_reduce_scatter),
+            ):
+                if comm is not None:
+                    raise AssertionError(f"cannot call {name} when {kind} comm is custom: {type(comm).__name__}")
+
+    def set_reduce_scatter_unused_params(self, reduce_scatter_unused_params: bool, *, recurse: bool = True) -> None:
+        """Say whether parameters without a gradient take part in reductions, with zeros: other processes may use them."""
+        for group in self._groups(recurse):
+            group.reduce_unused = reduce_scatter_unused_params
+
+    def set_reduce_scatter_max_input_buffers(self, max_input_buffers: int, *, recurse: bool = True) -> None:
+        """Say how many reductions may be under way: a reduction is waited for, so that one buffer is enough."""
+        if isinstance(max_input_buffers, bool) or not isinstance(max_input_buffers, int):
+            raise TypeError(f"max_input_buffers must be an int, got {type(max_input_buffers).__name__}")
+        if max_input_buffers < 1:
+            raise ValueError(f"max_input_buffers must be a positive int, got {max_input_buffers}")
+
+    def set_separate_reduce_scatter_group(self, enable: bool = True, *, recurse: bool = True) -> None:
+        """Say whether gradients are reduced in a group of their own."""
+        made: dict[tuple[int, ...], dist.ProcessGroup] = {}
+        for group in self._groups(recurse):
+            group.reduce_group = None
+            if enable:
+                ranks = tuple(dist.get_process_group_ranks(group.info.shard_group))
+                if ranks not in made:
+                    made[ranks] = dist.new_group(list(ranks), use_local_synchronization=True)
+                group.reduce_group = made[ranks]
 
     def _set_unshard_async_op(self, async_op: bool) -> None:
-        """Gathering is begun ahead in any case."""
+        for group in self._groups(recurse=True):
+            group.unshard_async_op = async_op
 
     def _apply(self, *args: Any, **kwargs: Any) -> Any:
         self.reshard()
