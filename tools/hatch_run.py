@@ -152,7 +152,8 @@ def summary(command: str, status: int, seconds: float, builds: NativeBuilds) -> 
     if command == "demo:bert":
         lines += [
             "  A BERT was trained through `import torch`, without torch, by examples/bert/train.py.",
-            "  Where to look: examples/bert/README.md, figures beside torch in docs/status/bert.md.",
+            "  Where to look: examples/bert/README.md, the losses in examples/bert/out/loss.svg, figures beside torch in",
+            "  docs/status/bert.md.",
             "  Your own program: ./hatchw run demo:mindtorch run PROGRAM.py; docs/start/ says the rest.",
         ]
     else:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import curve
 import torch
 from checkpoints import save_and_reload
 from comparison import compare_with_torch
@@ -142,6 +143,8 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     batch = next(corpus.evaluation_batches(size))
     for name, octets, equal in save_and_reload(model, batch, arguments.out):
         console.print(f"{name}: {octets:,} bytes, reloaded; logits {'equal' if equal else 'DIFFERENT'}")
+    picture = curve.write(losses, f"{arguments.model}: loss of every step, and smoothed", arguments.out)
+    console.print(f"curve of the losses: {picture.name} in the folder {arguments.out.name}")
     console.print(f"peak memory {peak_memory():,.0f} MB")
 
 

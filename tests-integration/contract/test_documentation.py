@@ -5,7 +5,6 @@ import inspect
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,53 +12,30 @@ from pathlib import Path
 import pytest
 
 import mindtorch
+import pages
 from mindtorch_dispatch.arguments.description import PacketSignature
 from mindtorch_dispatch.arguments.documentation import entries, entry_of, python_name
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(python|sh)([^\n]*)\n(.*?)^```$", re.M | re.S)
-PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if FENCE.search(path.read_text())]
-EXPECT = """
-try:
-{body}
-except Exception as error:
-    assert {text!r} in str(error), str(error)
-else:
-    raise AssertionError("nothing was raised")
-"""
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if pages.has_blocks(path)]
 INTERNAL = {"log_sigmoid", "native_dropout_backward"}
 """Operators with names of their own in `torch` that programs do not call."""
 
 
-def program_of(page, folder):
-    """Write the files of a page into a folder; return its other blocks as one program, and the commands that it shows."""
-    program, commands = [], []
-    for language, options, body in FENCE.findall(page.read_text()):
-        title = re.search(r'title="([^"]+)"', options)
-        raises = re.search(r'raises="([^"]+)"', options)
-        if language == "sh":
-            commands += [line for line in body.splitlines() if line.startswith("mindtorch ")]
-        elif title:
-            (folder / title[1]).write_text(body)
-        elif raises:
-            program.append(EXPECT.format(body="".join(f"    {line}\n" for line in body.splitlines()), text=raises[1]))
-        else:
-            program.append(body)
-    return "\n".join(program), commands
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_programs_of_a_page_run(page, tmp_path):
-    program, commands = program_of(page, tmp_path)
-    environment = {**os.environ, "PYTHONPATH": ""}
-    (tmp_path / "page.py").write_text(program)
-    files = sorted(one.name for one in tmp_path.glob("*.py") if one.name != "page.py")
-    calls = [[sys.executable, "-m", "mindtorch", "page.py"]] if program else []
-    for command in commands:
-        if "run train.py" in command and "train.py" not in files:
-            continue  # the user's own program
-        quoted = command.split(" ", 1)[1]
-        calls.append(["sh", "-c", f'"$0" -m mindtorch {quoted}', sys.executable])
+    shown = pages.read(page)
+    for name, text in shown.files.items():
+        (tmp_path / name).write_text(text)
+    environment = {**os.environ, "PYTHONPATH": "", **shown.environment}
+    (tmp_path / "page.py").write_text(shown.program)
+    calls = [[sys.executable, "-m", "mindtorch", "page.py"]] if shown.program else []
+    for command in shown.commands:
+        name, _, rest = command.partition(" ")
+        module = {"mindtorch": "mindtorch", "mindtorch-npu": "mindtorch_npu"}.get(name)
+        if module is None or ("run train.py" in command and "train.py" not in shown.files):
+            continue  # an installation, or the user's own program
+        calls.append(["sh", "-c", f'"$0" -m {module} {rest}', sys.executable])
     for call in calls:
         done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (call, done.stdout + done.stderr)

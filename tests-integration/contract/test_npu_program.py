@@ -123,3 +123,4 @@ def test_the_example_trains_saves_and_reloads_on_the_device(tmp_path):
         (line,) = [line for line in run.stdout.splitlines() if line.startswith(name)]
         assert line.endswith("reloaded; logits equal")
         assert list(tmp_path.rglob(name))
+    assert (tmp_path / "loss.svg").read_text().startswith("<svg")

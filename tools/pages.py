@@ -1,0 +1,57 @@
+"""Read what a page of the documentation asks its reader to do: files to write, commands to type, programs to run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^```(python|sh)([^\n]*)\n(.*?)^```$", re.M | re.S)
+COMMANDS = ("mindtorch", "mindtorch-npu", "pip", "torchrun")
+EXPECT = """
+try:
+{body}
+except Exception as error:
+    assert {text!r} in str(error), str(error)
+else:
+    raise AssertionError("nothing was raised")
+"""
+
+
+@dataclass
+class Page:
+    """What a page shows, in its order; `program` is made of the Python blocks that are no files."""
+
+    program: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def has_blocks(path: Path) -> bool:
+    """Return whether a page shows anything to run."""
+    return FENCE.search(path.read_text(encoding="utf-8")) is not None
+
+
+def read(path: Path) -> Page:
+    """Return what a page shows. A block with `raises="text"` must end with an error that holds the text."""
+    page, parts = Page(), []
+    for language, options, body in FENCE.findall(path.read_text(encoding="utf-8")):
+        title = re.search(r'title="([^"]+)"', options)
+        raises = re.search(r'raises="([^"]+)"', options)
+        if language == "sh":
+            for line in body.splitlines():
+                if line.startswith("export "):
+                    name, _, value = line.removeprefix("export ").partition("=")
+                    page.environment[name] = value.strip('"')
+                elif line.partition(" ")[0] in COMMANDS:
+                    page.commands.append(line)
+        elif title:
+            page.files[title[1]] = body
+        elif raises:
+            indented = "".join(f"    {line}\n" for line in body.splitlines())
+            parts.append(EXPECT.format(body=indented, text=raises[1]))
+        else:
+            parts.append(body)
+    page.program = "\n".join(parts)
+    return page
