@@ -70,11 +70,15 @@ class Reader:
         for name, text in page.files.items():
             (place / name).write_text(text, encoding="utf-8")
         environment = self.environment | page.environment
-        for command in page.commands:
+        installing = [command for command in page.commands if command.startswith("pip ")]
+        for command in installing:
             self.type(wish, command, place, environment)
         if page.program:
             (place / "page.py").write_text(page.program, encoding="utf-8")
             self.type(wish, "mindtorch run page.py", place, environment, shown="the programs of the page")
+        for command in page.commands:
+            if command not in installing:
+                self.type(wish, command, place, environment)
 
     def type(self, wish: str, command: str, place: Path, environment: dict[str, str], shown: str = "") -> None:
         """Type one command, timed."""

@@ -29,6 +29,8 @@ _MESSAGES = (
     re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>torch[\w.]*)'"),
     re.compile(r"type object '(torch[\w.]*)' has no attribute '(\w+)'"),
 )
+_EXTRAS = {"torch.npu": "mindtorch-full[npu]"}
+"""Names that come with a distribution of their own, and what brings it."""
 _ADVICE = {
     "stops": "names marked * stop the program when it is imported: guard the import, or use what MindTorch has instead",
     MISSING: "missing names raise AttributeError or ImportError where they are used",
@@ -105,7 +107,7 @@ def examine(paths: Iterable[Path]) -> tuple[list[Use], list[str]]:
         value, there = look_up(use.name)
         why = reason_of(value)
         use.missing, use.raises = not there or why is not None, why is not None
-        use.reason = why or _reason(use.name, reasons)
+        use.reason = why or _extra(use.name) or _reason(use.name, reasons)
     return sorted(uses.values(), key=lambda use: use.name), problems
 
 
@@ -151,8 +153,16 @@ def what_was_missing(error: BaseException) -> str | None:
     value, there = look_up(name)
     if there and reason_of(value) is None:
         return None
-    reason = reason_of(value) or _reason(name, _reasons())
+    reason = reason_of(value) or _extra(name) or _reason(name, _reasons())
     return f"the program stopped at {name}, which is missing" + (f" ({reason})" if reason else "")
+
+
+def _extra(name: str) -> str | None:
+    """Return what to install for a name that comes with another distribution."""
+    for prefix, requirement in _EXTRAS.items():
+        if f"{name}.".startswith(f"{prefix}.") and not look_up(prefix)[1]:
+            return f"pip install '{requirement}'"
+    return None
 
 
 def exists(name: str) -> bool:
@@ -185,6 +195,8 @@ def _member(module: ModuleType, part: str, path: str) -> tuple[bool, Any]:
         if hasattr(module, part):
             return True, getattr(module, part)
         return (True, load(path)) if hasattr(module, "__path__") else (False, None)
+    except AttributeError:
+        return False, None  # a module that is there only with a package that is not installed, as torch.npu
     except ModuleNotFoundError as error:
         # What another library must be installed for is there, as in torch; its absence is told by its name when it is used.
         return not (error.name or OURS).startswith(OURS), None
