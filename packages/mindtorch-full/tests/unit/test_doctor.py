@@ -204,9 +204,14 @@ def test_a_program_that_stops_at_a_name_says_so(code, line):
 def test_the_npu_without_its_package_is_missing_and_says_what_brings_it(tmp_path):
     """The import system answers for an absent package as for a name that is bound to None."""
     (tmp_path / "program.py").write_text("import torch\nprint(torch.npu.is_available())\n")
-    start = "import sys; sys.modules['mindtorch_npu'] = None; from mindtorch.__main__ import main; sys.exit(main({0!r}))"
+    start = (
+        "import sys; sys.modules['mindtorch_npu'] = None; from mindtorch.__main__ import main; sys.exit(main({0!r}))"
+    )
     wanted = "torch.npu, which is missing (pip install 'mindtorch-full[npu]')"
-    for words, text in (["run", "program.py"], wanted), (["doctor", "program.py"], "(pip install 'mindtorch-full[npu]')"):
+    for words, text in (
+        (["run", "program.py"], wanted),
+        (["doctor", "program.py"], "(pip install 'mindtorch-full[npu]')"),
+    ):
         command = [sys.executable, "-c", start.format(words)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 1
