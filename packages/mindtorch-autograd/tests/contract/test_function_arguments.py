@@ -192,6 +192,6 @@ def what_flows_into_a_node(T):
     )
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

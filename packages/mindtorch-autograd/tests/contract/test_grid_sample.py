@@ -35,6 +35,6 @@ def second_order(T, way):
     return found, first[0].grad_fn
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

@@ -234,6 +234,6 @@ def views_of_what_requires_grad(T):
     return [*seen, state(T, lambda: T.ones(3).view(3).detach_())]
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

@@ -277,6 +277,6 @@ def failing_once(T):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

@@ -107,7 +107,7 @@ def errors(T):
     return [caught(one) for one in (nested, after, cleared, recorded_before, forbidden)]
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)
 

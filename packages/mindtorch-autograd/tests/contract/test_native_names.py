@@ -240,6 +240,6 @@ def told_to_the_log(T):
     return told.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from mindtorch_testing.scenarios import Scenarios as Scenarios
 
 torch = pytest.importorskip("torch", reason="oracle")
 mt = pytest.importorskip("mindtorch", reason="the assembled surface")
@@ -30,31 +32,6 @@ _LEFT_OUT = (
 )
 _ONCE = "Warning only once for all operators"
 """Told for the first overridden kernel of a process, which depends on what ran before."""
-
-
-class Scenarios:
-    """The scenarios of a test file, in order; `@scenarios` adds one, `@scenarios.each(...)` one per value."""
-
-    def __init__(self) -> None:
-        self.params: list[Any] = []
-
-    def __call__(self, scenario: Callable[..., Any]) -> Callable[..., Any]:
-        self.params.append(pytest.param(scenario, id=scenario.__name__))
-        return scenario
-
-    def each(self, **cases: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add the scenario once per case, which it gets as third argument."""
-
-        def add(scenario: Callable[..., Any]) -> Callable[..., Any]:
-            for name, case in cases.items():
-                run = lambda T, ns, case=case: scenario(T, ns, case)  # noqa: E731
-                self.params.append(pytest.param(run, id=f"{scenario.__name__}-{name}"))
-            return scenario
-
-        return add
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.params)
 
 
 def shown(text: str) -> str:

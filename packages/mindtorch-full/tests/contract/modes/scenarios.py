@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import mindtorch as mt
+from mindtorch_testing.scenarios import Scenarios as Scenarios
 
 torch = pytest.importorskip("torch", reason="oracle")
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
-
-
-class Scenarios:
-    """The scenarios of a test file in order; the instance is a decorator that adds one."""
-
-    def __init__(self) -> None:
-        self.params: list[Any] = []
-
-    def __call__(self, scenario: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        self.params.append(pytest.param(scenario, id=scenario.__name__))
-        return scenario
-
-    def each(self, **cases: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add the scenario once per case, which it gets as second argument."""
-
-        def add(scenario: Callable[..., Any]) -> Callable[..., Any]:
-            for name, case in cases.items():
-                run = lambda T, case=case: scenario(T, case)  # noqa: E731
-                self.params.append(pytest.param(run, id=f"{scenario.__name__}-{name}"))
-            return scenario
-
-        return add
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.params)
 
 
 def part(T: Any, name: str) -> Any:

@@ -324,7 +324,7 @@ def batches_are_taken_apart_above(T, f):
     ]  # ours puts the batch in its place though it is there
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_as_torch(scenario):
     assert_same(scenario)
 

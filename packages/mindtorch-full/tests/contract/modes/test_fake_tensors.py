@@ -208,7 +208,7 @@ def a_model_and_its_training_step(T):
     return described(T, [out, loss, model[0].weight.grad]), {name: described(T, value) for name, value in state.items()}
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_as_torch(scenario):
     assert_same(scenario)
 

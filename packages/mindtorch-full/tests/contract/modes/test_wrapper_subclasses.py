@@ -324,7 +324,7 @@ def function_overrides_can_be_disabled(T):
     return asked, inside, wholly
 
 
-@pytest.mark.parametrize("scenario", scenarios.params)
+@pytest.mark.parametrize("scenario", scenarios)
 def test_as_torch(scenario):
     assert_same(scenario)
 
