@@ -73,6 +73,7 @@ rank_of_approximation = power.PowerSGDState(None, 2, start_powerSGD_iter=2)
 results = {
     "plain": train(),
     "small buckets": train(bucket_cap_mb=0.02, gradient_as_bucket_view=True, accumulate=True),
+    "batched": train(bucket_cap_mb=0.02, batched_grad_copy=True, gradient_as_bucket_view=True),
     "unused": train(unused=True, find_unused_parameters=True),
     "static": train(unused=True, static_graph=True),
     "half": train(hook=lambda model: model.register_comm_hook(None, hooks.default_hooks.fp16_compress_hook)),

@@ -12,8 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 import mindtorch
+from mindtorch.distributed._backend_base import Backend as BackendBase
+from mindtorch.distributed._debug import get_debug_level
 from mindtorch.distributed._gloo import FakeProcessGroup, ProcessGroupGloo
 from mindtorch.distributed._names import Backend, BackendConfig
+from mindtorch.distributed._options import DebugLevel
 from mindtorch.distributed._process_group import BackendType, ProcessGroup
 from mindtorch.distributed._world import (
     GroupMember,
@@ -29,6 +32,7 @@ from mindtorch.distributed._world import (
     get_rank,
     is_mpi_available,
 )
+from mindtorch.distributed._wrapper import _ProcessGroupWrapper
 from mindtorch.distributed.rendezvous import rendezvous
 from mindtorch_distributed import DistStoreError, HashStore, PrefixStore, Store
 from mindtorch_storage.lazy_import import load
@@ -274,9 +278,12 @@ def _new_process_group_helper(
     for device, name in config.get_device_backend_map().items():
         if str(name) not in made:
             device_store = PrefixStore(f"{device}/", prefix_store)
-            made[str(name)] = _make_backend(
+            new, kind = _make_backend(
                 name, device_store, group_rank, group_size, timeout, global_ranks_in_group, group_name, backend_options
             )
+            if get_debug_level() is DebugLevel.DETAIL and isinstance(new, BackendBase) and name != Backend.FAKE:
+                new = _create_process_group_wrapper(new, "wrapper", device_store, group_rank, group_size, timeout)
+            made[str(name)] = new, kind
         made_backend, kind = made[str(name)]
         if isinstance(made_backend, ProcessGroup):  # a group of its own, which knows its devices
             pg = made_backend
@@ -363,5 +370,7 @@ def _find_pg_by_ranks_and_tag(tag: str, ranks: list[int]) -> Any:
 def _create_process_group_wrapper(
     wrapped_pg: Any, store_prefix: str, store: Store, rank: int, world_size: int, timeout: Any = None
 ) -> Any:
-    """The group itself: what the wrapper of torch checks is checked when TORCH_DISTRIBUTED_DEBUG=DETAIL."""
-    return wrapped_pg
+    """A backend whose collectives are compared between ranks before they start."""
+    return _ProcessGroupWrapper(
+        wrapped_pg, PrefixStore(store_prefix, store), timeout or _get_default_timeout(Backend.GLOO)
+    )

@@ -316,6 +316,7 @@ def _set_pg_timeout(timeout: timedelta, group: Any = None) -> None:
     if not isinstance(pg, ProcessGroup):
         raise AssertionError(f"Expected ProcessGroup, got {type(pg)}")
     backends = [pg._get_backend(device) for device in pg._device_types]
+    backends = [getattr(backend, "wrapped_pg", backend) for backend in backends]
     known = [backend for backend in backends if isinstance(backend, ProcessGroupGloo)]
     if not known:
         warnings.warn("Set timeout is now only supported for either nccl or gloo.", stacklevel=2)

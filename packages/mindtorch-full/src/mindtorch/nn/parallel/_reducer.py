@@ -24,10 +24,12 @@ class Reducer:
         config: BucketConfig,
         find_unused: bool,
         as_view: bool,
+        batched: bool = False,
     ) -> None:
         self.parameters, self.names, self.expect_sparse = list(parameters), list(names), list(expect_sparse)
         self.process_group, self.config = process_group, config
         self.find_unused, self.as_view, self.static_graph = find_unused, as_view, False
+        self.batched = batched
         self.comm_hook: tuple[Any, Callable[..., Any]] | None = None
         self.iterations = 0
         self.forward_work: Any = None
@@ -96,7 +98,6 @@ class Reducer:
     def prepare_for_backward(self, outputs: Sequence[Any]) -> None:
         """Expect gradients; with unused parameters to be found, mark those that `outputs` do not depend on."""
         self._expecting = True
-        self._finished = False
         self._next = 0
         self._ready: set[int] = set()
         self._marked_unused = False
@@ -160,6 +161,8 @@ class Reducer:
                 for unused in self._unused:
                     self._mark_ready(unused)
             if self.static_graph:
+                if self._remaining[index] <= 0:
+                    raise RuntimeError(texts.NOW_USED)
                 self._remaining[index] -= 1
                 if self._remaining[index] != 0:
                     return
@@ -186,16 +189,19 @@ class Reducer:
         if index in self._ready:
             self._raise_twice(index)
         self._ready.add(index)
+        self._finished = False  # from now on the next iteration needs an end of this one
         if not self.rebuilt and not (self.find_unused and not self.static_graph):
             self.on_rebuilt_order.append(index)
         bucket, position = self._place[index]
         gradient = self.parameters[index].grad
         if bucket.sparse:
             self._fill_sparse(bucket, gradient)
-        else:
+        elif not self.batched:
             self._fill(bucket.views[position], index, gradient)
         bucket.pending -= 1
         while self._next < len(self.buckets) and self.buckets[self._next].pending == 0:
+            if self.batched and not self.buckets[self._next].sparse:
+                self._fill_together(self.buckets[self._next])
             self._reduce(self.buckets[self._next], self._next)
             self._next += 1
         if self._next == len(self.buckets) and len(self._ready) == len(self.parameters):
@@ -218,6 +224,23 @@ class Reducer:
         if self.as_view and not mine:
             self.parameters[index].grad = view
 
+    def _fill_together(self, bucket: Bucket) -> None:
+        """Fill a bucket at once: one copy of all gradients, one division."""
+        views, gradients = [], []
+        for view, parameter in zip(bucket.views, bucket.parameters, strict=True):
+            gradient = parameter.grad
+            if gradient is None:
+                view.zero_()
+            elif gradient.data_ptr() != view.data_ptr() or not gradient.numel():
+                views.append(view)
+                gradients.append(gradient.detach())
+            if self.as_view and gradient is not None:
+                parameter.grad = view
+        if views:
+            torch._foreach_copy_(views, gradients)
+        if self.comm_hook is None and self._world() != 1:
+            bucket.flat.div_(self._world())
+
     def _fill_sparse(self, bucket: Bucket, gradient: Any) -> None:
         if gradient is None:
             raise RuntimeError("Encountered a sparse parameter without gradient")
@@ -230,10 +253,7 @@ class Reducer:
         state, hook = self.comm_hook
         bucket.future = hook(state, GradBucket(bucket, index, len(self.buckets)))
         if not isinstance(bucket.future, torch.futures.Future):
-            raise RuntimeError(
-                "Please register a DDP communication hook that returns a torch.futures.Future object, "
-                f"but got {type(bucket.future)}"
-            )
+            raise RuntimeError(texts.no_future(type(bucket.future)))
 
     def _finalize(self) -> None:
         """Wait for the averages and hand them to the parameters."""
@@ -329,33 +349,10 @@ class Reducer:
         raise RuntimeError(text)
 
     def _raise_twice(self, index: int) -> None:
-        text = texts.TWICE
-        if self.find_unused:
-            text += (
-                "3) Incorrect unused parameter detection. The return value of the `forward` function is inspected by "
-                "the distributed data parallel wrapper to figure out if any of the module's parameters went unused. "
-                "For unused parameters, DDP would not expect gradients from then. However, if an unused parameter "
-                "becomes part of the autograd graph at a later point in time (e.g., in a reentrant backward when using "
-                "`checkpoint`), the gradient will show up unexpectedly. If all parameters in the model participate in "
-                "the backward pass, you can disable unused parameter detection by passing the keyword argument "
-                "`find_unused_parameters=False` to `torch.nn.parallel.DistributedDataParallel`. If unused parameters "
-                "in the model do not change over iterations, You can try to use _set_static_graph() as a workaround "
-                "if this module graph does not change during training loop."
-            )
-        text += f"\nParameter at index {index}"
-        if os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper() in ("INFO", "DETAIL"):
-            text += f" with name {self.names[index]}"
-            text += (
-                " has been marked as ready twice. This means that multiple autograd engine  hooks have fired for this "
-                "particular parameter during this iteration."
-            )
-        else:
-            text += (
-                " has been marked as ready twice. This means that multiple autograd engine  hooks have fired for this "
-                "particular parameter during this iteration. You can set the environment variable "
-                "TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to print parameter names for further debugging."
-            )
-        raise RuntimeError(text)
+        raise RuntimeError(
+            f"{texts.TWICE}\nParameter at index {index} with name {self.names[index]} has been marked as ready twice. "
+            "This means that multiple autograd engine  hooks have fired for this particular parameter during this iteration."
+        )
 
     def remove_hooks(self) -> None:
         """Take the hooks from the parameters."""

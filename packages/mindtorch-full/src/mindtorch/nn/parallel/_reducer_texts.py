@@ -8,6 +8,10 @@ CHANGED = (
     "your training graph has changed in this iteration, e.g., one parameter is used in first iteration, but then got "
     "unused in the second iteration. this is not compatible with static_graph set to True."
 )
+NOW_USED = (
+    "Your training graph has changed in this iteration, e.g., one parameter is unused in first iteration, but then got "
+    "used in the second iteration. this is not compatible with static_graph set to True."
+)
 ENABLE = (
     "You can enable unused parameter detection by passing the keyword argument `find_unused_parameters=True` to "
     "`torch.nn.parallel.DistributedDataParallel`, and by \n"
@@ -42,3 +46,12 @@ multiple times, and hence marking a variable ready multiple times. \
 DDP does not support such use cases in default. You can try to \
 use _set_static_graph() as a workaround if your module graph \
 does not change over iterations."""
+
+
+def no_future(kind: type) -> str:
+    """What is said of a hook that returns something else than a future."""
+    return (
+        f"Unable to cast Python instance of type {kind} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or "
+        "compile in debug mode for details). DDP communication hook's callback must return a torch.futures.Future object, "
+        f"but got {kind.__module__}.{kind.__qualname__}"
+    )

@@ -18,7 +18,7 @@ from mindtorch.distributed.algorithms.join import Join, Joinable
 from mindtorch.distributed.utils import _broadcast_together, _sync_module_states, _verify_param_shape_across_processes
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parallel._buckets import BucketConfig, GradBucket
-from mindtorch.nn.parallel._ddp_arguments import refuse, warn_of_arguments
+from mindtorch.nn.parallel._ddp_arguments import check_initialized, refuse, warn_of_arguments
 from mindtorch.nn.parallel._ddp_join import UnevenInputs
 from mindtorch.nn.parallel._ddp_logging import Logger, logging_data
 from mindtorch.nn.parallel._reducer import Reducer
@@ -79,6 +79,7 @@ class DistributedDataParallel(Module, UnevenInputs):
         Joinable.__init__(self)
         self.logger = Logger()
         refuse(
+            self._log_and_throw,
             delay_all_reduce_named_params=delay_all_reduce_named_params,
             param_to_hook_all_reduce=param_to_hook_all_reduce,
             mixed_precision=mixed_precision,
@@ -115,6 +116,7 @@ class DistributedDataParallel(Module, UnevenInputs):
 
     def _begin(self, init_sync: bool, sync_buffers: bool) -> None:
         """Give all processes one state, and the parameters their buckets."""
+        check_initialized(self._log_and_throw, self._module_parameters)
         names, parameters, sparse = self._build_params_for_reducer()
         if init_sync:
             _verify_param_shape_across_processes(self.process_group, parameters)
@@ -203,6 +205,7 @@ class DistributedDataParallel(Module, UnevenInputs):
             self._bucket_config,
             self.find_unused_parameters,
             self.gradient_as_bucket_view,
+            self.batched_grad_copy,
         )
         self._first_bucket_sizes = self.reducer.bucket_sizes()
         if self.device_type == "cpu" and any(isinstance(m, torch.nn.SyncBatchNorm) for m in self.module.modules()):
