@@ -109,7 +109,7 @@ def test_a_name_that_is_not_there():
 
 def test_without_the_runtime_there_is_no_torch_npu():
     lines = program(
-        "from mindtorch_proxy import ascend\nascend.find_elsewhere = lambda name: None\n"
+        "from mindtorch_proxy import companions\ncompanions.find_elsewhere = lambda name: None\n"
         "try: import torch_npu\nexcept ModuleNotFoundError as e: print(e)\n"
     )
     assert lines == ["No module named 'torch_npu'"]

@@ -62,7 +62,7 @@ HOMES: dict[str, str] = {
         "_C._types": "AnyType AwaitType BoolType ComplexType DeviceObjType DictType FloatType FutureType IntType ListType "
         "NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType SymBoolType SymIntType TensorType "
         "TupleType Type UnionType",
-        "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument ScriptMethod ScriptModule ScriptObject",
+        "_C": "Tag DispatchKey DispatchKeySet FunctionSchema Argument ScriptMethod ScriptModule ScriptObject StorageBase",
         "types": "SymInt SymFloat SymBool",
     }.items()
     for name in names.split()
@@ -71,7 +71,7 @@ HOMES: dict[str, str] = {
 
 NOT_EXPORTED = frozenset(
     "BFloat16Storage BFloat16Tensor ComplexDoubleStorage ComplexFloatStorage HalfStorage HalfTensor QInt32Storage "
-    "QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage Storage broadcast_shapes channels_last "
+    "QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage Storage StorageBase broadcast_shapes channels_last "
     "channels_last_3d contiguous_format eig from_dlpack jagged legacy_contiguous_format lstsq lu matrix_rank "
     "pca_lowrank per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine "
     "per_tensor_symmetric pipeline preserve_format segment_reduce set_default_dtype set_grad_enabled solve "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-from mindtorch_proxy.ascend import AscendFinder, ascend_entries
+from mindtorch_proxy.companions import CompanionFinder, companion_entries
 from mindtorch_proxy.finder import TorchFinder, loaded_mindtorch_modules, mindtorch_is_installed
 from mindtorch_proxy.loaders import take_off
 from mindtorch_proxy.names import DISTRIBUTION, OURS, torch_entries
@@ -17,7 +17,7 @@ from mindtorch_proxy.scope import Importing, Scope
 # thread inside the finder holds that one already.
 _lock = RLock()
 _finder = TorchFinder()
-_ascend = AscendFinder()
+_companions = CompanionFinder()
 _count = 0
 _changing = False  # turning on or off
 _set_aside: dict[str, object] = {}
@@ -121,11 +121,11 @@ def _turn_on(replace: bool) -> None:
     if real is not None:
         warn_of_holders(None)
     _changing = True
-    _set_aside.update({**torch_entries(), **ascend_entries()})
+    _set_aside.update({**torch_entries(), **companion_entries()})
     for name in _set_aside:
         sys.modules.pop(name, None)
     # A new list, here and below: another thread may be walking the old one, and would skip a finder.
-    sys.meta_path = [_finder, _ascend, *sys.meta_path]
+    sys.meta_path = [_finder, _companions, *sys.meta_path]
     _finder.activate(True)
     for name in loaded_mindtorch_modules():
         _finder.mirror(name)
@@ -136,8 +136,8 @@ def _turn_off() -> None:
     global _changing
     _changing = True
     _finder.activate(False)
-    sys.meta_path = [finder for finder in sys.meta_path if finder not in (_finder, _ascend)]
-    for name in {**torch_entries(), **ascend_entries()}:
+    sys.meta_path = [finder for finder in sys.meta_path if finder not in (_finder, _companions)]
+    for name in {**torch_entries(), **companion_entries()}:
         sys.modules.pop(name, None)
     for name in loaded_mindtorch_modules():
         take_off(sys.modules[name])

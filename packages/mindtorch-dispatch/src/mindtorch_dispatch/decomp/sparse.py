@@ -203,3 +203,21 @@ def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: i
         kept = aten.reshape(aten.nonzero(aten.ne(rows, padding_idx)).select(1, 1), [-1])
         rows, entries = aten.index_select(rows, 1, kept), aten.index_select(entries, 0, kept)
     return from_parts(rows, entries, [num_weights, grad.shape[-1]])
+
+
+def sparse_addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """The product of a sparse and a dense matrix, added to a dense one."""
+    added = aten.expand(self, [mat1.shape[0], mat2.shape[1]])
+    product = aten.mm(mat1, mat2)
+    if beta == 0:
+        return aten.mul(product, alpha)
+    return aten.add(aten.mul(added, beta), product, alpha=alpha)
+
+
+def sparse_mm(sparse: Any, dense: Any) -> Any:
+    """The product of two matrices, one or both sparse; sparse if both are."""
+    if not coo.is_sparse(dense):
+        return aten.mm(sparse, dense)
+    if coo.is_sparse(sparse):
+        return aten.to_sparse(aten.mm(sparse, to_dense(dense)))
+    return aten.mm(dense.t(), sparse.t()).t()

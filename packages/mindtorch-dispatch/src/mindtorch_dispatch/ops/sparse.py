@@ -50,3 +50,9 @@ op(
     composite=composed.embedding_backward,
     variants="",
 )
+op(
+    "_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    composite=composed.sparse_addmm,
+    variants="",
+)
+op("_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", composite=composed.sparse_mm, variants="")

@@ -133,6 +133,7 @@ from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format
 from mindtorch_storage.lazy_import import load
 from mindtorch_storage.size import Size
+from mindtorch_storage.storage import StorageBase
 from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = [
@@ -150,6 +151,7 @@ __all__ = [
     "ScriptModule",
     "ScriptObject",
     "Size",
+    "StorageBase",
     "Tag",
     "TensorBase",
     "TensorType",

@@ -148,3 +148,41 @@ def test_a_gradient_that_cannot_flow_is_refused() -> None:
         mt.ones(4, 2, requires_grad=True) + _sample(mt)
     with pytest.raises(NotImplementedError, match="gradients do not flow through sparse tensors"):
         mt.sparse_coo_tensor([[0]], mt.ones(1, requires_grad=True), (2,))
+
+
+def _products(lib: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    given = [one(lib) if callable(one) else one for one in args]
+    try:
+        result = getattr(lib.ops.aten, name)(*given, **kwargs)
+    except RuntimeError as error:
+        return str(error)
+    return result.is_sparse, result.to_dense().tolist()
+
+
+def _matrix(lib: Any) -> Any:
+    return lib.tensor([[0.0, 2.0, 0.0], [3.0, 0.0, 4.0]]).to_sparse()
+
+
+def _dense(rows: int) -> Any:
+    return lambda lib: lib.arange(2.0 * rows).view(rows, 2)
+
+
+PRODUCTS = {
+    "added": ("_sparse_addmm", (_dense(2), _matrix, _dense(3)), {"beta": 2, "alpha": 3}),
+    "a row is added": ("_sparse_addmm", (lambda lib: lib.ones(2), _matrix, _dense(3)), {}),
+    "nothing is added": (
+        "_sparse_addmm",
+        (lambda lib: lib.full((2, 2), float("nan")), _matrix, _dense(3)),
+        {"beta": 0},
+    ),
+    "sizes differ": ("_sparse_addmm", (_dense(3), _matrix, _dense(3)), {}),
+    "sparse and dense": ("_sparse_mm", (_matrix, _dense(3)), {}),
+    "sparse and sparse": ("_sparse_mm", (_matrix, lambda lib: _matrix(lib).t()), {}),
+    "dense and sparse": ("_sparse_mm", (lambda lib: lib.ones(2, 2), _matrix), {}),
+}
+
+
+@pytest.mark.parametrize("case", PRODUCTS)
+def test_products_of_sparse_matrices(case: str) -> None:
+    name, args, kwargs = PRODUCTS[case]
+    assert _products(mt, name, *args, **kwargs) == _products(torch, name, *args, **kwargs)

@@ -1,5 +1,6 @@
 """Storages: the memory under tensors."""
 
+from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import NO_PINNED_MEMORY, check_pinning_device
 from mindtorch_storage.storage.legacy import LEGACY_CLASSES
 from mindtorch_storage.storage.typed import (
@@ -16,6 +17,7 @@ from mindtorch_storage.storage.untyped import (
 __all__ = [
     "LEGACY_CLASSES",
     "NO_PINNED_MEMORY",
+    "StorageBase",
     "TypedStorage",
     "UntypedStorage",
     "check_pinning_device",

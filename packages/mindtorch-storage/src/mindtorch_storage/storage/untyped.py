@@ -15,6 +15,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
+from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
 from mindtorch_storage.storage.sharing import SharingMethods
@@ -58,7 +59,7 @@ def _allocate(nbytes: int, device: Device) -> memory.Allocation:
     raise RuntimeError(f"torch.UntypedStorage(): Storage device not recognized: {device.type}")
 
 
-class UntypedStorage(SharingMethods, ConversionMethods):
+class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
     """A contiguous run of bytes on one device.
 
     `buffer` is the uint8 array over the bytes (None where the host cannot see them).
