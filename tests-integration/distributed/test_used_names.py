@@ -18,7 +18,6 @@ REFUSED = {
     "torch.distributed.pipelining.pipeline",
     "torch.distributed.rpc.TensorPipeRpcBackendOptions",
     "torch.distributed.rpc.api._all_gather",
-    "torch.distributed.rpc.api._require_initialized",
     "torch.distributed.rpc.init_rpc",
     "torch.distributed.rpc.rpc_async",
     "torch.distributed.rpc.shutdown",
@@ -49,3 +48,13 @@ def test_a_used_name_is_there(name):
         with pytest.raises(NotImplementedError, match=r"is not offered"):
             value()
         assert any(name.startswith(feature) for feature in REASONS), name
+
+
+def test_functions_that_need_an_agent_say_that_there_is_none():
+    def asked():
+        """Ask."""
+
+    guarded = found("torch.distributed.rpc.api._require_initialized")(asked)
+    assert (guarded.__name__, guarded.__doc__) == ("asked", "Ask.")
+    with pytest.raises(RuntimeError, match=r"^RPC has not been initialized\. Call torch\.distributed\.rpc\.init_rpc"):
+        guarded()
