@@ -94,7 +94,9 @@ class _Broadcast(Function):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         total = _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, grad)
-        return None, None, total if dist.get_rank() == ctx.src else mindtorch.zeros_like(total)
+        if dist.get_rank() != ctx.src:
+            total.zero_()  # in place: its own gradient goes through the same collectives on all ranks
+        return None, None, total
 
 
 class _Gather(Function):
