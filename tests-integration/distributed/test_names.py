@@ -8,7 +8,7 @@ import mindtorch as mt
 
 USES = [
     ("fsdp._runtime_utils", "_lazy_init"),
-    ("pipelining", "ScheduleGPipe"),
+    ("pipelining", "pipeline"),
     ("rpc", "init_rpc"),
     ("optim", "DistributedOptimizer"),
 ]
