@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 import mindtorch as mt
+import mindtorch._dynamo.utils
+import mindtorch._functorch.vmap
 from mindtorch import _functorch_package as ours_functorch
 from mindtorch._functorch import make_functional as ours_functional
 from mindtorch.func import vmap as ours_vmap
 
 torch = pytest.importorskip("torch", reason="oracle")
 functorch = pytest.importorskip("functorch", reason="oracle")
+dynamo = pytest.importorskip("torch._dynamo.utils", reason="oracle")
 functional = pytest.importorskip("torch._functorch.make_functional", reason="oracle")
 
 SIDES = ((mt, ours_functional), (torch, functional))
@@ -130,3 +133,58 @@ def test_names_of_the_package() -> None:
     assert offered - {"make_fx"} <= set(vars(ours_functorch))
     with pytest.raises(AttributeError, match="module 'functorch' has no attribute 'none'"):
         ours_functorch.none
+
+
+class _Boxed:
+    """A container that only replaced steps of `vmap` know."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def _replaced(lib: Any, steps: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    names = ("_process_batched_inputs", "_create_batched_inputs", "_unwrap_batched")
+    process, create, unwrap = (getattr(steps, name) for name in names)
+    called = []
+
+    def opened(in_dims: Any, args: Any, func: Any) -> Any:
+        called.append("opened")
+        return process(in_dims, tuple(one.tensor for one in args), func)
+
+    def made(dims: Any, flat: Any, level: int, spec: Any) -> Any:
+        called.append((dims, [list(one.shape) for one in flat], level))
+        return tuple(_Boxed(one) for one in create(dims, flat, level, spec))
+
+    def closed(outputs: Any, out_dims: Any, level: int, size: int, func: Any) -> Any:
+        called.append((out_dims, level, size))
+        return _Boxed(unwrap(outputs.tensor, out_dims, level, size, func))
+
+    for name, step in zip(names, (opened, made, closed), strict=True):
+        monkeypatch.setattr(steps, name, step)
+    found = lib.vmap(lambda one: _Boxed(one.tensor.sum() * 2))(_Boxed(lib.arange(6.0).view(2, 3)))
+    return found.tensor.tolist(), called
+
+
+def test_vmap_calls_the_steps_that_libraries_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = _replaced(mt, mt._functorch.vmap, monkeypatch), _replaced(torch, torch._functorch.vmap, monkeypatch)
+    assert ours == theirs
+
+
+def _warned_once(names: Any, name: str) -> list[Any]:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for text in (name, name, f"{name} again"):
+            names.warn_once(text)
+    return [(str(one.message), one.category, one.filename) for one in seen]
+
+
+def test_a_text_is_warned_of_once() -> None:
+    assert _warned_once(mt._dynamo.utils, "read") == _warned_once(dynamo, "read")
+
+
+def test_pairs_of_laws_have_a_table() -> None:
+    for lib in (mt, torch):
+        kl, normal = lib.distributions.kl, lib.distributions.Normal
+        assert callable(kl._KL_REGISTRY[normal, normal])
+        kl.kl_divergence(normal(0.0, 1.0), normal(0.0, 1.0))
+        assert kl._KL_MEMOIZE[normal, normal] is kl._KL_REGISTRY[normal, normal]

@@ -1,11 +1,12 @@
 """The question libraries ask before they compile a function."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch._naming import adopt
 
-__all__ = ["LazyString", "is_compile_supported"]
+__all__ = ["LazyString", "is_compile_supported", "warn_once"]
 
 
 class LazyString:
@@ -23,6 +24,16 @@ class LazyString:
 def is_compile_supported(device_type: Any) -> bool:
     """Return whether functions can be compiled for a device: False, nothing is compiled."""
     return False
+
+
+_warned: set[str] = set()
+
+
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn at the line of the call, once for each text in a process."""
+    if msg not in _warned:
+        _warned.add(msg)
+        warnings.warn(msg, stacklevel=stacklevel + 1)
 
 
 adopt(globals())

@@ -1,4 +1,7 @@
-"""`torch._functorch.vmap`: how `vmap` takes its arguments apart and puts results together."""
+"""`torch._functorch.vmap`: how `vmap` takes its arguments apart and puts results together.
+
+`vmap` calls these by their names here, so that a library which replaces them has its own containers mapped.
+"""
 
 from __future__ import annotations
 

@@ -10,13 +10,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch_dispatch.batching import open_level, unwrapped, wrapped
+from mindtorch_dispatch.batching import open_level, unwrapped
 from mindtorch_dispatch.call import aten
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from ._levels import name_of
+
+# Its module `vmap` has the steps of a call; its names are read anew each time, as libraries replace them.
+_functorch = LazyModule("mindtorch._functorch", "it is made of the functions here")
 
 
 def vmap(
@@ -46,7 +50,7 @@ def vmap(
     @functools.wraps(func)
     def wrapped_function(*args: Any, **kwargs: Any) -> Any:
         _checked_out_dims(out_dims, func)
-        flat, dims, spec, size = _batched_inputs(in_dims, args, func)
+        size, dims, flat, spec = _functorch.vmap._process_batched_inputs(in_dims, args, func)
         if chunk_size is None or chunk_size >= size:
             return _mapped(func, flat, dims, spec, size, out_dims, randomness, kwargs)
         return _in_chunks(func, flat, dims, spec, size, out_dims, randomness, kwargs, chunk_size)
@@ -72,9 +76,9 @@ def _mapped(
 ) -> Any:
     """Run `func` once on the whole batch and take its outputs out of it."""
     with open_level(size, randomness) as batch:
-        given = [one if dim is None else wrapped(one, dim, batch.level) for one, dim in zip(flat, dims, strict=True)]
-        result = func(*tree_unflatten(given, spec), **kwargs)
-    return _taken_out(result, batch.level, size, out_dims, func)
+        given = _functorch.vmap._create_batched_inputs(dims, flat, batch.level, spec)
+        result = func(*given, **kwargs)
+    return _functorch.vmap._unwrap_batched(result, out_dims, batch.level, size, func)
 
 
 def _in_chunks(
@@ -96,9 +100,7 @@ def _in_chunks(
         if state is not None:
             set_rng_state(state)
         count = min(chunk_size, size - start)
-        part = [
-            one if dim is None else aten.narrow(one, dim, start, count) for one, dim in zip(flat, dims, strict=True)
-        ]
+        part = [one if dim is None else one.narrow(dim, start, count) for one, dim in zip(flat, dims, strict=True)]
         result = _mapped(func, part, dims, spec, count, out_dims, randomness, kwargs)
         leaves, structure = tree_flatten(result)
         pieces.append(leaves)
