@@ -43,3 +43,15 @@ def test_a_killed_rank_is_noticed():
 
 def test_training_goes_on_after_a_kill():
     assert restarts.main(["--count", "1", "--steps", "3"]) == 0
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        point if point == "after a barrier" else pytest.param(point, marks=pytest.mark.slow)
+        for point in ("before the start", "at the first question", "before a barrier", "after a barrier",
+                      "before a value", "after the start", "before the group", "before the first read")
+    ],
+)  # fmt: skip
+def test_a_rank_that_is_killed_while_others_join_is_noticed(point):
+    assert kills.main(["--at", point, "--size", "2"]) == 0

@@ -6,14 +6,17 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from mindtorch_distributed import engine
-from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request
+from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request, wait_until
+from mindtorch_distributed.lane import LateError
 from mindtorch_distributed.mpi.direct import LEAST, Direct, allow
 from mindtorch_distributed.peers import Peer
+from mindtorch_distributed.stores.base import DEFAULT_TIMEOUT
 
 _NAMES = {
     engine.SUM: "SUM",
@@ -77,8 +80,8 @@ def _apart(array: Array, output: Array | None) -> Array:
 class MpiCommunicator:
     """A communicator of MPI."""
 
-    def __init__(self, mpi: Any, comm: Any, peers: Sequence[Peer] = ()) -> None:
-        self._mpi, self._comm, self._peers = mpi, comm, peers
+    def __init__(self, mpi: Any, comm: Any, peers: Sequence[Peer] = (), timeout: timedelta = DEFAULT_TIMEOUT) -> None:
+        self._mpi, self._comm, self._peers, self._timeout = mpi, comm, peers, timeout
         self.rank: int = comm.rank
         self.size: int = comm.size
         self._direct: Direct | None = None
@@ -127,7 +130,7 @@ class MpiCommunicator:
         number = np.array([self.rank], np.int64)
         able = len({peer.host for peer in self._peers}) == 1 and allow()
         places = np.empty((self.size, 3), np.int64)
-        self._comm.Allgather(np.array([able, os.getpid(), number.ctypes.data], np.int64), places)
+        self._wait(self.all_gather(places.reshape(-1), np.array([able, os.getpid(), number.ctypes.data], np.int64)))
         direct = Direct(self.rank, [int(pid) for pid in places[:, 1]], self._tell, self.barrier) if able else None
         if direct is not None and places[:, 0].all():
             try:
@@ -138,8 +141,13 @@ class MpiCommunicator:
             except OSError:  # another name space of processes, or no permission: MPI carries the arrays
                 able = False
         agreed = np.array([able], np.int8)
-        self._comm.Allreduce(self._mpi.IN_PLACE, agreed, self._mpi.MIN)
+        self._wait(self.all_reduce(agreed, engine.MIN))
         return direct if agreed[0] else None
+
+    def _wait(self, request: Request) -> None:
+        """Return when a request is done; an error when a process that takes part has ended or is late."""
+        if not wait_until(request, self._timeout.total_seconds(), self):
+            raise LateError(self._timeout.total_seconds())
 
     def _tell(self, numbers: Array, own: int) -> Request:
         return self.all_gather(numbers, np.array([own], np.int64))

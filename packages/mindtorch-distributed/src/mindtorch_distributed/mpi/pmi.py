@@ -6,8 +6,10 @@ keys and values and lets everybody wait for everybody.
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
+from io import BufferedRWPair
 from typing import Any
 
 _MAXIMA = "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024"
@@ -37,7 +39,8 @@ class PmiServer:
                     lines.write(self._answer(dict(part.split("=", 1) for part in line.split())) + "\n")
                     lines.flush()
         except (OSError, threading.BrokenBarrierError):
-            # A process has ended. The others must not wait for it.
+            pass  # the process has ended, or another one has
+        finally:  # the others must not wait for it
             self._gathered.abort()
 
     def _answer(self, request: dict[str, str]) -> str:
@@ -72,3 +75,39 @@ class PmiServer:
 
     def _on_finalize(self, request: dict[str, str]) -> str:
         return "cmd=finalize_ack rc=0"
+
+
+class PmiRelay:
+    """Carries the questions of this process's MPICH to the server.
+
+    MPICH ends the process when its server is gone. The relay leaves it without an answer instead, so that whoever waits for
+    MPICH can raise an error.
+    """
+
+    def __init__(self, server: socket.socket) -> None:
+        server.settimeout(None)
+        self.lost = threading.Event()
+        self._server = server
+        self._mine, self._given = socket.socketpair()
+        self.descriptor = self._given.fileno()
+        os.set_inheritable(self.descriptor, True)
+        threading.Thread(target=self._carry, name="pmi-relay", daemon=True).start()
+
+    def _carry(self) -> None:
+        with self._mine.makefile("rwb") as near, self._server.makefile("rwb") as far:
+            for line in near:
+                answer = self._ask(line, far)
+                if not answer:
+                    self.lost.set()
+                    return
+                near.write(answer)
+                near.flush()
+
+    def _ask(self, line: bytes, server: BufferedRWPair) -> bytes:
+        """The server's answer; nothing when it is gone."""
+        try:
+            server.write(line)
+            server.flush()
+            return server.readline()
+        except OSError:  # as good as an end
+            return b""

@@ -7,6 +7,7 @@ import os
 import socket
 import time
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from mindtorch_distributed import peers
 from mindtorch_distributed.errors import DistBackendError
 from mindtorch_distributed.mpi import library
 from mindtorch_distributed.mpi.communicator import MpiCommunicator
-from mindtorch_distributed.mpi.pmi import PmiServer
+from mindtorch_distributed.mpi.joining import attend, forget_shared_memory
+from mindtorch_distributed.mpi.pmi import PmiRelay, PmiServer
 from mindtorch_distributed.stores import Store
 
 _SHARED = Path("/dev/shm")
@@ -26,7 +28,7 @@ class _World:
 
     name = ""
     server: PmiServer | None = None
-    connection: socket.socket | None = None
+    relay: PmiRelay | None = None
     groups = 0
 
 
@@ -41,7 +43,7 @@ def communicator(store: Store, rank: int, size: int, timeout: timedelta) -> MpiC
     store.wait([f"mpi/{other}" for other in range(size)], timeout)
     members = [json.loads(store.get(f"mpi/{other}")) for other in range(size)]
     if not any(member["world"] for member in members):
-        _enter(mpi, store, rank, size, timeout)
+        _enter(mpi, store, rank, size, timeout, [peers.Peer(**member["peer"]) for member in members])
         places = list(range(size))
     elif len({member["world"] for member in members}) == 1:
         places = [member["rank"] for member in members]
@@ -53,7 +55,9 @@ def communicator(store: Store, rank: int, size: int, timeout: timedelta) -> MpiC
     whole = mpi.COMM_WORLD
     chosen = whole.group.Incl(places)
     processes = [peers.Peer(**member["peer"]) for member in members]
-    return MpiCommunicator(mpi, whole.Create_group(chosen, _tag(store)), processes)
+    tag = _tag(store)
+    group = attend(lambda: whole.Create_group(chosen, tag), processes, timeout, "the group of MPI")
+    return MpiCommunicator(mpi, group, processes, timeout)
 
 
 def _tag(store: Store) -> int:
@@ -61,7 +65,7 @@ def _tag(store: Store) -> int:
     return int(store.add("mpi/tag", 0)) % 32767
 
 
-def _enter(mpi: Any, store: Store, rank: int, size: int, timeout: timedelta) -> None:
+def _enter(mpi: Any, store: Store, rank: int, size: int, timeout: timedelta, processes: Sequence[peers.Peer]) -> None:
     if rank == 0:
         host = _address()
         name = f"mindtorch_{uuid.uuid4().hex[:16]}"
@@ -69,24 +73,23 @@ def _enter(mpi: Any, store: Store, rank: int, size: int, timeout: timedelta) -> 
         store.set("mpi/server", json.dumps([name, *_World.server.address]).encode())
     store.wait(["mpi/server"], timeout)
     name, host, port = json.loads(store.get("mpi/server"))
-    connection = socket.create_connection((host, port), timeout.total_seconds())
-    connection.settimeout(None)
-    os.set_inheritable(connection.fileno(), True)
-    variables = {"PMI_FD": str(connection.fileno()), "PMI_RANK": str(rank), "PMI_SIZE": str(size)}
+    _World.relay = relay = PmiRelay(socket.create_connection((host, port), timeout.total_seconds()))
+    variables = {"PMI_FD": str(relay.descriptor), "PMI_RANK": str(rank), "PMI_SIZE": str(size)}
     os.environ.update(variables)
     try:
-        library.start(mpi)
+        attend(lambda: library.start(mpi), processes, timeout, "the world of MPI", relay.lost.is_set)
     finally:
         for variable in variables:  # processes that this one starts are not of this world
             os.environ.pop(variable, None)
-    _World.name, _World.connection = name, connection
+    _World.name = name
     wait = mpi.COMM_WORLD.Ibarrier()
-    end = time.monotonic() + timeout.total_seconds()
-    while not wait.Test():
-        if time.monotonic() > end:
-            raise DistBackendError("not all processes entered the world of MPI in time")
-        time.sleep(0.001)
-    _forget_shared_memory()
+
+    def entered() -> None:
+        while not wait.Test():
+            time.sleep(0.001)
+
+    attend(entered, processes, timeout, "the world of MPI")
+    forget_shared_memory()
 
 
 def _address() -> str:
@@ -98,14 +101,6 @@ def _address() -> str:
             return str(probe.getsockname()[0])
     except OSError:  # no route: everybody is on this host
         return "127.0.0.1"
-
-
-def _forget_shared_memory() -> None:
-    """Remove the names of MPICH's shared memory: all have it mapped, and a killed process then leaves nothing behind."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        name = line.rpartition("/")[2]
-        if name.startswith("mpich_shm_"):
-            (_SHARED / name).unlink(missing_ok=True)
 
 
 def remove_stale(age: float = 600.0) -> list[str]:

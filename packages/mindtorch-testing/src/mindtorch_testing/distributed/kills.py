@@ -1,6 +1,7 @@
 """Kill ranks of a program at random and see that the others raise in time.
 
     python -m mindtorch_testing.distributed.kills --count 200 --size 3
+    python -m mindtorch_testing.distributed.kills --at --size 2     # each rank at each point of its way into the group
 
 Prints how many worlds ended well, and fails when one hung or left shared memory behind.
 """
@@ -12,17 +13,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mindtorch_testing.distributed import ranks
+from mindtorch_testing.distributed import points, ranks
 
 PROGRAM = """
 import datetime, sys
 import mindtorch as torch, mindtorch.distributed as dist
-dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=10))
-print("ready", flush=True)
-x, step = torch.ones(400_000), 0
+from mindtorch_testing.distributed import points
+points.arm()
 try:
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=10))
+    print("ready", flush=True)
+    x, step = torch.ones(400_000), 0
     while True:
         step += 1
         works = [dist.all_reduce(x.clone(), async_op=True) for _ in range(2)]
@@ -51,6 +55,21 @@ def one(size: int, seconds: float, choose: random.Random) -> str:
     else:
         time.sleep(choose.random() * 2)
     victim.kill()
+    return ended(processes, victim, seconds)
+
+
+def at(point: str, size: int, seconds: float, rank: int) -> str:
+    """Run a world in which a rank is killed at a point, and say how the others ended."""
+    os.environ[points.VARIABLE] = f"{rank}:{point}"
+    try:
+        processes = ranks.start(["-c", PROGRAM], size)
+    finally:
+        del os.environ[points.VARIABLE]
+    return ended(processes, processes[rank], seconds)
+
+
+def ended(processes: Sequence[subprocess.Popen[str]], victim: subprocess.Popen[str], seconds: float) -> str:
+    """Say how the processes ended that were not killed."""
     try:
         ends = ranks.finish(processes, seconds)
     except subprocess.TimeoutExpired:
@@ -60,7 +79,20 @@ def one(size: int, seconds: float, choose: random.Random) -> str:
         if code < 0:
             print(text, flush=True)
             return f"died by {signal.Signals(-code).name}"
-    return "raised" if all(code != 0 for code, _, _ in others) else f"went on: {others}"
+    if victim.returncode != -signal.SIGKILL:
+        return f"was not killed: {ends}"
+    return "raised" if all(code == 3 and "raised" in output for code, output, _ in others) else f"went on: {others}"
+
+
+def _chosen(given: argparse.Namespace, choose: random.Random) -> list[Callable[[], str]]:
+    """What the command was asked for: kills at points, or at random."""
+    if given.at is None:
+        return [lambda: one(given.size, given.seconds, choose)] * given.count
+    return [
+        lambda point=point, rank=rank: at(point, given.size, given.seconds, rank)  # type: ignore[misc]
+        for point in given.at or points.POINTS
+        for rank in range(given.size)
+    ]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,16 +102,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="a world that takes longer hangs")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--at", nargs="*", choices=points.POINTS, help="kill each rank at these points; all without one"
+    )
     given = parser.parse_args(arguments)
     choose, before = random.Random(given.seed), segments()
     found: dict[str, int] = {}
-    for number in range(given.count):
-        outcome = one(given.size, given.seconds, choose)
+    for number, kill in enumerate(kills := _chosen(given, choose), 1):
+        outcome = kill()
         found[outcome] = found.get(outcome, 0) + 1
-        if number % 10 == 9:
-            print(f"{number + 1} of {given.count}: {found}", flush=True)
+        if number % 10 == 0:
+            print(f"{number} of {len(kills)}: {found}", flush=True)
     left = segments() - before
-    print(f"{given.count} kills: {found}; shared memory left: {sorted(left)}")
+    print(f"{len(kills)} kills: {found}; shared memory left: {sorted(left)}")
     return int(bool(left) or set(found) != {"raised"})
 
 
