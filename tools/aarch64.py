@@ -1,6 +1,8 @@
-"""The native code on aarch64: built by a cross compiler, tested with an emulated processor.
+"""The wheels for aarch64: built by a cross compiler, tested with an emulated processor.
 
     python tools/aarch64.py [--folder FOLDER] [--write] [-- PYTEST-ARGUMENTS]
+
+Runs in the environment `pkg` (`./hatchw run pkg:aarch64`): auditwheel names the wheels for the systems that they run on.
 
 Needs Debian's apt (no root), cmake, `aarch64-linux-gnu-g++` (package g++-aarch64-linux-gnu) and `qemu-aarch64` (package
 qemu-user). FOLDER (default: build/aarch64) keeps a Python for aarch64 with numpy; nothing outside it is written. Runs
@@ -17,7 +19,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
@@ -79,7 +83,8 @@ def fetch_packages(folder: Path) -> Path:
     if site.exists():
         return site
     platforms = [f"manylinux_2_{minor}_aarch64" for minor in (28, 27, 17)] + ["manylinux2014_aarch64"]
-    wanted = [f"{name}=={metadata.version(name)}" for name in WHEELS + PURE]
+    here = {one.metadata["Name"].lower().replace("-", "_"): one.version for one in metadata.distributions()}
+    wanted = [f"{name}=={here[name]}" if name in here else name for name in WHEELS + PURE]
     tags = [part for platform in platforms for part in ("--platform", platform)]
     run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--python-version", VERSION, *tags,
         "--target", site, *wanted)  # fmt: skip
@@ -87,25 +92,55 @@ def fetch_packages(folder: Path) -> Path:
 
 
 def build(folder: Path, root: Path, site: Path) -> list[Path]:
-    """Return folders with the packages that have native modules, built for aarch64."""
-    return [build_member(member, folder, root, site) for member in MEMBERS]
+    """Return the wheels of the members that have native modules."""
+    house = folder / "wheels"
+    shutil.rmtree(house, ignore_errors=True)
+    asked = folder / "asked"
+    # CMake starts this machine's Python by it, with questions about the Python that the module is for.
+    asked.write_text(
+        f"#!/bin/sh\nshift\nPYTHONHOME={root / 'usr'} PYTHONPATH={site} "
+        f'exec {EMULATOR} -L {root} {root}/usr/bin/python{VERSION} "$@"\n'
+    )
+    asked.chmod(0o755)
+    return [build_member(member, house, root, site, asked) for member in MEMBERS]
 
 
-def build_member(member: Path, folder: Path, root: Path, site: Path) -> Path:
-    """Return a folder with one of them."""
-    target = folder / "native" / member.name
+def build_member(member: Path, house: Path, root: Path, site: Path, asked: Path) -> Path:
+    """Return the wheel of one of them."""
     include = root / "usr/include"
-    run("cmake", "-S", member, "-B", target, "-G", "Ninja", "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
-        f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_CXX_FLAGS=-I{include}", f"-DPython_EXECUTABLE={sys.executable}",
-        f"-DPython_INCLUDE_DIR={include / f'python{VERSION}'}",
-        f"-DPython_NumPy_INCLUDE_DIR={site / 'numpy/_core/include'}", stdout=subprocess.DEVNULL)  # fmt: skip
-    run("cmake", "--build", target)
-    name = member.name.replace("-", "_")
-    package = folder / "package" / member.name / name
+    settings = {
+        "CMAKE_SYSTEM_NAME": "Linux",
+        "CMAKE_SYSTEM_PROCESSOR": "aarch64",
+        "CMAKE_CXX_COMPILER": COMPILER,
+        "CMAKE_CXX_FLAGS": f"-I{include}",
+        "CMAKE_CROSSCOMPILING_EMULATOR": asked,
+        "Python_INCLUDE_DIR": include / f"python{VERSION}",
+        "Python_NumPy_INCLUDE_DIR": site / "numpy/_core/include",
+    }
+    environment = {
+        **os.environ,
+        wheels.demand(member.name): "1",
+        "CMAKE_ARGS": " ".join(f"-D{name}={value}" for name, value in settings.items()),
+        "_PYTHON_HOST_PLATFORM": "linux-aarch64",
+        "SETUPTOOLS_EXT_SUFFIX": f".cpython-{VERSION.replace('.', '')}-aarch64-linux-gnu.so",
+    }
+    environment.pop("MINDTORCH_NATIVE_CACHE", None)  # its modules are this machine's
+    with tempfile.TemporaryDirectory() as temporary:
+        run(sys.executable, "-m", "build", "--quiet", "--wheel", "-o", temporary, member, env=environment)
+        (made,) = Path(temporary).glob("*.whl")
+        repair = [sys.executable, "-m", "auditwheel", "repair", "--exclude", "libgomp.so.1", "-w", house, made]
+        run(*repair, stderr=subprocess.DEVNULL)
+    return next(house.glob(f"{member.name.replace('-', '_')}-*.whl"))
+
+
+def unpack(folder: Path, built: list[Path]) -> Path:
+    """Return a folder with what the wheels install."""
+    package = folder / "package"
     shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(member / "src" / name, package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    shutil.copy(next(target.glob("_native*.so")), package / "_native.so")
-    return package.parent
+    for wheel in built:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(package)
+    return package
 
 
 def unit_tests() -> list[Path]:
@@ -135,8 +170,8 @@ def first_line(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
-def page(results: Path) -> str:
-    """Return the page of docs/status, from pytest's report."""
+def page(results: Path, built: list[Path]) -> str:
+    """Return the page of docs/status, from pytest's report and the wheels."""
     cases = list(ElementTree.parse(results).iter("testcase"))
     skipped = Counter(reason.get("message", "") for case in cases for reason in case.iter("skipped"))
     failed = [
@@ -147,9 +182,13 @@ def page(results: Path) -> str:
     lines = [
         "# Native code on aarch64",
         "",
-        f"Written on {datetime.date.today()} by `python tools/aarch64.py --write`; do not edit. The native code of",
-        f"mindtorch-cpu and mindtorch-runtime, built by {first_line(COMPILER, '--version')},",
+        f"Written on {datetime.date.today()} by `./hatchw run pkg:aarch64 --write`; do not edit.",
+        f"What the wheels install, built by {first_line(COMPILER, '--version')},",
         f"under {first_line(EMULATOR, '--version')}. No aarch64 processor was at hand.",
+        "",
+        "| wheel | MB |",
+        "| --- | ---: |",
+        *(f"| {wheel.name} | {wheel.stat().st_size / 1e6:.2f} |" for wheel in built),
         "",
         "| tests | passed | failed | skipped |",
         "| ---: | ---: | ---: | ---: |",
@@ -173,10 +212,11 @@ def main() -> None:
         raise SystemExit(f"not found: {', '.join(missing)}; see the first lines of {Path(__file__).name}")
     folder = options.folder.resolve()
     root, site = fetch_python(folder), fetch_packages(folder)
-    packages = build(folder, root, site)
+    built = build(folder, root, site)
+    package = unpack(folder, built)
     program, start = write_start(folder, root)
     others = [path for path in sorted(ROOT.glob("packages/*/src")) if path.parent not in MEMBERS]
-    sources = [start, *packages, *others, site]
+    sources = [start, package, *others, site]
     environment = {
         **os.environ,
         "PYTHONHOME": str(root / "usr"),
@@ -192,7 +232,7 @@ def main() -> None:
         check=False,
     )
     if options.write:
-        PAGE.write_text(page(results))
+        PAGE.write_text(page(results, built))
     raise SystemExit(done.returncode)
 
 

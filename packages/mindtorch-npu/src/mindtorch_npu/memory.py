@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mindtorch_npu import hooks, runtime
+from mindtorch_npu import hooks, runtime, switches
 from mindtorch_npu.allocator import allocators, configure
 from mindtorch_npu.allocator.snapshot import Snapshot
 from mindtorch_npu.device import current_device, device_index, mem_get_info
@@ -73,7 +73,12 @@ def get_per_process_memory_fraction(device: DeviceLike | None = None) -> float:
 
 
 def empty_cache() -> None:
-    """Give unused cached memory back to the devices; nothing happens before the runtime is initialised."""
+    """Give back what is kept for later use; nothing happens before the runtime is initialised.
+
+    That is unused memory of the devices, and executors with their descriptors, which the vendor's library holds.
+    """
+    if runtime.is_initialized():
+        switches.forget_plans()
     if runtime.is_initialized() or hooks.allocator_is_replaced():
         for allocator in _in_use():
             allocator.empty_cache()

@@ -144,6 +144,16 @@ def test_what_the_vendor_refuses_of_repeatable_executors(npu):
         destroy(handle)
 
 
+@native
+def test_emptied_caches_keep_no_executors(npu):
+    x = numbers(1.0, 2.0)
+    warmed(lambda: x * x)
+    assert libraries().executors
+    mindtorch.npu.empty_cache()
+    assert not libraries().executors
+    assert (x * x).tolist() == [1.0, 4.0]
+
+
 def test_without_the_native_call_path_every_launch_is_planned(npu, monkeypatch):
     monkeypatch.setattr(binding, "planned", Planned())
     monkeypatch.setattr(binding, "_bound", {})
