@@ -222,8 +222,11 @@ def main() -> None:
         "PYTHONHOME": str(root / "usr"),
         "PYTHONPATH": os.pathsep.join(str(path) for path in sources),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "MINDTORCH_NATIVE": "1",
+        "CPATH": str(root / "usr/include"),  # for tests that compile
     }
+    there = "; ".join(wheels.native_smoke(member.name) for member in MEMBERS)
+    demands = {wheels.demand(member.name): "1" for member in MEMBERS}
+    run(program, "-c", there, env=environment | demands)
     tests = options.arguments or ["-q", "-m", "not slow", *map(str, unit_tests())]
     results = folder / "results.xml"
     done = subprocess.run(

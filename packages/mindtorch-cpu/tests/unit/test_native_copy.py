@@ -1,5 +1,7 @@
 """Native copies, conversions, fills and joins: bit for bit what numpy's kernels give, over all kinds of layouts."""
 
+import platform
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -30,6 +32,15 @@ SPECIAL = [
     0.1,
     1.00048828125,
 ]
+
+
+X86 = platform.machine() in ("x86_64", "AMD64")
+
+
+def convertible(array, to):
+    """Return the array with zeros for what C leaves open: infinities as whole numbers, which only x86 gives one answer for."""
+    whole = to.kind in "iu" and array.dtype.kind not in "iub"
+    return array if X86 or not whole else np.where(np.isfinite(array.astype(np.complex128)), array, array.dtype.type(0))
 
 
 def numbers(shape, dtype, seed=0):
@@ -82,8 +93,8 @@ def test_layouts(dtype, to):
 @pytest.mark.parametrize("given", TYPES, ids=str)
 def test_conversions(given, to):
     for count in [*range(0, 36), 70, 1000]:
-        same("clone", lambda n=count: np.zeros(n, to), numbers((count,), given))
-    same("_to_copy", lambda: np.zeros((9, 5), to).T, numbers((5, 9), given), None, None)
+        same("clone", lambda n=count: np.zeros(n, to), convertible(numbers((count,), given), to))
+    same("_to_copy", lambda: np.zeros((9, 5), to).T, convertible(numbers((5, 9), given), to), None, None)
     if given.kind not in "iub" and to.kind not in "iu":
         with np.errstate(all="ignore"):
             odd = np.array(SPECIAL, np.float32).astype(given)

@@ -97,18 +97,6 @@ def _reduction(at: Placement, source: str) -> Any:
             own, given = _extremum(at, grad, self, dim, index, src, result)
         return own if include_self else at.clear(own, dim, index), given
 
-    def with_src(
-        grad: Tensor,
-        self: Tensor,
-        dim: int,
-        index: Tensor,
-        src: Tensor,
-        reduce: str,
-        include_self: bool,
-        result: Tensor,
-    ) -> tuple[Any, Any]:
-        return grads(grad, self, dim, index, src, reduce, include_self, result)
-
     def with_source(
         grad: Tensor,
         self: Tensor,
@@ -121,7 +109,7 @@ def _reduction(at: Placement, source: str) -> Any:
     ) -> tuple[Any, Any]:
         return grads(grad, self, dim, index, source, reduce, include_self, result)
 
-    return joint("self", source)(with_src if source == "src" else with_source)
+    return joint("self", source)(grads if source == "src" else with_source)
 
 
 derivative(
