@@ -21,7 +21,7 @@ from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
-from mindtorch_storage.storage.elements import class_name
+from mindtorch_storage.storage.elements import c_name, class_name
 from mindtorch_storage.storage.memory import no_memory, no_memory_in_torchs_words
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
@@ -66,15 +66,9 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     return _legacy(args, device, self.dtype)
 
 
-_OPTION_NAMES = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"} | {
-    name: f"c10::{name}" for name in ("Half", "BFloat16")
-}
-
-
 def _options_text(tensor: Any) -> str:
-    name = tensor.dtype.scalar_name
     return (
-        f"TensorOptions(dtype={_OPTION_NAMES.get(name, name.lower())}, device={tensor.device}, layout=Strided, "
+        f"TensorOptions(dtype={c_name(tensor.dtype)}, device={tensor.device}, layout=Strided, "
         "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 

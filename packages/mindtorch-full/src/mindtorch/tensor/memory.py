@@ -16,6 +16,7 @@ from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage
+from mindtorch_storage.storage.elements import c_name
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
@@ -23,16 +24,6 @@ from mindtorch_storage.strides import (
     memory_span,
 )
 from mindtorch_storage.tensor_base import TensorBase
-
-_C_NAMES = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"} | {
-    name: f"c10::{name}" for name in ("Half", "BFloat16", "Float8_e5m2", "Float8_e4m3fn")
-}
-
-
-def _c_name(dtype: Any) -> str:
-    if dtype.is_complex:
-        return f"c10::complex<{_c_name(dtype.to_real())}>"
-    return _C_NAMES.get(dtype.scalar_name, dtype.scalar_name.lower())
 
 
 class MemoryMixin(TensorBase):
@@ -110,7 +101,7 @@ class MemoryMixin(TensorBase):
             spec = source._sig.spec
             if spec.dtype is not self.dtype:
                 raise RuntimeError(
-                    f"Could not set tensor of type {_c_name(spec.dtype)} to a tensor of type {_c_name(self.dtype)}"
+                    f"Could not set tensor of type {c_name(spec.dtype)} to a tensor of type {c_name(self.dtype)}"
                 )
             return self._set_storage(source._materialized_storage(), source._offset, spec.shape, spec.stride)
         if isinstance(source, TypedStorage) and source.dtype is not self.dtype:

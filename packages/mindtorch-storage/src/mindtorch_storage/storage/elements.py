@@ -34,6 +34,33 @@ _TENSOR_NAMES = {
     types.complex64: "ComplexFloat",
 }
 
+_C_NAMES = {
+    "Bool": "bool",
+    "Byte": "unsigned char",
+    "Char": "signed char",
+    "Double": "double",
+    "Float": "float",
+    "Int": "int",
+    "Long": "long int",
+    "Short": "short int",
+    "UInt16": "short unsigned int",
+    "UInt32": "unsigned int",
+    "UInt64": "long unsigned int",
+}
+
+
+def c_name(dtype: Dtype) -> str:
+    """The name that error texts give the elements of a dtype in C++."""
+    if dtype.is_complex:
+        return f"c10::complex<{c_name(dtype.to_real())}>"
+    name = dtype.scalar_name
+    if name in _C_NAMES:
+        return _C_NAMES[name]
+    family = name.rstrip("1234567")
+    if family in ("Int", "UInt"):
+        return f"c10::dummy_{family.lower()}1_7_t<{name[len(family) :]}>"
+    return f"c10::{name.lower() if name.startswith(('Q', 'Bits')) else name}"
+
 
 def class_name(value: Any) -> str:
     """The name that error texts give the class of a value."""
