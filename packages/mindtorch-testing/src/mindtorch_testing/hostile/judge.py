@@ -39,6 +39,11 @@ _EVENTS = (
 _QUIET = ("os.listdir", "os.scandir", "os.truncate")
 
 
+def _is_index(path: str) -> bool:
+    """Return whether a path belongs to the index of installed packages, where the backend of a named device is looked up."""
+    return path.endswith(".dist-info/entry_points.txt") or path in sys.path
+
+
 class Canary:
     """Notes that a file made code run."""
 
@@ -65,7 +70,7 @@ class Watch:
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.on:
             return
-        if event == "open" and str(args[0]) != self.path:
+        if event == "open" and str(args[0]) != self.path and not _is_index(str(args[0])):
             self.seen.append(f"opened {args[0]!r}")
         elif event == "import":
             self.seen.append(f"imported {args[0]}")
@@ -105,10 +110,13 @@ def _tensors(value: Any) -> list[Any]:
 
 
 def _outside(tensor: Any) -> bool:
-    if tensor.layout is not mt.strided or tensor.is_meta:
+    """Return whether a tensor reaches beyond its storage. The methods are the class's: a state may hide them on the object."""
+    kind = mt.Tensor
+    if tensor.layout is not mt.strided or kind.is_meta.__get__(tensor):
         return False
-    needed = memory_span(tensor.shape, tensor.stride(), tensor.storage_offset()) * tensor.itemsize
-    return tensor.numel() > 0 and needed > tensor.untyped_storage().nbytes()
+    sizes = kind.size(tensor), kind.stride(tensor), kind.storage_offset(tensor)
+    needed = memory_span(*sizes) * kind.element_size(tensor)
+    return kind.numel(tensor) > 0 and needed > kind.untyped_storage(tensor).nbytes()
 
 
 def _tried(use: Callable[[], Any]) -> Exception | None:
@@ -202,6 +210,6 @@ class Judge:
             for tensor in _tensors(value):
                 if _outside(tensor):
                     found.append("tensor outside its storage")
-                elif tensor.numel() <= SMALL:
+                elif mt.Tensor.numel(tensor) <= SMALL:
                     _used(tensor)
         return found
