@@ -157,6 +157,8 @@ COMMANDS = {
     "reasons": _command_reasons,
     "docs": _command_docs,
 }
+_THAT_RUN = ("run", "baseline", "check", "update")
+"""Commands that need PyTorch's tests."""
 
 
 def main() -> int:
@@ -174,6 +176,9 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="docs: write nothing, return 1 when the page is another")
     parser.add_argument("--limit", type=int, default=40, help="how many reasons are shown")
     args = parser.parse_intermixed_args()
+    if args.command in _THAT_RUN and not args.recorded and (lacking := missing()):
+        print(lacking, file=sys.stderr)
+        return 1
     return COMMANDS[args.command](args)
 
 
