@@ -104,6 +104,12 @@ class GraphTask:
         """True when the pass runs `node` or keeps what arrives at it."""
         return self.needed is None or node in self.needed or node in self.captures
 
+    def wanted(self, node: Node) -> list[bool] | None:
+        """Return for each edge of `node` whether the pass wants its gradient, None when it wants them all."""
+        if self.needed is None:
+            return None
+        return [child is not None and self.wants(child) for child, _ in node._edges]
+
     def run(self, roots: list[tuple[Node, int, Any]]) -> None:
         """Propagate the root gradients through the graph. `roots` is emptied, so that nothing holds its gradients."""
         starts = self.starts = list(dict.fromkeys(node for node, _, _ in roots))
@@ -258,7 +264,7 @@ class GraphTask:
         elif _anomaly["enabled"]:
             answers = anomaly.run(node, grads)
         else:
-            answers = node.apply(grads) if recorder is None else recorder.backward(node, grads)
+            answers = node.apply(grads) if recorder is None else recorder.backward(node, grads, self.wanted(node))
         grads.clear()
         edges = node._edges
         if len(answers) != len(edges):

@@ -56,8 +56,10 @@ class CopySlices(Node):
         size, whole = self.spec.itemsize, base.itemsize
         start = ((total._offset - self.base_offset) * whole + self.offset * size) // size
         region = region_of(total, self.spec, start)
-        inner = list(self.fn.apply([aten.clone(region)]))
-        if not inner or inner[0] is None:  # only a custom function leaves it out; torch then has no gradient at all
+        given = [aten.clone(region)]
+        recorder = self.fn._recorder  # its own first edge leads to the view, which has no part in the pass
+        inner = list(self.fn.apply(given) if recorder is None else recorder.apply(self.fn, given, self))
+        if not inner or inner[0] is None:  # not wanted, or left out by a custom function
             return [None, *inner[1:]]
         region.copy_(inner[0])
         return [total, *inner[1:]]

@@ -174,8 +174,8 @@ class OpNode(Node):
     __slots__ = ("_recorder", "_saved")
 
     def apply(self, grads: list[Any]) -> Sequence[Any]:
-        """Run the formulas; see `recorder`."""
-        found: Sequence[Any] = self._recorder.backward(self, grads)
+        """Run the formulas; see `recorder`. Within a pass for some inputs only, what leads elsewhere is left out."""
+        found: Sequence[Any] = self._recorder.apply(self, grads)
         return found
 
     def release(self) -> None:

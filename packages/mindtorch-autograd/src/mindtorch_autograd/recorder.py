@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -192,8 +192,13 @@ class Recorder:
                 saved += (flat[source] if kind is SaveKind.SCALAR else flat[source]._offset, None)
         return saved
 
-    def backward(self, node: OpNode, grads: list[Any]) -> list[Any]:
-        """Run the formulas on the gradients of the outputs; one gradient per edge.
+    def apply(self, node: OpNode, grads: list[Any], within: Node | None = None) -> list[Any]:
+        """As `backward`, for the edges that the running pass wants: the node's, or those of the node that it is part of."""
+        task = current_task()
+        return self.backward(node, grads, None if task is None else task.wanted(within or node))
+
+    def backward(self, node: OpNode, grads: list[Any], wanted: Sequence[bool] | None = None) -> list[Any]:
+        """Run the formulas on the gradients of the outputs; one gradient per edge, for the edges that are `wanted` only.
 
         Raises torch's errors when saved values were freed or written into.
         """
@@ -220,12 +225,17 @@ class Recorder:
         for formula in self.formulas:
             if grad is None and formula.wants_first:
                 continue
+            if wanted is not None:
+                if not any(wanted[target] for target in formula.targets):
+                    continue
+                if formula.needs >= 0:
+                    environment[formula.needs] = formula.needed(wanted)
             given = formula.fn(*formula.select(environment))
             if not formula.listed:
                 answers[formula.targets[0]] = given
                 continue
             for target, answer in zip(formula.targets, given, strict=True):
-                if edges[target] is not None:
+                if edges[target] is not None and (wanted is None or wanted[target]):
                     answers[target] = answer
         return answers
 
@@ -302,6 +312,7 @@ class _Layout:
 
     def _add(self, formula: Formula) -> None:
         places = []
+        needs = -1
         for parameter in formula.parameters:
             if parameter in ("grads", "grad"):
                 places.append(0 if parameter == "grads" else 1)
@@ -311,10 +322,15 @@ class _Layout:
                 self.places[name] = len(self.environment)
                 self.environment.append(self._save(parameter, formula))
             places.append(self.places[name])
+            if parameter == "needs":
+                needs = self.places[name]
+        counts = [len(self.positions.get(name, ())) for name in formula.arguments]
         targets = [place for name in formula.arguments for place in self.positions.get(name, ())]
         first = self.wanted.values[self.arguments[formula.arguments[0]]]
         listed = formula.joint or isinstance(first, (list, tuple))
-        self.formulas.append(PlannedFormula(formula.fn, _selection(places), targets, listed, 1 in places, places))
+        self.formulas.append(
+            PlannedFormula(formula.fn, _selection(places), targets, listed, 1 in places, places, needs, counts)
+        )
 
     def _save(self, parameter: str, formula: Formula | None) -> Any:
         """Return the parameter's constant; note a save for what differs from call to call."""

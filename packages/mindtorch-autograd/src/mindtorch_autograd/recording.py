@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -43,7 +43,8 @@ class PlannedFormula:
 
     `select` takes what stands at `places` out of the environment. `targets` are the edges that the gradients are for: with
     `listed` as many as `fn` returns, else the one that it returns. `wants_first` says that it does nothing without the
-    first output's gradient.
+    first output's gradient. `needs` is where it reads which of its arguments need a gradient, -1 where it does not ask;
+    `counts` says how many of the targets are each argument's.
     """
 
     fn: Callable[..., Any]
@@ -52,3 +53,10 @@ class PlannedFormula:
     listed: bool
     wants_first: bool
     places: list[int]
+    needs: int
+    counts: list[int]
+
+    def needed(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
+        """Return which of its arguments need a gradient when only some edges do."""
+        targets = iter(self.targets)
+        return tuple(any([wanted[next(targets)] for _ in range(count)]) for count in self.counts)

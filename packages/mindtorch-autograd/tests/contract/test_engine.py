@@ -290,3 +290,59 @@ def test_training_loop_needs_no_cycle_collection() -> None:
     finally:
         gc.enable()
     assert after == before
+
+
+def _seen_by_hooks(T: Any, make: Any, count: int, wanted: tuple[int, ...], **options: Any) -> Any:
+    """Which gradients a node's hook sees when those of some inputs only are asked for."""
+    inputs = [T.ones(shape, dtype=T.float64, requires_grad=True) for shape in make[1]]
+    output = make[0](T, *inputs)
+    output = output[0] if isinstance(output, tuple) else output
+    seen: list[Any] = []
+    output.grad_fn.register_hook(lambda into, out: seen.append([one is not None for one in into[:count]]))
+    found = T.autograd.grad(output.sum(), [inputs[place] for place in wanted], **options)
+    return seen, [tuple(one.shape) for one in found]
+
+
+_OPERATORS: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
+    "convolution": (lambda T, x, w, b: T.nn.functional.conv2d(x, w, b), [(1, 2, 4, 4), (3, 2, 3, 3), (3,)]),
+    "layer_norm": (lambda T, x, w, b: T.nn.functional.layer_norm(x, (4,), w, b), [(2, 4), (4,), (4,)]),
+    "batch_norm": (lambda T, x, w, b: T.batch_norm(x, w, b, None, None, True, 0.1, 1e-5, False), [(2, 4), (4,), (4,)]),
+    "group_norm": (lambda T, x, w, b: T.group_norm(x, 2, w, b), [(2, 4), (4,), (4,)]),
+    "addmm": (lambda T, x, a, b: T.addmm(x, a, b), [(2, 2), (2, 3), (3, 2)]),
+    "cat": (lambda T, a, b, c: T.cat([a, b, c]), [(1,), (2,), (3,)]),
+    "bilinear": (lambda T, a, b, w: T.nn.functional.bilinear(a, b, w), [(2, 3), (2, 4), (5, 3, 4)]),
+    "where": (lambda T, a, b, c: T.where(T.ones(2) > 0, a, b) * c, [(2,), (2,), (2,)]),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in _OPERATORS if name != "cat"])
+@pytest.mark.parametrize("wanted", [(0,), (1,), (2,), (0, 2)])
+def test_only_what_is_asked_for_is_computed(name: str, wanted: tuple[int, ...]) -> None:
+    """A node's hook sees None where the pass asks for nothing, as in torch."""
+    assert_same(lambda T: _seen_by_hooks(T, _OPERATORS[name], 3, wanted))
+
+
+def test_of_a_list_what_is_asked_for_is_passed_on() -> None:
+    assert_same(lambda T: _seen_by_hooks(T, _OPERATORS["cat"], 0, (1,)))
+
+
+def test_only_what_is_asked_for_is_computed_within_anomaly_detection() -> None:
+    def scenario(T: Any) -> Any:
+        with T.autograd.detect_anomaly(check_nan=False):
+            return _seen_by_hooks(T, _OPERATORS["convolution"], 3, (0,))
+
+    with pytest.warns(UserWarning, match="Anomaly Detection"):
+        assert_same(scenario)
+
+
+def test_inputs_of_backward_leave_the_others_alone() -> None:
+    def scenario(T: Any) -> Any:
+        x, w = (T.ones(1, 2, 4, 4, requires_grad=True), T.ones(3, 2, 3, 3, requires_grad=True))
+        y = T.nn.functional.conv2d(x, w)
+        seen: list[Any] = []
+        y.grad_fn.register_hook(lambda into, out: seen.append([one is not None for one in into]))
+        y.sum().backward(inputs=[w], retain_graph=True)
+        y.sum().backward(inputs=[x])
+        return seen, x.grad, w.grad
+
+    assert_same(scenario)

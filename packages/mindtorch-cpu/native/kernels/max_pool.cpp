@@ -66,7 +66,7 @@ bool describe(PyObject* large, PyObject* small, PyObject* index, int dims, Pooli
 
 size_t grain(ptrdiff_t volume) { return GRAIN / static_cast<size_t>(volume) + 1; }
 
-using MaxPool = void (*)(const Pooling&, float*, int64_t*, const float*);
+using MaxPool = void (*)(const Pooling&, ptrdiff_t, float*, int64_t*, const float*);
 
 // Outputs are (out, indices).
 int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff_t window, MaxPool loop) {
@@ -79,8 +79,8 @@ int run(PyObject* outs, PyObject* input, const Pooling& p, size_t count, ptrdiff
     auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(index)));
     const ptrdiff_t large = p.area(), small = p.places();
     parallel(count, grain(small * window), [&](size_t from, size_t end) {
-        for (ptrdiff_t at = static_cast<ptrdiff_t>(from); at < static_cast<ptrdiff_t>(end); at++)
-            loop(p, to + at * small, places + at * small, in + at * large);
+        const auto first = static_cast<ptrdiff_t>(from);
+        loop(p, static_cast<ptrdiff_t>(end) - first, to + first * small, places + first * small, in + first * large);
     });
     return 1;
 }

@@ -18,10 +18,10 @@ struct Pooling {
 };
 
 struct MaxPoolLoops {
-    // One volume: the largest value of each window, the first of equals, or its last nan, and where it was.
-    void (*max_pool)(const Pooling& p, float* out, int64_t* index, const float* in);
+    // Of `count` volumes: the largest value of each window, the first of equals, or its last nan, and where it was.
+    void (*max_pool)(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in);
     // The same of cells that share out the volume as evenly as they can; they may overlap.
-    void (*adaptive_max_pool)(const Pooling& p, float* out, int64_t* index, const float* in);
+    void (*adaptive_max_pool)(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in);
     // One volume of gradients goes to where its values came from.
     void (*max_pool_backward)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
 };

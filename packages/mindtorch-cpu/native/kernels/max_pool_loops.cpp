@@ -96,15 +96,18 @@ private:
     Row row_;
 };
 
-void max_pool(const Pooling& p, float* out, int64_t* index, const float* in) {
+void max_pool(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in) {
+    const ptrdiff_t area = p.area(), places = p.places();
     for (ptrdiff_t first = 0; first < p.out[2]; first += CHUNK) {
         Windows windows(p, first, p.out[2] - first < CHUNK ? p.out[2] - first : CHUNK);
-        ptrdiff_t at = first;
-        for (ptrdiff_t z = 0; z < p.out[0]; z++) {
-            const Span layers = reach(z * p.stride[0] - p.padding[0], p.kernel[0], p.dilation[0], p.extent[0]);
-            for (ptrdiff_t y = 0; y < p.out[1]; y++, at += p.out[2])
-                windows.run(out + at, index + at, in, layers,
-                            reach(y * p.stride[1] - p.padding[1], p.kernel[1], p.dilation[1], p.extent[1]));
+        for (ptrdiff_t volume = 0; volume < count; volume++) {
+            ptrdiff_t at = volume * places + first;
+            for (ptrdiff_t z = 0; z < p.out[0]; z++) {
+                const Span layers = reach(z * p.stride[0] - p.padding[0], p.kernel[0], p.dilation[0], p.extent[0]);
+                for (ptrdiff_t y = 0; y < p.out[1]; y++, at += p.out[2])
+                    windows.run(out + at, index + at, in + volume * area, layers,
+                                reach(y * p.stride[1] - p.padding[1], p.kernel[1], p.dilation[1], p.extent[1]));
+            }
         }
     }
 }
@@ -114,7 +117,7 @@ inline Span cell(ptrdiff_t at, ptrdiff_t extent, ptrdiff_t count) {
     return {at * extent / count, ((at + 1) * extent + count - 1) / count};
 }
 
-void adaptive_max_pool(const Pooling& p, float* out, int64_t* index, const float* in) {
+void adaptive_max_pool_one(const Pooling& p, float* out, int64_t* index, const float* in) {
     for (ptrdiff_t z = 0; z < p.out[0]; z++) {
         const Span layers = cell(z, p.extent[0], p.out[0]);
         for (ptrdiff_t y = 0; y < p.out[1]; y++) {
@@ -139,6 +142,12 @@ void adaptive_max_pool(const Pooling& p, float* out, int64_t* index, const float
             }
         }
     }
+}
+
+void adaptive_max_pool(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in) {
+    const ptrdiff_t area = p.area(), places = p.places();
+    for (ptrdiff_t volume = 0; volume < count; volume++)
+        adaptive_max_pool_one(p, out + volume * places, index + volume * places, in + volume * area);
 }
 
 void max_pool_backward(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places) {

@@ -54,6 +54,7 @@ private:
     int arrive(size_t place, Py_ssize_t number, PyObject* owned);
     int evaluate(Pending& of, Refs& answers);
     int evaluate_in_python(PyObject* node, Refs& grads, Refs& answers);
+    int keeps(PyObject* node) const;
     int run_node(Pending& of, Refs& grads, Refs& answers);
     int fit(Pending& of, Refs& answers);
     int pass_on(Pending& of, Refs& answers);
@@ -241,8 +242,30 @@ int Pass::fit(Pending& of, Refs& answers) {
     return 0;
 }
 
+// Whether the pass keeps what arrives at `node`, or may not run it.
+int Pass::keeps(PyObject* node) const {
+    PyObject* needed = slot(task_, configuration.task.needed);
+    if (needed == Py_None) return 0;
+    const int runs = PySet_Contains(needed, node);
+    if (runs <= 0) return runs < 0 ? -1 : 1;
+    return PyDict_Contains(slot(task_, configuration.task.captures), node);
+}
+
 int Pass::run_node(Pending& of, Refs& grads, Refs& answers) {
-    if (run_formulas(of.node, grads, answers) < 0) return -1;
+    std::vector<char> wanted;
+    const bool all = slot(task_, configuration.task.needed) == Py_None;
+    for (Py_ssize_t index = 0; !all && index < PySequence_Fast_GET_SIZE(of.edges); index++) {
+        PyObject* child;
+        Py_ssize_t number;
+        if (!read_edge(of.edges, index, child, number)) return -1;
+        wanted.push_back(child != Py_None && find(child) >= 0);
+    }
+    PyObject* edges = slot(slot(of.node, configuration.node.recorder), configuration.recorder.edges);
+    if (!all && static_cast<Py_ssize_t>(wanted.size()) != PyTuple_GET_SIZE(edges)) {
+        PyErr_SetString(PyExc_SystemError, "a recorder's edges are not its node's");
+        return -1;
+    }
+    if (run_formulas(of.node, grads, all ? nullptr : &wanted, answers) < 0) return -1;
     grads.clear();
     if (static_cast<Py_ssize_t>(answers.size()) != PySequence_Fast_GET_SIZE(of.edges)) {
         PyErr_SetString(PyExc_SystemError, "a recorder's edges are not its node's");
@@ -287,9 +310,11 @@ int Pass::evaluate(Pending& of, Refs& answers) {
         grads.grow(static_cast<size_t>(std::max<Py_ssize_t>(1, outputs)));
     }
     const bool leaf = of.sort == LEAF_NODE;
-    const bool plain = leaf || (of.sort == OP_NODE && runs_natively(of.node));
-    if (plain && slot(of.node, leaf ? configuration.leaf.hooks : configuration.node.hooks) == Py_None &&
-        slot(task_, configuration.task.needed) == Py_None) {
+    bool plain = leaf || (of.sort == OP_NODE && runs_natively(of.node));
+    plain = plain && slot(of.node, leaf ? configuration.leaf.hooks : configuration.node.hooks) == Py_None;
+    const int kept = plain ? keeps(of.node) : 0;
+    if (kept < 0) return -1;
+    if (plain && kept == 0) {
         Py_XSETREF(slot(task_, configuration.task.node), Py_NewRef(of.node));
         if (!leaf) return run_node(of, grads, answers);
         PyObject* grad = grads.size() == 1 ? grads[0] : nullptr;

@@ -72,8 +72,9 @@ inline NodeSort sort_of(PyObject* node) {
     return PyObject_TypeCheck(node, configuration.node_type) ? OP_NODE : OTHER_NODE;
 }
 
-// One gradient per edge into `answers`, for gradients of the outputs, which are given back. -1 with an error set.
-int run_formulas(PyObject* node, Refs& grads, Refs& answers);
+// One gradient per edge into `answers`, for gradients of the outputs, which are given back; with `wanted`, an entry per
+// edge, only for those that it says. -1 with an error set.
+int run_formulas(PyObject* node, Refs& grads, const std::vector<char>* wanted, Refs& answers);
 
 // The spec of output `number` of `node` as a new reference, None where it is not known.
 PyObject* output_spec(PyObject* node, NodeSort sort, Py_ssize_t number);

@@ -11,7 +11,8 @@ constexpr const char* CAPSULE = "mindtorch_runtime._native.formulas";
 
 struct Formula {
     PyObject* function;
-    std::vector<Py_ssize_t> places, targets;
+    std::vector<Py_ssize_t> places, targets, counts;
+    Py_ssize_t needs;
     bool listed, wants_first;
 };
 
@@ -37,8 +38,10 @@ bool read_formula(PyObject* from, Formula& to) {
     to.function = slot(from, at.fn);
     to.listed = slot(from, at.listed) == Py_True;
     to.wants_first = slot(from, at.wants_first) == Py_True;
+    to.needs = PyLong_AsSsize_t(slot(from, at.needs));
     return read_places(slot(from, at.targets), to.targets) && read_places(slot(from, at.places), to.places) &&
-           to.places.size() <= MOST_OPERANDS && (to.listed || !to.targets.empty());
+           read_places(slot(from, at.counts), to.counts) && to.places.size() <= MOST_OPERANDS &&
+           (to.listed || !to.targets.empty());
 }
 
 bool read_formulas(PyObject* recorder, Formulas& to) {
@@ -132,7 +135,29 @@ int put_saved(PyObject* node, const Formulas& formulas, PyObject* saved, PyObjec
     return 0;
 }
 
-int spread(PyObject* recorder, const Formula& formula, PyObject* given, Refs& answers) {
+// Whether anything that the formula computes is wanted.
+bool is_wanted(const Formula& formula, const std::vector<char>& wanted) {
+    for (const Py_ssize_t target : formula.targets)
+        if (wanted[static_cast<size_t>(target)]) return true;
+    return false;
+}
+
+// Tell the formula which of its arguments need a gradient.
+int put_needs(const Formula& formula, const std::vector<char>& wanted, PyObject* environment) {
+    Ref needs(PyTuple_New(static_cast<Py_ssize_t>(formula.counts.size())));
+    if (!needs) return -1;
+    size_t next = 0;
+    for (size_t argument = 0; argument < formula.counts.size(); argument++) {
+        bool needed = false;
+        for (Py_ssize_t left = formula.counts[argument]; left > 0; left--)
+            if (wanted[static_cast<size_t>(formula.targets[next++])]) needed = true;
+        PyTuple_SET_ITEM(needs.get(), static_cast<Py_ssize_t>(argument), PyBool_FromLong(needed));
+    }
+    return PyList_SetItem(environment, formula.needs, needs.release());
+}
+
+int spread(PyObject* recorder, const Formula& formula, PyObject* given, const std::vector<char>* wanted,
+           Refs& answers) {
     Ref listed(PySequence_Fast(given, "a formula for several arguments returns a tuple"));
     if (!listed) return -1;
     if (PySequence_Fast_GET_SIZE(listed.get()) != static_cast<Py_ssize_t>(formula.targets.size())) {
@@ -143,23 +168,29 @@ int spread(PyObject* recorder, const Formula& formula, PyObject* given, Refs& an
     for (size_t index = 0; index < formula.targets.size(); index++) {
         const Py_ssize_t target = formula.targets[index];
         PyObject* answer = PySequence_Fast_GET_ITEM(listed.get(), static_cast<Py_ssize_t>(index));
-        if (PyTuple_GET_ITEM(edges, target) != Py_None && answer != Py_None) answers.set(target, Py_NewRef(answer));
+        if (PyTuple_GET_ITEM(edges, target) == Py_None || answer == Py_None) continue;
+        if (wanted == nullptr || (*wanted)[static_cast<size_t>(target)]) answers.set(target, Py_NewRef(answer));
     }
     return 0;
 }
 
-int run_all(PyObject* node, const Formulas& formulas, PyObject* environment, Refs& answers) {
+int run_all(PyObject* node, const Formulas& formulas, PyObject* environment, const std::vector<char>* wanted,
+            Refs& answers) {
     PyObject* recorder = slot(node, configuration.node.recorder);
     const bool first = PyList_GET_ITEM(environment, 1) != Py_None;
     for (const Formula& formula : formulas.all) {
         if (!first && formula.wants_first) continue;
+        if (wanted != nullptr) {
+            if (!is_wanted(formula, *wanted)) continue;
+            if (formula.needs >= 0 && put_needs(formula, *wanted, environment) < 0) return -1;
+        }
         PyObject* values[MOST_OPERANDS];
         for (size_t index = 0; index < formula.places.size(); index++)
             values[index] = PyList_GET_ITEM(environment, formula.places[index]);
         Ref given(into_python<PyObject_Vectorcall>(formula.function, values, formula.places.size(), nullptr));
         if (!given) return -1;
         if (formula.listed) {
-            if (spread(recorder, formula, given.get(), answers) < 0) return -1;
+            if (spread(recorder, formula, given.get(), wanted, answers) < 0) return -1;
         } else if (given.get() != Py_None) {
             answers.set(static_cast<size_t>(formula.targets[0]), given.release());
         }
@@ -240,7 +271,7 @@ bool runs_natively(PyObject* node) {
            PyList_CheckExact(saved);
 }
 
-int run_formulas(PyObject* node, Refs& grads, Refs& answers) {
+int run_formulas(PyObject* node, Refs& grads, const std::vector<char>* wanted, Refs& answers) {
     PyObject* recorder = slot(node, configuration.node.recorder);
     answers.grow(static_cast<size_t>(PyTuple_GET_SIZE(slot(recorder, configuration.recorder.edges))));
     bool any = false;
@@ -257,7 +288,7 @@ int run_formulas(PyObject* node, Refs& grads, Refs& answers) {
     PyObject* first = PyList_GET_SIZE(all) > 0 ? PyList_GET_ITEM(all, 0) : Py_None;
     if (PyList_SetItem(environment.get(), 1, Py_NewRef(first)) < 0 || PyList_SetItem(environment.get(), 0, all) < 0)
         return -1;
-    return run_all(node, *formulas, environment.get(), answers);
+    return run_all(node, *formulas, environment.get(), wanted, answers);
 }
 
 PyObject* output_spec(PyObject* node, NodeSort sort, Py_ssize_t number) {

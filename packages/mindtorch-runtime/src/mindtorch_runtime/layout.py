@@ -163,7 +163,7 @@ SLOTS: dict[str, str] = {
     "task": "node needed captures keep_graph",
     "result": "alias number owner",
     "save": "kind source place",
-    "formula": "fn targets listed wants_first places",
+    "formula": "fn targets listed wants_first places needs counts",
 }
 """The slots of every class that native code reads or fills; in C++ without the underscore that some begin with."""
 
