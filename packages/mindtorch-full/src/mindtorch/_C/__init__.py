@@ -115,6 +115,7 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_can_fuse_on_gpu,
     _jit_override_can_fuse_on_cpu,
     _jit_override_can_fuse_on_gpu,
+    _jit_set_nvfuser_enabled,
     _jit_set_nvfuser_guard_mode,
     _jit_set_profiling_mode,
     _jit_set_texpr_fuser_enabled,

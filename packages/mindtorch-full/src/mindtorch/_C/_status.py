@@ -87,4 +87,8 @@ def _jit_set_texpr_fuser_enabled(value: Any) -> None:
     """Choose a fuser of compiled code; there is none to choose."""
 
 
+def _jit_set_nvfuser_enabled(value: bool) -> None:
+    """Choose the fuser for NVIDIA, which torch has no more."""
+
+
 adopt(globals())

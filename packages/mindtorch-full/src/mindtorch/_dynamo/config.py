@@ -15,6 +15,7 @@ issue_3_13_0_warning = True
 log_compilation_metrics = True
 optimize_ddp = True
 recompile_limit = 8
+skip_fwd_side_effects_in_bwd_under_checkpoint = False
 suppress_errors = False
 verbose = False
 

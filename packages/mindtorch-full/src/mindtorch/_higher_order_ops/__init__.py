@@ -2,9 +2,10 @@
 
 from mindtorch._higher_order_ops.associative_scan import associative_scan
 from mindtorch._higher_order_ops.cond import cond
+from mindtorch._higher_order_ops.out_dtype import out_dtype
 from mindtorch._higher_order_ops.while_loop import while_loop
 from mindtorch._naming import adopt
 
-__all__ = ["associative_scan", "cond", "while_loop"]
+__all__ = ["associative_scan", "cond", "out_dtype", "while_loop"]
 
 adopt(globals())

@@ -12,6 +12,12 @@ from typing import Any, TypeAlias
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch._profiling.record import record_function
+from mindtorch.utils._foreach_utils import (
+    _get_foreach_kernels_supported_devices,
+    _get_fused_kernels_supported_devices,
+    _group_tensors_by_device_and_dtype,
+)
+from mindtorch.utils.backend_registration import _get_privateuse1_backend_name
 from mindtorch.utils.hooks import RemovableHandle
 
 from ._state import load_groups_and_state, pack_groups_and_state, place_state_value
@@ -40,6 +46,24 @@ _HOOK_DICTS = (
 )
 
 
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Return the devices whose steps may be recorded as a graph."""
+    return ["cuda", "xpu", "hpu", _get_privateuse1_backend_name(), *(["xla"] if supports_xla else [])]
+
+
+def _default_to_fused_or_foreach(
+    params: list[torch.Tensor], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Return whether a step takes the fused form, and whether that over lists, where the caller did not choose."""
+    given = [one for one in params if one is not None]
+    if differentiable or any(type(one) not in _foreach_supported_types for one in given):
+        return False, False
+    devices = {one.device.type for one in given}
+    fused = use_fused and devices <= set(_get_fused_kernels_supported_devices())
+    fused = fused and all(one.is_floating_point() for one in given)
+    return fused, not fused and devices <= set(_get_foreach_kernels_supported_devices())
+
+
 class _RequiredParameter:
     """The default of a group option that has none."""
 
@@ -48,6 +72,7 @@ class _RequiredParameter:
 
 
 required = _RequiredParameter()
+_foreach_supported_types = (torch.Tensor, torch.nn.Parameter)
 
 
 class Optimizer:
@@ -202,6 +227,12 @@ class Optimizer:
         self.__setstate__(load_groups_and_state(self.param_groups, loaded, place))
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(
+        tensorlistlist: list[list[torch.Tensor | None]], with_indices: bool = False
+    ) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros."""

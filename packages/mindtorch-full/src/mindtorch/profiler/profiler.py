@@ -15,6 +15,7 @@ from .._profiling.record import record_function
 from ..autograd import profiler as _profiler
 from ..autograd.profiler_util import EventList
 from .schedule import ProfilerAction, ProfilerActivity
+from .schedule import schedule as schedule
 
 _A = ProfilerAction
 _PREPARE, _START, _STOP, _READY = "prepare_trace", "start_trace", "stop_trace", "_trace_ready"
@@ -38,6 +39,11 @@ _STEPS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]] = {
 """What happens between the action of one step and that of the next, None being the end."""
 
 _INCORRECT = {(_A.WARMUP, _A.NONE), (_A.RECORD, _A.NONE), (_A.RECORD, _A.WARMUP)}
+
+
+def _default_schedule_fn(_: int) -> ProfilerAction:
+    """Record every step."""
+    return _A.RECORD
 
 
 def supported_activities() -> set[ProfilerActivity]:

@@ -7,9 +7,12 @@ from typing import Any, NoReturn
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch.sparse._invariants import check_sparse_tensor_invariants
+from mindtorch.tensor.legacy_sparse import SPARSE_TYPES
 from mindtorch.tensor.tensor import Tensor
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
+
+globals().update(SPARSE_TYPES)
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:

@@ -13,6 +13,7 @@ from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.tensor_base import TensorBase
 
 _HOST = Device("cpu")
@@ -148,6 +149,15 @@ class ConversionMixin(TensorBase):
             "your python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
         )
 
+    def to_sparse_coo(self) -> Any:
+        """Return this tensor with the layout of coordinates.
+
+        >>> torch.eye(2).to_sparse_coo().indices()
+        tensor([[0, 1],
+                [0, 1]])
+        """
+        return aten.to_sparse(self)
+
     def ipu(
         self, device: str | Device | None = None, non_blocking: bool = False, memory_format: object = None
     ) -> NoReturn:
@@ -172,10 +182,12 @@ class ConversionMixin(TensorBase):
         if dtype is None:
             spec = self._sig.spec
             name = spec.dtype.type_name
-            kind = spec.device.type
-            return name if kind == "cpu" else name.replace("torch.", f"torch.{kind}.", 1)
+            kind = "" if spec.device.type == "cpu" else f"{spec.device.type}."
+            layout = "sparse." if spec.layout is sparse_coo else ""
+            return name.replace("torch.", f"torch.{kind}{layout}", 1)
         if isinstance(dtype, str):
-            found = next((one for one in dtypes.ALL_DTYPES if one.type_name == dtype), None)
+            named = dtype.replace("torch.sparse.", "torch.", 1) if self._sig.spec.layout is sparse_coo else dtype
+            found = next((one for one in dtypes.ALL_DTYPES if one.type_name == named), None)
             if found is None:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = found

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.layout import strided
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -15,9 +16,15 @@ class LegacyTensorType(type):
     """Class of the legacy types: `isinstance(x, torch.LongTensor)` asks for dtype and device."""
 
     dtype: Any
+    layout: Any
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, TensorBase) and instance.dtype is cls.dtype and instance.device.type == "cpu"
+        return (
+            isinstance(instance, TensorBase)
+            and instance.dtype is cls.dtype
+            and instance.layout is cls.layout
+            and instance.device.type == "cpu"
+        )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor of the type: of sizes, of data, or empty."""
@@ -39,6 +46,9 @@ def _declare(name: str, dtype: Any) -> type:
         (),
         {
             "dtype": dtype,
+            "layout": strided,
+            "is_sparse": False,
+            "is_cuda": False,
             "__module__": "torch",
             "__doc__": f"Tensors of {dtype}.\n\n>>> torch.{name}([1, 0]).dtype\n{dtype}",
         },

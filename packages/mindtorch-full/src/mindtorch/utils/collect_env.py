@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import mindtorch as torch
 from mindtorch.__about__ import __version__
+from mindtorch._naming import adopt
 
 __all__ = ["SystemEnv", "get_env_info", "get_pip_packages", "get_pretty_env_info", "main", "pretty_str"]
 
@@ -82,6 +83,8 @@ def main() -> None:
     print("Collecting environment information...")
     print(get_pretty_env_info())
 
+
+adopt(globals())
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,111 @@
+"""Names that few libraries use: legacy sparse types, `torch.mtia`, `out_dtype`, helpers of optimizers, settings."""
+
+import importlib
+import warnings
+
+import pytest
+
+import mindtorch as mt
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+INDICES, VALUES = "T.tensor([[0, 1], [1, 2]])", "T.tensor([1.0, 2.0])"
+EXPRESSIONS = [
+    f"T.sparse.FloatTensor({INDICES}, {VALUES}.double())",
+    "T.sparse.FloatTensor(2, 3), T.sparse.LongTensor(), T.sparse.HalfTensor(T.Size([2, 3]))",
+    "T.sparse.FloatTensor((2, 3))",
+    "T.sparse.FloatTensor([1.0, 2.0])",
+    f"T.sparse.FloatTensor({INDICES}, {VALUES}, (3, 3)), T.sparse.FloatTensor({INDICES}, {VALUES}, size=[3, 3])",
+    f"T.sparse.FloatTensor({INDICES}, {VALUES}, T.Size([2, 2]))",
+    f"T.sparse.FloatTensor({VALUES})",
+    f"T.sparse.FloatTensor({INDICES}, {VALUES}, 3)",
+    f"T.sparse.FloatTensor({INDICES}, [1.0, 2.0])",
+    "T.sparse.FloatTensor(device='meta')",
+    f"isinstance({VALUES}, T.sparse.FloatTensor), isinstance({VALUES}.to_sparse(), T.sparse.FloatTensor)",
+    f"isinstance({VALUES}, T.FloatTensor), isinstance({VALUES}.to_sparse(), T.FloatTensor)",
+    f"{VALUES}.to_sparse().type(), {VALUES}.to_sparse().type('torch.sparse.DoubleTensor').type()",
+    f"{VALUES}.double().to_sparse().type(T.sparse.FloatTensor).type(), {VALUES}.type(T.sparse.FloatTensor)",
+    "T.sparse.IntTensor, T.sparse.IntTensor.layout, T.sparse.IntTensor.is_sparse, T.IntTensor.layout",
+    "T.sparse.BoolTensor",
+    "T.eye(2).to_sparse_coo(), T.ones(2, requires_grad=True).to_sparse_coo().grad_fn.name()",
+    *(
+        f"T._higher_order_ops.out_dtype.out_dtype({arguments})"
+        for arguments in (
+            "T.ops.aten.mul.Tensor, T.int32, T.tensor([100, 2]).to(T.int8), T.tensor([100, 2]).to(T.int8)",
+            "T.ops.aten.mul.Tensor, T.int64, T.tensor([2**25 + 1]), T.tensor([1])",
+            "T.ops.aten.mul.Scalar, T.int32, T.tensor([100, 2]).to(T.int8), 300",
+            "T.ops.aten.mm.default, T.int32, T.eye(2).to(T.int8), T.eye(2).to(T.int8)",
+            "T.ops.aten.mm.default, T.float64, T.eye(2).to(T.int8), T.eye(2)",
+            "T.ops.aten.mul.out, T.int32, T.ones(1), T.ones(1)",
+            "T.ops.aten.max.default, T.float64, T.ones(1)",
+            "T.mm, T.float64, T.ones(1, 1), T.ones(1, 1)",
+            "T.ops.aten.mul.Tensor, 3, T.ones(1), T.ones(1)",
+        )
+    ),
+    "[optimizer._default_to_fused_or_foreach([T.nn.Parameter(T.ones(1))], *o) for o in [(0, 1), (0, 0), (1, 1)]]",
+    "optimizer._default_to_fused_or_foreach([], False, True)",
+    "optimizer._default_to_fused_or_foreach([T.ones(1, dtype=T.int64), None], False, True)",
+    "T.optim.Optimizer._group_tensors_by_device_and_dtype([[T.ones(1)], [T.zeros(1)]], True)",
+    "{k: int(v) for k, v in T.onnx.symbolic_helper.cast_pytorch_to_onnx.items()}",
+    "T.profiler.profiler._default_schedule_fn(3), T._dynamo.eval_frame.is_dynamo_supported()",
+    "T.functional.pca_lowrank.__name__, T.profiler.profiler.schedule.__name__",
+    *(
+        f"T.mtia.{call}"
+        for call in (
+            "init()",
+            "is_available(), T.mtia.is_initialized(), T.mtia.device_count(), T.mtia.is_bf16_supported()",
+            "memory_stats(), T.mtia.memory_allocated(0), T.mtia.max_memory_allocated('mtia:1')",
+            "record_memory_history(), T.mtia.reset_peak_memory_stats(), T.mtia.set_stream(None)",
+            "manual_seed(1), T.mtia.manual_seed_all(1), T.mtia.seed(), T.mtia.seed_all()",
+            "current_device()",
+            "synchronize('mtia:1')",
+            "synchronize('cpu')",
+            "set_device(None)",
+            "set_device(0)",
+            "current_stream()",
+            "default_stream(0)",
+            "get_device_properties(1)",
+            "get_device_capability()",
+            "device('mtia')",
+            "device(0).__enter__()",
+            "stream(None)",
+            "get_rng_state()",
+            "get_rng_state_all()",
+            "set_rng_state(None)",
+            "initial_seed()",
+            "empty_cache()",
+            "snapshot()",
+            "attach_out_of_memory_observer(print)",
+            "MTIAGraph()",
+            "graph(None)",
+            "graph_pool_handle()",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_names_of_few_libraries_behave_as_torchs(expression):
+    def run(T):
+        for name in ("mtia", "_higher_order_ops.out_dtype", "onnx.symbolic_helper", "_dynamo.eval_frame"):
+            importlib.import_module(f"{T.__name__}.{name}")
+        try:
+            optimizer = importlib.import_module(f"{T.__name__}.optim.optimizer")
+            return repr(eval(expression, {"T": T, "optimizer": optimizer}))
+        except (RuntimeError, TypeError, ValueError, AttributeError, AssertionError, NotImplementedError) as error:
+            return type(error).__name__, str(error)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert run(mt) == run(torch)
+
+
+def test_the_settings_of_the_compiler():
+    ours, theirs = (importlib.import_module(f"{T.__name__}.compiler.config") for T in (mt, torch))
+    names = [name for name in dir(ours) if not name.startswith("_") and not callable(getattr(ours, name))]
+    assert "recompile_limit" in names
+    for name in names:
+        assert getattr(ours, name) == getattr(theirs, name), name
+    with ours.patch(recompile_limit=3):
+        assert ours.recompile_limit == 3
+    assert ours.recompile_limit == 8
