@@ -9,10 +9,11 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 
-from .call import aten, call_matching, call_overload, make_form
+from .call import aten, call_overload, make_form
 from .extend.dispatcher import TableKernel
 from .extend.overloads import overload_of
 from .interface.wiring import wired
+from .matching import call_matching
 from .typing import Tensor
 
 

@@ -28,7 +28,7 @@ from .arguments.description import PacketSignature, describe
 from .arguments.python_defaults import with_python_defaults
 from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
-from .extend.overloads import namespace
+from .extend.overloads import namespace, overload_of
 from .interface.autograd import hooks
 from .interface.native import native_path
 from .interface.wiring import wired
@@ -365,6 +365,10 @@ def _call_keyed(
     plans = packet.plans
     plan = plans.get(key) if key is not None else None
     if plan is None:
+        if key is None and isinstance(called, OpRow) and overrides.has_stranger((*args, *kwargs.values())):
+            handled, result = overrides.handle(overload_of(called, "out" in kwargs), args, kwargs)
+            if handled:
+                return result
         return run_bound(bind(called, args, kwargs), plans if key is not None else None, key, outer)
     flat = (*args, *kwargs.values())
     state.mode = outer or state.mode
@@ -372,27 +376,6 @@ def _call_keyed(
         return plan.run(plan, flat)
     except (AttributeError, MemoryError) as error:
         return run_again(plan, flat, error)
-
-
-def call_matching(packet: Packet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call the first overload of a library's operator whose schema takes the arguments; torch's RuntimeError for none."""
-    if state.mode.overriding or any(type(value) not in plain_types for value in tensor_leaves(args)):
-        handled, result = overrides.handle(make_form(packet, False), args, kwargs)
-        if handled:
-            return result
-    if len(packet.rows) == 1:
-        return call_overload(packet.rows[0], args, kwargs)
-    problems = []
-    for row in packet.rows:
-        try:
-            bind_overload(row, args, kwargs)
-        except RuntimeError as error:
-            problems.append(f"{error}\n\n")
-        else:
-            return call_overload(row, args, kwargs)
-    raise RuntimeError(
-        "Overloaded torch operator invoked from Python failed to match any schema:\n" + "".join(problems)
-    )
 
 
 aten = namespace("aten")

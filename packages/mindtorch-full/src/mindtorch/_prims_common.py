@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
-__all__ = ["dtype_to_type", "is_boolean_dtype", "is_complex_dtype", "is_float_dtype", "is_integer_dtype"]
+__all__ = [
+    "dtype_to_type",
+    "is_boolean_dtype",
+    "is_complex_dtype",
+    "is_float_dtype",
+    "is_integer_dtype",
+    "make_contiguous_strides_for",
+    "suggest_memory_format",
+]
 
 TensorLike = torch.Tensor
 Number = bool | int | float | complex
@@ -45,6 +55,36 @@ def dtype_to_type(dtype: Any) -> type:
 def is_contiguous_or_false(a: Any, /) -> bool:
     """Return whether a tensor lies in memory in the order of its elements; its sizes are always known."""
     return bool(a.is_contiguous())
+
+
+def suggest_memory_format(x: torch.Tensor) -> torch.memory_format:
+    """Return the memory format that a tensor of four or five dimensions lies in, torch.contiguous_format for others.
+
+    >>> from torch._prims_common import suggest_memory_format
+    >>> suggest_memory_format(torch.ones(2, 3, 4, 4).to(memory_format=torch.channels_last))
+    torch.channels_last
+    """
+    if x.layout is not torch.strided:
+        return torch.contiguous_format
+    shape, strides = tuple(x.shape), x.stride()
+    if suggests_channels_last(shape, strides):
+        return torch.channels_last
+    return torch.channels_last_3d if suggests_channels_last_3d(shape, strides) else torch.contiguous_format
+
+
+def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) -> tuple[int, ...]:
+    """Return the strides of a tensor whose elements lie one after another; without `row_major`, matrices by columns.
+
+    >>> from torch._prims_common import make_contiguous_strides_for
+    >>> make_contiguous_strides_for((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, step = [], 1
+    for length in reversed(shape):
+        strides.append(step)
+        step *= max(length, 1)
+    found = tuple(reversed(strides))
+    return found if row_major or len(shape) < 2 else (*found[:-2], 1, max(shape[-2], 1))
 
 
 adopt(globals())

@@ -50,6 +50,45 @@ EXPRESSIONS = [
     "T.profiler.profiler._default_schedule_fn(3), T._dynamo.eval_frame.is_dynamo_supported()",
     "T.functional.pca_lowrank.__name__, T.profiler.profiler.schedule.__name__",
     *(
+        f"T._prims_common.make_contiguous_strides_for({arguments})"
+        for arguments in ("(2, 0, 3)", "(2, 0, 3), False", "(3, 4, 5), row_major=False", "(4,), False", "()")
+    ),
+    *(
+        f"T._prims_common.suggest_memory_format({tensor})"
+        for tensor in (
+            "T.ones(2, 3)",
+            "T.ones(2, 1, 4, 4)",
+            "T.ones(2, 1, 4, 4).to(memory_format=T.channels_last)",
+            "T.ones(2, 3, 1, 1).to(memory_format=T.channels_last)",
+            "T.ones(2, 3, 4, 5, 6).permute(0, 4, 1, 2, 3)",
+            "T.eye(2).to_sparse()",
+        )
+    ),
+    *(
+        f"T.ops.aten.to.dtype_layout(T.ones(2), {options})"
+        for options in ("dtype=T.int32", "device='meta'", "layout=T.strided", "layout=T.sparse_csr", "copy=True")
+    ),
+    "(lambda x: T.ops.aten.to.dtype_layout(x) is x)(T.ones(2)), T.ops.aten.is_pinned.default(T.ones(2))",
+    "T.ones(2).to(layout=T.strided)",
+    "T._dynamo.utils.counters['a']['b']",
+    *(
+        f"[T._C.parse_schema(f'f(Tensor x, {kind} d={{d}}) -> Tensor').arguments[1].default_value for d in {names}]"
+        for kind, names in (
+            (
+                "ScalarType",
+                "('float32', 'half', 'bfloat16', 'int', 'cfloat', 'uint16', 'float8_e4m3fn', 'bool', 'complex')",
+            ),
+            ("int", "('float', 'long', 'complex', 'Mean')"),
+            ("int", "('float32',)"),
+            ("ScalarType", "('foo',)"),
+            ("ScalarType", "('Sum',)"),
+            ("Device", "('cuda',)"),
+            ("int", "('cpu',)"),
+        )
+    ),
+    "T._library.infer_schema.infer_schema(annotated(T), mutates_args=())",
+    "registered(T)",
+    *(
         f"T.mtia.{call}"
         for call in (
             "init()",
@@ -84,14 +123,46 @@ EXPRESSIONS = [
 ]
 
 
+def annotated(T):
+    def function(x, dtype=T.bfloat16):
+        return x.to(dtype)
+
+    function.__annotations__ = {"x": T.Tensor, "dtype": T.dtype, "return": T.Tensor}
+    return function
+
+
+def registered(T):
+    """A custom operator with a dtype as a default, called with and without it."""
+    library = T.library.Library("few_libraries", "FRAGMENT")
+    library.define("cast(Tensor x, ScalarType dtype=bfloat16) -> Tensor")
+    library.impl("cast", lambda x, dtype=T.bfloat16: x.to(dtype), "CompositeExplicitAutograd")
+    decomposition = importlib.import_module(f"{T.__name__}._inductor.decomposition")
+    op = T.ops.few_libraries.cast.default
+    kept = decomposition.register_decomposition([op])(annotated(T))
+    found = decomposition.decompositions.pop(op) is kept
+    made = T.ops.few_libraries.cast(T.ones(1)).dtype, T.ops.few_libraries.cast(T.ones(1), T.int32).dtype
+    library._destroy()
+    return found, *made
+
+
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_names_of_few_libraries_behave_as_torchs(expression):
     def run(T):
-        for name in ("mtia", "_higher_order_ops.out_dtype", "onnx.symbolic_helper", "_dynamo.eval_frame"):
+        for name in (
+            "mtia",
+            "_higher_order_ops.out_dtype",
+            "onnx.symbolic_helper",
+            "_dynamo.utils",
+            "_library.infer_schema",
+        ):
+            importlib.import_module(f"{T.__name__}.{name}")
+        for name in ("_dynamo.eval_frame", "_prims_common"):
             importlib.import_module(f"{T.__name__}.{name}")
         try:
             optimizer = importlib.import_module(f"{T.__name__}.optim.optimizer")
-            return repr(eval(expression, {"T": T, "optimizer": optimizer}))
+            return repr(
+                eval(expression, {"T": T, "optimizer": optimizer, "annotated": annotated, "registered": registered})
+            )
         except (RuntimeError, TypeError, ValueError, AttributeError, AssertionError, NotImplementedError) as error:
             return type(error).__name__, str(error)
 

@@ -323,7 +323,7 @@ _CONVERSIONS: dict[str, Callable[[Parameter, Any], Any]] = {
 def enum_value(kind: str, name: EnumName) -> Any:
     """The object that an enumeration default of a schema names."""
     if kind == "ScalarType":
-        return getattr(dtypes, name)
+        return dtypes.complex64 if name == "complex" else dtypes.by_name(name)
     return getattr(layouts, name)
 
 

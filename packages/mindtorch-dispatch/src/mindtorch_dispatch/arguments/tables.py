@@ -44,9 +44,9 @@ DEPRECATED_WITHOUT_OUT: frozenset[str] = frozenset({"sspaddmm"})
 """Functions whose old forms have no `out=`."""
 
 HIDDEN_OVERLOADS: frozenset[str] = frozenset(
-    f"{name}{form}.Scalar" for name in ("add", "sub", "mul", "div") for form in ("", "_")
+    {"to.dtype_layout", *(f"{name}{form}.Scalar" for name in ("add", "sub", "mul", "div") for form in ("", "_"))}
 )
-"""Overloads that exist as `torch.ops.aten` only: in Python the number goes to the Tensor overload."""
+"""Overloads that exist as `torch.ops.aten` only: in Python a number goes to the Tensor overload, and a layout nowhere."""
 
 FUNCTION_ONLY_OVERLOADS: frozenset[str] = frozenset({"addmm.dtype", "baddbmm.dtype", "bmm.dtype", "mm.dtype"})
 """Overloads that the method of the same name does not have."""

@@ -9,10 +9,12 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import contiguous_format, preserve_format
+from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..meta.checks import check
 from ..meta.factory import strides_for
 from ..typing import Tensor, TensorOrScalar
 
@@ -87,6 +89,33 @@ def to_other(self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory
     if not isinstance(other, TensorBase):
         return convert(self, _NUMBER_TYPES[type(other)], _CPU, non_blocking, copy, memory_format)
     return convert(self, other.dtype, other.device, non_blocking, copy, memory_format)
+
+
+def _c_layout(layout: Layout) -> str:
+    """The layout as C++ prints it: `SparseCsr`."""
+    return "".join(part.capitalize() for part in str(layout).removeprefix("torch.").removesuffix("_coo").split("_"))
+
+
+def to_options(
+    self: Tensor,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: MemoryFormat | None,
+) -> Any:
+    """`to` by keywords; as in torch, `pin_memory` changes nothing on the CPU."""
+    mine = self._sig.spec.layout
+    check(
+        layout is None or layout is mine,
+        lambda: (
+            "to(options) doesn't support converting to a different layout, but got self.layout being "
+            f"{_c_layout(mine)} and options.layout set as {_c_layout(layout or mine)}"
+        ),
+    )
+    return convert(self, dtype, device, non_blocking, copy, memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Any:

@@ -25,6 +25,11 @@ def pinned(self: Tensor, device: Device | None = None) -> Any:
     return self.pin_memory() if device is None else self.pin_memory(device)
 
 
+def is_pinned(self: Tensor, device: Device | None = None) -> bool:
+    """Whether the tensor lies in page-locked memory."""
+    return bool(self.is_pinned() if device is None else self.is_pinned(device))
+
+
 def local_scalar(self: Tensor) -> Any:
     """The only element as a Python number; NotImplementedError, in torch's words, where there is no data."""
     array = self._host_array()

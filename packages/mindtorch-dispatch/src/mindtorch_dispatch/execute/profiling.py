@@ -195,7 +195,9 @@ def _stack() -> list[str]:
 
 
 def plan_recorded(bound: Bound, inner: Plan) -> Plan:
-    """Return the plan that runs `inner` and records it."""
+    """Return the plan that runs `inner` and records it; what opens and closes stretches is no event of its own."""
+    if bound.row.name.startswith("profiler::"):
+        return inner
     plan = Plan(bound.row, _run)
     plan.kernel = inner
     name, _, overload = bound.row.name.partition(".")

@@ -252,7 +252,7 @@ class OpOverloadPacket:
         def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
     def _match(self, *args: object, **kwargs: object) -> Any:
-        return wired.call_matching(self.packet, args, kwargs)
+        return wired.call_matching(self.packet, self, args, kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload in ("packet", "function"):  # while a copy is being made

@@ -19,7 +19,7 @@ class Wiring:
     """By who gives it.
 
     `assembly`, from the call path: `call_overload(row, args, kwargs)`, `call_form(packet, method)`,
-    `call_matching(packet, args, kwargs)` for the operators of libraries; the operators `copy_(target, value)` and
+    `call_matching(packet, shown, args, kwargs)` for the operators of libraries; the operators `copy_(target, value)` and
     `copy_to(tensor, device)`; `overload_of(row, out)`, the `torch.ops` object of a row or of its `out=` form;
     `table_kernel(row, key)`, what the op table has for a backend as a kernel of tensors.
 

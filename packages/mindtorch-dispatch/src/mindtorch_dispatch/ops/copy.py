@@ -42,4 +42,10 @@ op(
     composite=composed.to_other,
     variants="method",
 )
+op(
+    f"to.dtype_layout(Tensor(a) self, *, {_OPTIONS}, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    composite=composed.to_options,
+    variants="method",
+)
 op("type_as(Tensor self, Tensor other) -> Tensor", composite=composed.type_as, variants="method")

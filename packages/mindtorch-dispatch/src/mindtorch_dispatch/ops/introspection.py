@@ -1,6 +1,7 @@
 """What a tensor says about itself, and the marks that Python leaves on new tensors: ops that handlers see."""
 
 from ..decomp import introspection as composed
+from ..decomp import recording
 from ..table import op
 
 op("lift(Tensor self) -> Tensor", composite=composed.same, variants="")
@@ -9,6 +10,7 @@ op("lift_fresh_copy(Tensor self) -> Tensor", composite=composed.copied, variants
 op("_local_scalar_dense(Tensor self) -> Scalar", composite=composed.local_scalar, variants="")
 op("is_same_size(Tensor self, Tensor other) -> bool", composite=composed.is_same_size, variants="")
 op("_pin_memory(Tensor self, Device? device=None) -> Tensor", composite=composed.pinned, variants="")
+op("is_pinned(Tensor self, Device? device=None) -> bool", composite=composed.is_pinned, variants="")
 for _name, _result, _composed in (
     ("sym_size", "SymInt[]", composed.size),
     ("sym_stride", "SymInt[]", composed.stride),
@@ -20,3 +22,5 @@ for _name, _result, _composed in (
     ("prim::layout", "Layout", composed.layout),
 ):
     op(f"{_name}(Tensor self) -> {_result}", composite=_composed, variants="")
+op("profiler::_record_function_enter(str name, str? args=None) -> Tensor", composite=recording.enter, variants="")
+op("profiler::_record_function_exit(Tensor handle) -> ()", composite=recording.leave, variants="")

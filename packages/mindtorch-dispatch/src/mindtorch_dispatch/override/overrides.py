@@ -173,3 +173,13 @@ def is_method_form(func: Callable[..., Any]) -> bool:
     """Return whether `func` is an operator's method form, `torch.Tensor.add` and not `torch.add`."""
     owner = wired.override_owner
     return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func
+
+
+def has_stranger(values: Sequence[Any]) -> bool:
+    """Whether something that is no tensor overrides functions, as what stands for tensors while a graph is recorded."""
+    return any(
+        has_stranger(value)
+        if isinstance(value, (list, tuple))
+        else hasattr(type(value), "__torch_function__") and not isinstance(value, TensorBase)
+        for value in values
+    )

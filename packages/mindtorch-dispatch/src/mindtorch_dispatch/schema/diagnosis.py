@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
+from .model import DTYPE_NUMBERS
+
 _TOKEN = re.compile(
     r"""\s*(->|\.\.\.|[A-Za-z_]\w*|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\S|$)"""
 )
@@ -266,10 +268,18 @@ class _Walker:
 
     def constant(self, kind: str) -> None:
         """Walk one value."""
-        if self.kind in ("True", "False", "None", "string_literal"):
+        # A schema is printed with the bare name of a device, which is read again.
+        if kind == "Device" and self.token != "cpu":
+            self.expect("string_literal")
+        elif self.kind in ("True", "False", "None", "string_literal"):
             self.at += 1
         elif self.kind == "ident":
-            known = self.token in ("Mean", "Sum", "contiguous_format", "strided", "long", "float", "cpu")
+            known = self.token in ("Mean", "contiguous_format", "strided", "long", "float", "complex")
+            known = (
+                known
+                or (kind == "ScalarType" and self.token in DTYPE_NUMBERS)
+                or (kind == "Device" and self.token == "cpu")
+            )
             self.at += 1
             if not known:
                 self.marked("invalid numeric default value")

@@ -7,10 +7,21 @@ from functools import lru_cache
 from typing import Any
 
 from .diagnosis import diagnose, is_known_type
-from .model import ENUM_NUMBERS, ESCAPES, NO_DEFAULT, Alias, Argument, EnumName, Schema, SchemaError, Type
+from .model import (
+    DTYPE_NUMBERS,
+    ENUM_NUMBERS,
+    ESCAPES,
+    NO_DEFAULT,
+    Alias,
+    Argument,
+    EnumName,
+    Schema,
+    SchemaError,
+    Type,
+)
 
 _ENUM_KINDS = {
-    "ScalarType": {4: "long", 6: "float", 7: "double", 11: "bool"},
+    "ScalarType": {number: name for name, number in DTYPE_NUMBERS.items()},
     "MemoryFormat": {0: "contiguous_format", 1: "preserve_format", 2: "channels_last", 3: "channels_last_3d"},
     "Layout": {0: "strided", 1: "sparse_coo", 2: "sparse_csr"},
 }

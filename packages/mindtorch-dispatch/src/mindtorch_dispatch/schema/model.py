@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.dtype import ALIASES, ALL_DTYPES
+
 
 class SchemaError(RuntimeError):
     """A signature that is not in aten grammar."""
@@ -15,6 +17,7 @@ class EnumName(str):
     __slots__ = ()
 
 
+DTYPE_NUMBERS = {one.name: one.index for one in ALL_DTYPES} | {name: one.index for name, one in ALIASES.items()}
 # c10 numbers of the names that may stand as a default; torch prints the number.
 ENUM_NUMBERS = {
     "contiguous_format": 0,
@@ -28,24 +31,8 @@ ENUM_NUMBERS = {
     "mkldnn": 3,
     "sparse_csc": 4,
     "jagged": 7,
-    "uint8": 0,
-    "int8": 1,
-    "int16": 2,
-    "short": 2,
-    "int32": 3,
-    "int": 3,
-    "int64": 4,
-    "long": 4,
-    "float16": 5,
-    "half": 5,
-    "float32": 6,
-    "float": 6,
-    "float64": 7,
-    "double": 7,
-    "complex64": 9,
-    "complex128": 10,
-    "bool": 11,
-    "bfloat16": 15,
+    "complex": 9,
+    **DTYPE_NUMBERS,
 }
 ESCAPES = {"n": "\n", "t": "\t", "f": "\f", "v": "\v", "r": "\r", "a": "\a", "b": "\b"}
 _ESCAPED = {v: k for k, v in ESCAPES.items()} | {'"': '"', "'": "'", "\\": "\\"}

@@ -1,6 +1,7 @@
 """The question libraries ask before they compile a function."""
 
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,9 @@ def is_compile_supported(device_type: Any) -> bool:
     """Return whether functions can be compiled for a device: False, nothing is compiled."""
     return False
 
+
+counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
+"""How often a tracer met what; nothing is counted, as nothing is traced."""
 
 _warned: set[str] = set()
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import mindtorch
 
-from .._overridable import as_given, make_overridable
-
 __all__ = ["Storage", "dsmm", "hsmm", "spmm"]
 
 
@@ -28,8 +26,7 @@ def hsmm(input: Any, mat2: Any) -> Any:
 
 
 dsmm.__module__ = hsmm.__module__ = "torch"
-make_overridable(globals(), ("dsmm", "hsmm"), as_given)
-spmm = mindtorch.mm
+spmm = dsmm
 
 
 def _cast(name: str, dtype: Any) -> Any:

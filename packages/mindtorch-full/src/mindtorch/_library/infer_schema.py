@@ -1,0 +1,8 @@
+"""`torch._library.infer_schema`: the schema of a function, read from its annotations."""
+
+from mindtorch._naming import adopt
+from mindtorch.library._inference import infer_schema
+
+__all__ = ["infer_schema"]
+
+adopt(globals())
