@@ -194,11 +194,25 @@ def where(out: Any, condition: Any, self: Any, other: Any) -> None:
 def logaddexp(out: Any, self: Any, other: Any) -> None:
     """`log(exp(self) + exp(other))`."""
     if out.dtype.kind == "c":
-        larger = np.where(self.real >= other.real, self, other)
-        smaller = np.where(self.real >= other.real, other, self)
-        out[...] = larger + np.log1p(np.exp(smaller - larger))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            out[...] = complex_logaddexp(self, other)
     else:
         np.logaddexp(self, other, out)
+
+
+def complex_logaddexp(first: Any, second: Any) -> Any:
+    """Return `log(exp(first) + exp(second))` of complex arrays, shifted by the larger real part.
+
+    Anything that is not a number makes all of the result so. Of two -inf the smaller is taken, their angles say nothing.
+    """
+    swap = first.real < second.real
+    larger, smaller = np.where(swap, second, first), np.where(swap, first, second)
+    apart = smaller - larger
+    close = larger + np.log1p(np.where(apart.real == -np.inf, 0, np.exp(apart)))
+    alike = np.isinf(larger.real) & (larger.real == smaller.real)
+    infinite = np.where(larger.real < 0, smaller, np.log1p(np.exp(smaller) + np.exp(larger)))
+    found = np.where(alike, infinite, close)
+    return np.where(np.isnan(first) | np.isnan(second), complex(np.nan, np.nan), found)
 
 
 @kernel("xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self")

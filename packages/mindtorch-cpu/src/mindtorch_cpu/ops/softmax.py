@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..register import kernel
+from .pointwise import complex_logaddexp
 
 
 def _shifted(out: Any, self: Any, dim: int) -> Any:
@@ -92,15 +93,6 @@ def logcumsumexp(out: Any, self: Any, dim: int) -> None:
         out[...] = np.logaddexp.accumulate(self, axis=dim, dtype=np.float64)
         return
     result, source = np.moveaxis(out, dim, 0), np.moveaxis(self, dim, 0)
-    result[0] = source[0]
-    for at in range(1, len(source)):
-        result[at] = complex_logaddexp(result[at - 1], source[at])
-
-
-def complex_logaddexp(first: Any, second: Any) -> Any:
-    """Return `log(exp(first) + exp(second))` of complex arrays, shifted by the larger real part."""
-    swap = first.real < second.real
-    larger, smaller = np.where(swap, second, first), np.where(swap, first, second)
-    close = larger + np.log1p(np.exp(smaller - larger))
-    alone = np.isinf(larger.real) & (larger.real < 0)
-    return np.where(alone, larger, close)
+    running: Any = np.asarray(complex(-np.inf, 0), self.dtype)
+    for at in range(len(source)):
+        result[at] = running = complex_logaddexp(source[at], running)

@@ -10,6 +10,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch._naming import missing_attribute
 from mindtorch._refs import _conversions as _conversions
+from mindtorch._refs import _reductions
 from mindtorch._refs import fft as fft
 from mindtorch._refs import linalg as linalg
 from mindtorch._refs import nn as nn
@@ -65,7 +66,7 @@ __all__ = sorted(
         "rtruediv",
         "special",
         "trunc_divide",
-        *bind(globals(), REFS, torch, functional),
+        *bind(globals(), REFS, _reductions, torch, functional),
         *bind(globals(), [f"{name}_" for name in IN_PLACE], torch),
     }
 )

@@ -15,7 +15,7 @@ _ORDERED = frozenset({"norm", "normalize"})
 """Operations that take an order before the dimension."""
 
 
-def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def _canonical_dim(dim: Any, ndim: int) -> tuple[int, ...]:
     """Dimensions as positive numbers; none named, or an empty tuple, means all."""
     if dim is None or dim == ():
         return tuple(range(ndim))
@@ -59,6 +59,6 @@ def _output_mask(op: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
     dim = positional[0] if positional else kwargs.get("dim")
     found = _input_mask(input, *args, **kwargs)
     keepdim = kwargs.get("keepdim", False)
-    for one in reversed(_dims(dim, input.ndim)):
+    for one in reversed(_canonical_dim(dim, input.ndim)):
         found = found.any(dim=one, keepdim=bool(keepdim)) if found.ndim else found
     return found

@@ -9,7 +9,7 @@ import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
 
-from ._masks import _dims, _input_mask
+from ._masks import _canonical_dim, _input_mask
 
 __all__ = [
     "amax",
@@ -87,7 +87,7 @@ def _long_if_short(input: Any, dtype: Any) -> Any:
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The sum of the elements left."""
     dtype = _long_if_short(input, dtype)
-    dims = _dims(dim, input.ndim)
+    dims = _canonical_dim(dim, input.ndim)
     return torch.sum(_masked("sum", input, mask), dims, bool(keepdim), dtype=dtype)
 
 
@@ -95,7 +95,7 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     """The product of the elements left."""
     dtype = _long_if_short(input, dtype)
     result = _masked("prod", input, mask)
-    for one in reversed(_dims(dim, input.ndim)):
+    for one in reversed(_canonical_dim(dim, input.ndim)):
         result = result.prod(dim=one, keepdim=bool(keepdim))
     return result.to(dtype)
 
@@ -103,25 +103,27 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running sums; hidden elements add nothing."""
     dtype = input.dtype if dtype is None else dtype
-    return torch.cumsum(_masked("cumsum", input, mask), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
+    return torch.cumsum(_masked("cumsum", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running products; hidden elements multiply by one."""
     dtype = input.dtype if dtype is None else dtype
-    return torch.cumprod(_masked("cumprod", input, mask), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
+    return torch.cumprod(_masked("cumprod", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(
+        dtype=dtype
+    )
 
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The largest of the elements left."""
     dtype = input.dtype if dtype is None else dtype
-    return torch.amax(_masked("amax", input, mask), _dims(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+    return torch.amax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The smallest of the elements left."""
     dtype = input.dtype if dtype is None else dtype
-    return torch.amin(_masked("amin", input, mask), _dims(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+    return torch.amin(_masked("amin", input, mask), _canonical_dim(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
@@ -145,15 +147,15 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
         )
     dtype = input.dtype if dtype is None else dtype
     if mask is None:
-        return torch.mean(input, dim=_dims(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
+        return torch.mean(input, dim=_canonical_dim(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
     left = _input_mask(input, mask=mask)
-    count = torch.sum(left, _dims(dim, input.ndim), bool(keepdim), dtype=torch.int64)
+    count = torch.sum(left, _canonical_dim(dim, input.ndim), bool(keepdim), dtype=torch.int64)
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=left) / count
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The median of the elements left; NaN where none is."""
-    dim = _dims(dim, input.ndim)[0]
+    dim = _canonical_dim(dim, input.ndim)[0]
     floating = input.dtype.is_floating_point
     if mask is None:
         if floating:
@@ -170,7 +172,7 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any 
     """The logarithm of the sum of the exponentials of the elements left."""
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("logsumexp", input, mask)
-    return torch.logsumexp(shown, _dims(dim, input.ndim), keepdim=bool(keepdim)).to(dtype=dtype)
+    return torch.logsumexp(shown, _canonical_dim(dim, input.ndim), keepdim=bool(keepdim)).to(dtype=dtype)
 
 
 def logaddexp(
@@ -199,7 +201,7 @@ def norm(
     """The norm of the elements left."""
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("norm", input, mask, ord)
-    return torch.linalg.vector_norm(shown, ord, _dims(dim, input.ndim), bool(keepdim), dtype=dtype)
+    return torch.linalg.vector_norm(shown, ord, _canonical_dim(dim, input.ndim), bool(keepdim), dtype=dtype)
 
 
 def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
@@ -217,7 +219,7 @@ def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, 
         if mask is None
         else _input_mask(input, mask=mask)
     )
-    dims = _dims(dim, input.ndim)
+    dims = _canonical_dim(dim, input.ndim)
     count = torch.sum(left, dims, True, dtype=torch.int64)
     center = sum(input, dim, keepdim=True, dtype=computed, mask=left) / count
     offset = input - center
@@ -261,19 +263,19 @@ def std(
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Probabilities of the elements left; the others get zero."""
     dtype = input.dtype if dtype is None else dtype
-    return F.softmax(_masked("amax", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+    return F.softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Log-probabilities of the elements left; the others get minus infinity."""
     dtype = input.dtype if dtype is None else dtype
-    return F.log_softmax(_masked("amax", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+    return F.log_softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Probabilities of the elements left, small elements first."""
     dtype = input.dtype if dtype is None else dtype
-    return F.softmin(_masked("amin", input, mask), _dims(dim, input.ndim)[0], dtype=dtype)
+    return F.softmin(_masked("amin", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def normalize(
@@ -287,7 +289,7 @@ def normalize(
 ) -> Any:
     """The elements left, divided by their norm; the others become zero."""
     dtype = input.dtype if dtype is None else dtype
-    length = norm(input, ord, _dims(dim, input.ndim)[0], keepdim=True, dtype=dtype, mask=mask)
+    length = norm(input, ord, _canonical_dim(dim, input.ndim)[0], keepdim=True, dtype=dtype, mask=mask)
     shown = _masked("sum", input, mask)
     return shown / torch.maximum(length, torch.full([], eps, dtype=length.dtype, device=length.device))
 

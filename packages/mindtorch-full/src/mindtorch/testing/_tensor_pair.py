@@ -22,6 +22,9 @@ _LAYOUTS = (
 )
 
 
+_UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
+
+
 class TensorLikePair(Pair):
     """Two tensor-likes of related types: attributes first, then values."""
 
@@ -102,7 +105,9 @@ class TensorLikePair(Pair):
         if actual.device != expected.device:
             actual, expected = actual.cpu(), expected.cpu()
         if actual.dtype != expected.dtype:
-            dtype = torch.promote_types(actual.dtype, expected.dtype)
+            # Unsigned numbers meet no other dtype elsewhere; in a comparison they count as signed ones.
+            dtypes = [torch.int64 if one.dtype in _UNSIGNED else one.dtype for one in (actual, expected)]
+            dtype = torch.promote_types(*dtypes)
             actual, expected = actual.to(dtype), expected.to(dtype)
         if actual.layout != expected.layout:
             actual = actual.to_dense() if actual.layout != torch.strided else actual
