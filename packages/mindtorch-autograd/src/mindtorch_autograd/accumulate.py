@@ -42,7 +42,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
     with lock:
         old = meta.grad
         if grad._sig.spec.layout is sparse_coo or (old is not None and old._sig.spec.layout is sparse_coo):
-            meta.grad = _with_sparse(old, grad)
+            meta.grad = _with_sparse(old, grad) if old is not None else _first_sparse(grad, unshared)
         elif old is None:
             if state.mode.grad:
                 meta.grad = obeying(grad, variable._sig.spec)
@@ -58,11 +58,19 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
 
 def _with_sparse(old: Any, grad: TensorBase) -> Any:
     """Return the sum of gradients of which one is sparse: it is sparse when all are."""
-    if old is None:
-        return aten.detach(grad)
     if old._sig.spec.layout is sparse_coo and grad._sig.spec.layout is not sparse_coo:
         return aten.add(grad, old)
     return aten.add(old, grad) if old._sig.spec.layout is sparse_coo else aten.add_(old, grad)
+
+
+def _first_sparse(grad: TensorBase, unshared: bool) -> Any:
+    """Return a first gradient that is sparse: with the memory of `grad` where nothing else refers to that."""
+    if state.mode.grad:
+        return aten.clone(grad)
+    indices, values = aten._indices(grad), aten._values(grad)
+    if unshared and indices.is_contiguous() and values.is_contiguous():
+        return aten.detach(grad)
+    return aten.clone(aten.detach(grad))
 
 
 def writable(sum_: TensorBase, grad: TensorBase) -> bool:
@@ -99,8 +107,8 @@ def _unseen(view: Any, array: Any) -> bool:
 
 
 def add(have: Tensor, grad: Tensor) -> Any:
-    """Return the sum of two gradients."""
-    return aten.add(have, grad)
+    """Return the sum of two gradients. A sparse one comes last: it can be added to a dense one, not the other way round."""
+    return aten.add(grad, have) if have._sig.spec.layout is sparse_coo else aten.add(have, grad)
 
 
 def add_in_place(have: Tensor, grad: Tensor) -> Any:

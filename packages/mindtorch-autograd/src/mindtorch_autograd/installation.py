@@ -49,6 +49,12 @@ def has_formula(row: OpRow) -> bool:
     return entry is not None and not entry.non_differentiable
 
 
+def has_no_gradient(row: OpRow) -> bool:
+    """True when the derivative row says that the op's results never carry a gradient."""
+    entry = find_derivative(row)
+    return entry is not None and entry.non_differentiable
+
+
 def maker(tensor: Tensor) -> str:
     """Return the op that computed a recorded tensor; views of what it computed do not count."""
     node = tensor._grad_fn
@@ -59,7 +65,7 @@ def maker(tensor: Tensor) -> str:
 
 def install() -> None:
     """Put this autograd into the call path."""
-    hooks.install(make_recorder, has_formula, plan_forward, plan_watched)
+    hooks.install(make_recorder, has_formula, has_no_gradient, plan_forward, plan_watched)
     hooks.maker = maker
     parts = NativeParts(
         recorder=Recorder,

@@ -1,10 +1,78 @@
 """Derivatives of the ways between dense and sparse tensors."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.sparse.coo import is_sparse
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
+from .matmul import mm_second
+from .numbers import conj, scaled
+
+
+def _values_at(grad: Tensor, result: Tensor) -> Any:
+    return aten._values(aten.sparse_mask(grad, result))
+
+
+def _as_entries(grad: Tensor, self: Tensor) -> Any:
+    """Return the sparse tensor with the indices of a coalesced one and these values."""
+    return aten._sparse_coo_tensor_unsafe(aten.indices(self), grad, list(self.shape), is_coalesced=True)
+
+
+def _dense_grad(grad: Tensor, self: Tensor, masked_grad: bool | None) -> Any:
+    """As in torch by default: only the entries that the sparse tensor has get a gradient."""
+    if masked_grad is False:
+        return aten.to_sparse(grad, self.sparse_dim())
+    return aten.sparse_mask(grad, aten.coalesce(self))
+
+
+def _sparse_first(grad: Tensor, mat1: Tensor, mat2: Tensor, alpha: float = 1) -> Any:
+    """Gradient of a sparse left matrix: what a dense one has, at the entries."""
+    return aten.sparse_mask(scaled(aten.mm(grad, aten.t(conj(mat2))), alpha), aten.coalesce(mat1))
+
+
+def _summed_grad(grad: Tensor, self: Tensor, dim: Sequence[int]) -> Any:
+    """Gradient of a sum: that of the sum, at every entry that went into it."""
+    rank = self.dim()
+    dims = sorted({one % rank for one in dim})
+    sparse = self.sparse_dim()
+    if all(one in dims for one in range(sparse)) != (not is_sparse(grad)):
+        raise RuntimeError("_sparse_sum_backward_cpu: expected grad_ Tensor to be sparse, but got dense")
+    spread = aten.to_dense(grad) if is_sparse(grad) else grad
+    for one in dims:
+        spread = aten.unsqueeze(spread, one)
+    return aten.sparse_mask(aten.expand(spread, list(self.shape)), aten.coalesce(self))
+
+
+def _by_layout(grad: Tensor, self_spec: Spec, mask: Tensor) -> Any:
+    return aten.to_dense(grad) if self_spec.layout is not mask.layout else aten.sparse_mask(grad, mask)
+
 
 derivative("_to_sparse", self=lambda grad: aten.to_dense(grad), node="ToSparseBackward1")
 derivative("_to_sparse.sparse_dim", self=lambda grad: aten.to_dense(grad), node="ToSparseBackward0")
-# As torch by default: only the entries that the sparse tensor has get a gradient.
-derivative("_to_dense", self=lambda grad, self: aten.sparse_mask(grad, aten.coalesce(self)), node="ToDenseBackward0")
+derivative(
+    "_to_dense",
+    self=lambda grad, self, masked_grad: _dense_grad(grad, self, masked_grad),
+    node="ToDenseBackward0",
+)
+derivative("_sparse_coo_tensor_with_dims_and_tensors", values=lambda grad, result: _values_at(grad, result))
+derivative("_coalesce", self=lambda grad: grad)
+derivative("values", self=lambda grad, self: _as_entries(grad, self))
+derivative("sparse_mask", self=lambda grad, self_spec, mask: _by_layout(grad, self_spec, mask))
+derivative(
+    "_sparse_addmm",
+    self=lambda grad, beta: scaled(grad, beta),
+    mat1=lambda grad, mat1, mat2, alpha: _sparse_first(grad, mat1, mat2, alpha),
+    mat2=lambda grad, mat1, mat2_spec, alpha: mm_second(grad, mat1, mat2_spec, alpha),
+)
+derivative(
+    "_sparse_sparse_matmul",
+    self=lambda grad, self, other: aten._sparse_sparse_matmul(grad, aten.t(conj(other))),
+    other=lambda grad, self: aten._sparse_sparse_matmul(aten.t(conj(self)), grad),
+)
+derivative("_sparse_sum.dim", self=lambda grad, self, dim: _summed_grad(grad, self, dim), node="SparseSumBackward0")

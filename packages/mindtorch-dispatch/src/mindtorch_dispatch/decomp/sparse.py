@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
+from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.sparse import CooArray
 
@@ -12,6 +16,8 @@ from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.embedding import check_index_dtype
 from ..sparse import coo
+from ..sparse.shapes import at_indices
+from ..typing import Tensor
 
 
 def from_parts(
@@ -45,8 +51,81 @@ def from_parts(
             f"{shape_text(values.shape)}"
         ),
     )
-    values = aten._to_copy(values, dtype=dtype, device=device) if dtype or device else values
-    return coo.make(aten._to_copy(indices, dtype=int64, device=values.device), values, size, bool(is_coalesced))
+    values = _converted(values, dtype or values.dtype, device or values.device)
+    indices = _converted(indices, int64, values.device)
+    return aten._sparse_coo_tensor_with_dims_and_tensors(
+        sparse,
+        dense,
+        size,
+        indices,
+        values,
+        dtype=values.dtype,
+        layout=sparse_coo,
+        device=values.device,
+        is_coalesced=is_coalesced,
+    )
+
+
+def _converted(tensor: Tensor, dtype: Dtype, device: Device) -> Any:
+    """Return the tensor in this dtype and on this device: itself where it is so already."""
+    if tensor.dtype is dtype and tensor.device == device:
+        return tensor
+    return aten._to_copy(tensor, dtype=dtype, device=device)
+
+
+def with_dims_and_tensors(
+    sparse_dim: int,
+    dense_dim: int,
+    size: Sequence[int],
+    indices: Tensor,
+    values: Tensor,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Any:
+    """The sparse tensor with these entries, which were looked at."""
+    return coo.make(indices, values, size, bool(is_coalesced))
+
+
+def summed(self: Tensor) -> Any:
+    """The tensor with every index once, in order, in memory of its own."""
+    return coo.coalesced(self)
+
+
+def needs_sparse(self: Tensor, *rest: object) -> Any:
+    """Raises, as for dense tensors there is no kernel."""
+    return _parts("coalesce", self)
+
+
+def sparse_sum(self: Tensor) -> Any:
+    """The sum of all elements, dense; its gradient is sparse."""
+    return aten.sum(aten.values(aten.coalesce(self)))
+
+
+def sparse_sum_dtype(self: Tensor, dtype: Dtype) -> Any:
+    """The sum of all elements in another dtype."""
+    return aten.sum(aten.values(aten.coalesce(self)), dtype=dtype)
+
+
+def sparse_sum_dim_dtype(self: Tensor, dim: Sequence[int], dtype: Dtype) -> Any:
+    """The sum over some dimensions in another dtype."""
+    return aten._sparse_sum(aten._to_copy(self, dtype=dtype), dim)
+
+
+def smm(self: Tensor, mat2: Tensor) -> Any:
+    """The product of a sparse and a dense matrix, sparse."""
+    empty = aten.zeros([self.shape[0], mat2.shape[1]], dtype=mat2.dtype, layout=sparse_coo, device=mat2.device)
+    return aten.sspaddmm(empty, self, mat2, beta=0)
+
+
+def hspmm(mat1: Tensor, mat2: Tensor) -> Any:
+    """The product of a sparse and a dense matrix: the rows with entries are the values of a sparse one."""
+    _parts("hspmm", mat1)
+    rows = aten._unique2(coo.index_of(mat1)[0], True)[0]
+    product = aten.mm(aten.detach(mat1), aten.detach(mat2))
+    return coo.make(aten.unsqueeze(rows, 0), aten.index_select(product, 0, rows), product.shape, True)
 
 
 def inferred(indices: Any, values: Any, *options: Any) -> Any:
@@ -80,8 +159,7 @@ def _layout_name(tensor: Any) -> str:
 
 def coalesce(self: Any) -> Any:
     """The tensor with every index once, in order."""
-    _parts("coalesce", self)
-    return coo.coalesced(self)
+    return self if _parts("coalesce", self).coalesced else aten._coalesce(self)
 
 
 def is_coalesced(self: Any) -> bool:
@@ -183,8 +261,7 @@ def sparse_mask(self: Any, mask: Any) -> Any:
             f"{shape_text(self.shape)} but mask has size {shape_text(mask.shape)}"
         ),
     )
-    dense = to_dense(self)
-    return coo.make(given.indices, aten.index(dense, coo.index_of(mask)), self.shape, given.coalesced)
+    return coo.make(given.indices, at_indices(self, given.indices), self.shape, given.coalesced)
 
 
 def set_coalesced(self: Any, coalesced: bool) -> Any:
@@ -205,19 +282,20 @@ def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: i
     return from_parts(rows, entries, [num_weights, grad.shape[-1]])
 
 
-def sparse_addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def sparse_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
     """The product of a sparse and a dense matrix, added to a dense one."""
-    added = aten.expand(self, [mat1.shape[0], mat2.shape[1]])
-    product = aten.mm(mat1, mat2)
-    if beta == 0:
-        return aten.mul(product, alpha)
-    return aten.add(aten.mul(added, beta), product, alpha=alpha)
+    return aten.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
 
 
-def sparse_mm(sparse: Any, dense: Any) -> Any:
+def sparse_mm(sparse: Tensor, dense: Tensor) -> Any:
     """The product of two matrices, one or both sparse; sparse if both are."""
-    if not coo.is_sparse(dense):
-        return aten.mm(sparse, dense)
-    if coo.is_sparse(sparse):
-        return aten.to_sparse(aten.mm(sparse, to_dense(dense)))
-    return aten.mm(dense.t(), sparse.t()).t()
+    if coo.is_sparse(sparse) and coo.is_sparse(dense):
+        return aten._sparse_sparse_matmul(sparse, dense)
+    if not coo.is_sparse(sparse):
+        return aten.transpose(_sparse_times_dense(aten.transpose(dense, 0, 1), aten.transpose(sparse, 0, 1)), 0, 1)
+    return _sparse_times_dense(sparse, dense)
+
+
+def _sparse_times_dense(sparse: Tensor, dense: Tensor) -> Any:
+    zero = aten.zeros([sparse.shape[0], dense.shape[-1]], dtype=dense.dtype, device=dense.device)
+    return aten._sparse_addmm(zero, sparse, dense, beta=0, alpha=1)

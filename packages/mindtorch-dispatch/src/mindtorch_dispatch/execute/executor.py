@@ -353,7 +353,10 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
         state.mode = before
     if plan.record is not None:
         fresh = plan.row.schema.returns[0].alias is None
-        for tensor in result if isinstance(result, (tuple, list)) else (result,):
+        single = isinstance(result, TensorBase)
+        if single and not (result.dtype.is_floating_point or result.dtype.is_complex):
+            return result
+        for tensor in (result,) if single else result:
             if isinstance(tensor, TensorBase) and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
                 tensor._sig = tensor._sig.spec.tracked
                 tensor._view = None if fresh else tensor._view  # how it was composed is not the caller's to see

@@ -83,12 +83,13 @@ class AutogradHooks:
     calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` hands over
     what native recording works with."""
 
-    __slots__ = ("forward", "has_formula", "maker", "parts", "recorder", "watched")
+    __slots__ = ("forward", "has_formula", "has_no_gradient", "maker", "parts", "recorder", "watched")
 
     def __init__(self) -> None:
         self.parts: Handover[NativeParts] = Handover()
         self.recorder: Callable[[PlanRequest], Recorder | None] | None = None
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
+        self.has_no_gradient: Callable[[OpRow], bool] = lambda row: False
         self.maker: Callable[[Any], str] = lambda tensor: ""
         self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
         self.watched: Callable[[Any, Any], Any] = lambda bound, plan: plan
@@ -97,6 +98,7 @@ class AutogradHooks:
         self,
         recorder: Callable[[PlanRequest], Any],
         has_formula: Callable[[OpRow], bool],
+        has_no_gradient: Callable[[OpRow], bool],
         forward: Callable[[Any, Any], Any],
         watched: Callable[[Any, Any], Any],
     ) -> None:
@@ -105,6 +107,7 @@ class AutogradHooks:
         self.forward = forward
         self.recorder = recorder
         self.has_formula = has_formula
+        self.has_no_gradient = has_no_gradient
 
 
 hooks = AutogradHooks()

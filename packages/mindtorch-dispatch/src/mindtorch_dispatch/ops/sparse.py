@@ -2,6 +2,8 @@
 
 from ..decomp import sparse as composed
 from ..sparse import kernels as kernels  # registered with the rows
+from ..sparse import products as products
+from ..sparse import shapes as shapes
 from ..table import op
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="
@@ -19,6 +21,42 @@ for _name in ("sparse_coo_tensor.indices_size", "_sparse_coo_tensor_unsafe"):
         composite=composed.from_parts,
         variants="",
     )
+op(
+    "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, "
+    f"Tensor values, *, {_OPTIONS}False, bool? is_coalesced=None) -> Tensor",
+    composite=composed.with_dims_and_tensors,
+    variants="function",
+)
+op("_coalesce(Tensor self) -> Tensor", composite=composed.summed, variants="function")
+op("_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", composite=composed.needs_sparse, variants="function")
+op("_sparse_sum(Tensor self) -> Tensor", composite=composed.sparse_sum, variants="function")
+op(
+    "_sparse_sum.dtype(Tensor self, *, ScalarType dtype) -> Tensor",
+    composite=composed.sparse_sum_dtype,
+    variants="function",
+)
+op("_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor", composite=composed.needs_sparse, variants="function")
+op(
+    "_sparse_sum.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor",
+    composite=composed.sparse_sum_dim_dtype,
+    variants="function",
+)
+op(
+    "_sparse_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    composite=composed.needs_sparse,
+    variants="function",
+)
+op(
+    "_sparse_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    composite=composed.needs_sparse,
+    variants="function",
+)
+op("smm(Tensor self, Tensor mat2) -> Tensor", composite=composed.smm)
+op(
+    "sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    composite=composed.needs_sparse,
+)
+op("hspmm(Tensor mat1, Tensor mat2) -> Tensor", composite=composed.hspmm, variants="function")
 op("coalesce(Tensor(a) self) -> Tensor(a)", composite=composed.coalesce, variants="method")
 op("is_coalesced(Tensor self) -> bool", composite=composed.is_coalesced, variants="method")
 op("indices(Tensor(a) self) -> Tensor(a)", composite=composed.indices, variants="method")
@@ -53,6 +91,6 @@ op(
 op(
     "_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     composite=composed.sparse_addmm,
-    variants="",
+    variants="function",
 )
-op("_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", composite=composed.sparse_mm, variants="")
+op("_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", composite=composed.sparse_mm, variants="function")

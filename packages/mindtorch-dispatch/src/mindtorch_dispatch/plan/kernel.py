@@ -7,9 +7,10 @@ from ..execute import fallback
 from ..execute.arrays import array_types
 from ..extend.boxing import boxed
 from ..extend.registry import registry
+from ..interface.autograd import hooks
 from ..keys import DispatchKey
 from ..override.interception import ask_python
-from ..sparse.table import no_gradient, no_sparse_kernel, sparse_kernel
+from ..sparse.table import no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
 from ..table import kernels
 from .call import Call
 from .composite import compose
@@ -31,6 +32,24 @@ def choose_kernel(call: Call) -> None:
         call.function = boxed(call.bound, call.registered, call.keys)
 
 
+def _choose_sparse(call: Call) -> None:
+    """Take the kernel for sparse tensors, else what the op is composed of.
+
+    Where a gradient has to flow, a kernel is recorded as one node with the formula of the op, which dense tensors have.
+    """
+    row = call.row
+    call.function = sparse_kernel(row)
+    if call.bound.out is not None or (call.function is None and row.composite is None):
+        raise no_sparse_kernel(row)
+    if call.function is None:
+        call.composed = row.composite
+    elif DispatchKey.Autograd in call.keys:
+        if row.kind == "inplace":
+            raise no_gradient()
+        known = hooks.has_formula(row) or hooks.has_no_gradient(row)
+        call.composed, call.function = call.function if known else without_gradient(call.function), None
+
+
 def _follow_keys(call: Call) -> None:
     """Take a registered kernel, else the one for sparse tensors, else the device's, else what the op is composed of."""
     row = call.row
@@ -41,12 +60,7 @@ def _follow_keys(call: Call) -> None:
     if call.composed is not None:
         return
     if DispatchKey.Sparse in call.keys:
-        call.function = sparse_kernel(row)
-        if call.bound.out is not None or (call.function is None and row.composite is None):
-            raise no_sparse_kernel(row)
-        if call.function is not None and DispatchKey.Autograd in call.keys:
-            raise no_gradient()
-        call.composed = row.composite if call.function is None else None
+        _choose_sparse(call)
         return
     place = call.device.type
     if place == "cpu" and getattr(row.meta, "mixed_devices", False):  # copies from a device are the device's, too

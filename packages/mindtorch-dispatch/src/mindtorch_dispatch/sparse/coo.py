@@ -28,6 +28,10 @@ def parts(tensor: TensorBase) -> CooArray:
 
 def make(indices: Any, values: Any, size: Any, coalesced: bool = False) -> Any:
     """Return the sparse tensor of `size` with these entries, which are shared and not checked."""
+    if indices._wraps or values._wraps:
+        raise NotImplementedError(
+            "Could not run 'aten::view' with arguments from the 'SparseCPU' backend: vmap has no sparse tensors"
+        )
     spec = SparseSpec.coo(values.dtype, values.device, tuple(int(extent) for extent in size), indices.shape[0])
     with_parts = CooArray(_plain(indices), _plain(values), coalesced or values.shape[0] < 2)
     return make_tensor(wired.tensor_class, spec.plain, with_parts, None, 0, [0])

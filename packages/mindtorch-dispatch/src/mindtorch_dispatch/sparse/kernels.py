@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_storage.promotion import promote_types
+from mindtorch_storage.promotion import can_cast, promote_types
 
 from ..call import aten
 from ..meta.checks import check, shape_text
 from .coo import coalesced, empty, index_of, is_sparse, like, make, parts, replace, to_dense
-from .table import kernel
+from .table import kernel, written
 
 
 def _of_values(name: str) -> Any:
@@ -47,12 +47,17 @@ def power(self: Any, exponent: Any) -> Any:
     return like(entries, aten.pow(parts(entries).values, exponent), True)
 
 
+def is_tensor(value: Any) -> bool:
+    """True for a tensor, False for a number at a tensor's place."""
+    return hasattr(value, "_sig")
+
+
 @kernel("mul.Tensor", "mul.Scalar")
 def mul(self: Any, other: Any) -> Any:
     """By a number, a 0-d tensor, a dense tensor of the same size, or another sparse tensor."""
-    if not hasattr(self, "_sig") or not is_sparse(self):
+    if not is_tensor(self) or not is_sparse(self):
         return mul(other, self)
-    if not hasattr(other, "_sig") or (other.dim() == 0 and not is_sparse(other)):
+    if not is_tensor(other) or (other.dim() == 0 and not is_sparse(other)):
         return like(self, aten.mul(parts(self).values, other))
     _check_same_size("mul", self, other)
     if is_sparse(other):
@@ -67,11 +72,25 @@ def div(self: Any, other: Any) -> Any:
     check(
         is_sparse(self) and (not hasattr(other, "_sig") or other.dim() == 0),
         lambda: (
-            "div: Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
             f"{shape_text(other.shape)} for divisor)"
         ),
     )
     return like(self, aten.div(parts(self).values, other))
+
+
+@kernel("mul_.Tensor")
+def mul_(self: Any, other: Any) -> Any:
+    """A product into a sparse tensor, or into a dense one."""
+    product = mul(self, other)
+    check(
+        not (is_tensor(other) and is_sparse(other)) or can_cast(product.dtype, self.dtype),
+        lambda: (
+            f"Can't convert result type {product.dtype.scalar_name} to output {self.dtype.scalar_name} in "
+            f"{'mul' if is_sparse(self) else 'add'} operation"
+        ),
+    )
+    return written(self, product) if is_sparse(self) else aten.copy_(self, to_dense(product))
 
 
 def _check_same_size(name: str, self: Any, other: Any) -> None:
@@ -98,7 +117,9 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Any:
     )
     if not is_sparse(self):
         dtype = promote_types(self.dtype, other.dtype)
-        return add_(aten.clone(self) if self.dtype is dtype else aten._to_copy(self, dtype=dtype), other, alpha)
+        return _add_to_dense(
+            aten.clone(self) if self.dtype is dtype else aten._to_copy(self, dtype=dtype), other, alpha
+        )
     check(
         self.shape == other.shape,
         lambda: (
@@ -115,7 +136,9 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Any:
     if one.indices is two.indices or aten.equal(one.indices, two.indices):
         return like(self, aten.add(one.values, two.values, alpha=alpha), one.coalesced and two.coalesced)
     joined = make(
-        aten.cat([one.indices, two.indices], 1), aten.cat([one.values, _scaled(two.values, alpha)]), self.shape
+        aten.cat([one.indices, two.indices], 1),
+        aten.cat([one.values, _scaled(aten._to_copy(two.values, dtype=promote_types(self.dtype, other.dtype)), alpha)]),
+        self.shape,
     )
     return coalesced(joined) if one.coalesced and two.coalesced else joined
 
@@ -123,25 +146,45 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Any:
 @kernel("add_.Tensor")
 def add_(self: Any, other: Any, alpha: Any = 1) -> Any:
     """A sparse tensor into a dense one, entry by entry; or into a sparse one."""
+    if is_sparse(self) and not (is_tensor(other) and is_sparse(other)):
+        return add(self, other, alpha)
+    result = promote_types(self.dtype, other.dtype)
+    check(
+        can_cast(result, self.dtype),
+        lambda: f"Can't convert result type {result.scalar_name} to output {self.dtype.scalar_name} in add operation",
+    )
     if is_sparse(self):
-        return replace(self, add(self, other, alpha))
+        return written(self, add(self, other, alpha))
+    return _add_to_dense(self, other, alpha)
+
+
+def _add_to_dense(self: Any, other: Any, alpha: Any) -> Any:
     _check_same_size("add", self, other)
     entries = coalesced(other)
-    values = _scaled(parts(entries).values, alpha)
+    wide = promote_types(self.dtype, other.dtype)
+    values = _scaled(aten._to_copy(parts(entries).values, dtype=wide), alpha)
     if not parts(entries).indices.shape[0]:
         return aten.add_(self, aten.sum(values, [0]))
     return aten.index_put_(self, index_of(entries), aten._to_copy(values, dtype=self.dtype), True)
 
 
+def _check_subtraction(self: Any, other: Any) -> None:
+    """Let dense tensors without elements object to the dtypes."""
+    dense = [aten.empty([0], dtype=one.dtype) if is_tensor(one) else one for one in (self, other)]
+    aten.sub(*dense)
+
+
 @kernel("sub.Tensor")
 def sub(self: Any, other: Any, alpha: Any = 1) -> Any:
     """The sum with `other` negated."""
+    _check_subtraction(self, other)
     return add(self, other, -alpha)
 
 
 @kernel("sub_.Tensor")
 def sub_(self: Any, other: Any, alpha: Any = 1) -> Any:
     """The sum with `other` negated, into `self`."""
+    _check_subtraction(self, other)
     return add_(self, other, -alpha)
 
 
@@ -183,6 +226,12 @@ def zeros_like(self: Any, *options: Any) -> Any:
     """A sparse tensor of the same size without entries."""
     dtype = options[0] if options and options[0] is not None else self.dtype
     return empty(self.shape, dtype, self.device, self._sig.spec.sparse_dim)
+
+
+@kernel("new_zeros", "new_empty")
+def new_zeros(self: Any, size: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Any:
+    """A sparse tensor of another size without entries."""
+    return empty(size, dtype or self.dtype, device or self.device)
 
 
 @kernel("zeros", "empty.memory_format")
@@ -233,46 +282,3 @@ def vector_norm(self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any
     """The norm of all elements, dense; no dimension can be named."""
     check(dim is None, lambda: "linalg_vector_norm: sparse tensors only support the norm of all elements, dim=None")
     return aten.linalg_vector_norm(parts(coalesced(self)).values, ord, None, keepdim, dtype=dtype)
-
-
-@kernel("t", "transpose.int")
-def transpose(self: Any, dim0: int = 0, dim1: int = 1) -> Any:
-    """Two sparse dimensions exchanged."""
-    given, rank = parts(self), self.dim()
-    sparse, dense = self._sig.spec.sparse_dim, self._sig.spec.dense_dim
-    check(
-        sparse <= 2 and dense == 0,
-        lambda: (
-            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense "
-            "dimensions"
-        ),
-    )
-    if rank < 2:
-        return detach(self)
-    size = list(self.shape)
-    size[dim0], size[dim1] = size[dim1], size[dim0]
-    order = list(range(rank))
-    order[dim0], order[dim1] = order[dim1], order[dim0]
-    rows = aten.unbind(given.indices)
-    return make(aten.stack([rows[number] for number in order]), given.values, size)
-
-
-@kernel("mm")
-def mm(self: Any, mat2: Any) -> Any:
-    """A sparse matrix times a dense one, dense."""
-    check(
-        is_sparse(self) and not is_sparse(mat2),
-        lambda: "mm: only a sparse matrix times a dense one is offered; convert the other with to_dense()",
-    )
-    check(
-        self._sig.spec.sparse_dim == 2 and mat2.dim() == 2,
-        lambda: f"addmm: matrices expected, got {self._sig.spec.sparse_dim}D tensor",
-    )
-    check(
-        self.shape[1] == mat2.shape[0],
-        lambda: f"addmm: Argument #3 (dense): Expected dim 0 size {self.shape[1]}, got {mat2.shape[0]}",
-    )
-    row, column = index_of(self)
-    products = aten.mul(aten.unsqueeze(parts(self).values, 1), aten.index_select(mat2, 0, column))
-    made = aten.zeros([self.shape[0], mat2.shape[1]], dtype=products.dtype, device=products.device)
-    return aten.index_add_(made, 0, row, products)

@@ -95,7 +95,7 @@ def weighted_backward(outputs: Sequence[Any], differences: Differences, imaginar
         weights = differences.directions.outputs[number]
         cotangent = weights * 1j if imaginary else weights.to(output.dtype)
         found = grad(output, differences.targets, cotangent, retain_graph=True, allow_unused=True)
-        passes.append((number, output, cotangent, found))
+        passes.append((number, output, cotangent, [None if one is None else one.to_dense() for one in found]))
     return passes
 
 
@@ -144,5 +144,5 @@ def weighted_backward_again(passes: Sequence[Pass], targets: Sequence[Any]) -> l
     pairs = []
     for _, output, cotangent, first in passes:
         second = grad(output, targets, cotangent, retain_graph=True, allow_unused=True)
-        pairs += [(one, again) for one, again in zip(first, second, strict=True) if one is not None]
+        pairs += [(one, again.to_dense()) for one, again in zip(first, second, strict=True) if one is not None]
     return pairs

@@ -86,7 +86,7 @@ def analytical(output: Any, inputs: Tensors, imaginary: bool, create_graph: bool
         cotangent[index] = 1j if imaginary else 1
         found = grad(output, inputs, cotangent, retain_graph=True, allow_unused=True, create_graph=create_graph)
         for column, one, ref in zip(columns, found, inputs, strict=True):
-            column.append(aten.zeros_like(ref).reshape(-1) if one is None else one.detach().reshape(-1))
+            column.append(aten.zeros_like(ref).reshape(-1) if one is None else one.detach().to_dense().reshape(-1))
     return [
         aten.stack(column, 1) if column else aten.zeros([ref.numel(), 0], dtype=ref.dtype)
         for column, ref in zip(columns, inputs, strict=True)

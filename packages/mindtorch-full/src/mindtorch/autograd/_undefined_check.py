@@ -42,7 +42,7 @@ def undefined_problem(func: Callable[..., Any], inputs: Any, targets: Sequence[A
         except RuntimeError:
             warnings.warn(UNDEFINED_WARNING, stacklevel=6)
             return UNDEFINED_FAILS
-        if any(one is not None and not bool((one == 0).all()) for one in found):
+        if any(one is not None and not bool((one.to_dense() == 0).all()) for one in found):
             warnings.warn(UNDEFINED_WARNING, stacklevel=6)
             return UNDEFINED_COUNTS
     return None

@@ -53,7 +53,7 @@ def sparse_coo_tensor(
             _check_range(given_indices, size)
             if is_coalesced:
                 _check_order(given_indices)
-    return made.requires_grad_(requires_grad)
+    return made.requires_grad_() if requires_grad and not made.requires_grad else made
 
 
 def _check_range(indices: Any, size: Any) -> None:

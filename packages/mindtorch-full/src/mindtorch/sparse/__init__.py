@@ -18,36 +18,38 @@ globals().update(SPARSE_TYPES)
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """Return the product of a sparse matrix and a dense or sparse one; sparse if both are.
 
+    Its gradient for a sparse matrix is sparse, with the same indices.
+
     Raises:
-        NotImplementedError: `reduce`, which is for compressed layouts.
+        NotImplementedError: `reduce`, for coordinates.
+
+    >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.ones(2, 2))
+    tensor([[1., 1.],
+            [1., 1.]])
     """
     if reduce is not None:
-        raise NotImplementedError("torch.sparse.mm(): reduce is for compressed layouts, which are not offered")
-    if mat1.is_sparse and mat2.is_sparse:
-        return torch.mm(mat1, mat2.to_dense()).to_sparse()
-    return torch.mm(mat1, mat2)
+        raise NotImplementedError("torch.sparse.mm(): reduce is not offered")
+    return torch._sparse_mm(mat1, mat2)
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
-    """Return `beta * mat + alpha * (mat1 @ mat2)` for a sparse `mat1`."""
-    return beta * mat + alpha * mm(mat1, mat2)
+    """Return `beta * mat + alpha * (mat1 @ mat2)` for a sparse `mat1`.
+
+    >>> torch.sparse.addmm(torch.ones(2), torch.eye(2).to_sparse(), torch.ones(2, 2))
+    tensor([[2., 2.],
+            [2., 2.]])
+    """
+    return torch._sparse_addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = None) -> Tensor:
-    """Return the sum of a sparse tensor's values, or over some dimensions, sparse where sparse ones are left."""
-    input = input if dtype is None else input.to(dtype)
-    if dim is None:
-        return input.coalesce().values().sum()
-    dims = {one % input.dim() for one in ((dim,) if isinstance(dim, int) else dim)}
-    source = input.coalesce()
-    indices, values, sparse_dims = source.indices(), source.values(), source.sparse_dim()
-    dense = [one - sparse_dims + 1 for one in dims if one >= sparse_dims]
-    values = values.sum(dense) if dense else values
-    kept = [one for one in range(sparse_dims) if one not in dims]
-    if not kept:
-        return values.sum(0)
-    size = [length for one, length in enumerate(input.shape) if one not in dims]
-    return torch.sparse_coo_tensor(indices[kept], values, size).coalesce()
+    """Return the sum of a sparse tensor's values, or over some dimensions, sparse where sparse ones are left.
+
+    >>> torch.sparse.sum(torch.eye(3).to_sparse())
+    tensor(3.)
+    """
+    options = {} if dtype is None else {"dtype": dtype}
+    return torch._sparse_sum(input, **options) if dim is None else torch._sparse_sum(input, dim, **options)
 
 
 def sampled_addmm(
@@ -57,14 +59,22 @@ def sampled_addmm(
     raise NotImplementedError("torch.sparse.sampled_addmm() takes compressed layouts, which are not offered")
 
 
-def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> NoReturn:
-    """Raises: softmax over stored values is not offered."""
-    raise NotImplementedError("torch.sparse.softmax() is not offered; call softmax() of to_dense()")
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return softmax over what is stored along `dim`; what is not stored counts as minus infinity.
+
+    >>> torch.sparse.softmax(torch.eye(2).to_sparse(), 1).values()
+    tensor([1., 1.])
+    """
+    return torch._sparse_softmax(input if dtype is None else input.to(dtype), dim, False)
 
 
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> NoReturn:
-    """Raises: log_softmax over stored values is not offered."""
-    raise NotImplementedError("torch.sparse.log_softmax() is not offered; call log_softmax() of to_dense()")
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return the logarithm of softmax over what is stored along `dim`.
+
+    >>> torch.sparse.log_softmax(torch.eye(2).to_sparse(), 1).values()
+    tensor([0., 0.])
+    """
+    return torch._sparse_log_softmax(input if dtype is None else input.to(dtype), dim, False)
 
 
 adopt(globals())

@@ -120,11 +120,19 @@ def _inexact_array(data: Any, np_dtype: Any) -> np.ndarray[Any, Any]:
     except TypeError:
         _refuse_unreal(data)
         raise
+    except RuntimeError:  # a tensor that requires grad gives its number, with a warning, but no array
+        array = np.array([_number(leaf, np_dtype) for leaf in leaves(data)], np_dtype).reshape(leading_shape(data))
     if np.isnan(array).any():
         for leaf in leaves(data):
             if leaf is None:
                 raise TypeError("must be real number, not NoneType")
     return array
+
+
+def _number(leaf: Any, np_dtype: Any) -> Any:
+    if getattr(leaf, "numel", lambda: 1)() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return complex(leaf) if np_dtype is np.complex128 else float(leaf)
 
 
 def _refuse_unreal(data: Any) -> None:

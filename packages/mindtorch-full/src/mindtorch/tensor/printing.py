@@ -172,14 +172,13 @@ def contents_text(tensor: Any, indent: int) -> str:
 
 
 def _sparse_contents(tensor: Any, indent: int) -> str:
-    """Return indices, values and size, each on lines of its own."""
+    """Return indices and values, each on lines of its own."""
     texts = []
     for name, part in (("indices", tensor._indices()), ("values", tensor._values())):
         part = part.detach()
         lead = f"{name}=tensor("
         text = "[]" if part.numel() == 0 else contents_text(part, indent + len(lead))
         texts.append(lead + text + (f", size={tuple(part.shape)}" if part.numel() == 0 else "") + ")")
-    texts.append(f"size={tuple(tensor.shape)}")
     return (",\n" + " " * indent).join(texts)
 
 
@@ -198,7 +197,7 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         suffixes.append(f"size={tuple(spec.shape)}")
     if spec.layout is sparse_coo:
         text = _sparse_contents(tensor, len(prefix))
-        suffixes.append(f"nnz={tensor._nnz()}")
+        suffixes += [f"size={tuple(tensor.shape)}"] * (not size) + [f"nnz={tensor._nnz()}"]
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         suffixes.append("layout=torch.sparse_coo")
@@ -226,7 +225,7 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
     tangent = tangent_of(tensor)
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
-    result = with_suffixes(prefix + text, suffixes, len(prefix))
+    result = with_suffixes(prefix + text, suffixes, len(prefix), force_newline=spec.layout is sparse_coo)
     return f"Parameter({result})" if name != "Parameter" and _is_parameter(tensor) else result
 
 

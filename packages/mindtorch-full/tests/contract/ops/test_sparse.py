@@ -21,6 +21,14 @@ def _sample(lib: Any) -> Any:
     return lib.sparse_coo_tensor(*_entries(lib), (4, 2))
 
 
+def _hybrid(lib: Any) -> Any:
+    return lib.sparse_coo_tensor(lib.tensor([[0, 2, 0], [1, 1, 1]]), lib.arange(6.0).view(3, 2), (4, 2, 2))
+
+
+def _square(lib: Any) -> Any:
+    return lib.tensor([[0.0, 2.0], [3.0, 4.0]]).to_sparse()
+
+
 CALLS = {
     "sample": lambda lib, s: s,
     "coalesce": lambda lib, s: (s.coalesce(), s.is_coalesced(), s.coalesce().is_coalesced()),
@@ -72,6 +80,62 @@ CALLS = {
     "coalesce a dense one": lambda lib, s: lib.ones(2).coalesce(),
     "indices of a dense one": lambda lib, s: lib.ones(2).indices(),
     "a dense one": lambda lib, s: (lib.ones(2).sparse_dim(), lib.ones(2).dense_dim(), lib.ones(2).to_dense()),
+    "permuted": lambda lib, s: (_hybrid(lib).permute(1, 0, 2), _hybrid(lib).transpose(0, 1)),
+    "permuted between sparse and dense": lambda lib, s: _hybrid(lib).permute(2, 1, 0),
+    "permuted twice": lambda lib, s: _hybrid(lib).permute(0, 0, 1),
+    "permuted too few": lambda lib, s: s.permute(0),
+    "transposed between sparse and dense": lambda lib, s: _hybrid(lib).transpose(0, 2),
+    "selected": lambda lib, s: (s[0], _hybrid(lib).select(0, 0), _hybrid(lib).select(2, 1), _hybrid(lib)[0, 1, 0]),
+    "selected beyond": lambda lib, s: _hybrid(lib).select(0, 7),
+    "indices selected": lambda lib, s: (
+        _hybrid(lib).index_select(0, lib.tensor([0, 2, 0])),
+        _hybrid(lib).index_select(2, lib.tensor([1, 1])),
+    ),
+    "an index beyond": lambda lib, s: s.index_select(0, lib.tensor([9])),
+    "joined": lambda lib, s: (lib.cat([s, s]), lib.cat([s, s], 1), lib.stack([s, s]), lib.stack([s, s], -1)),
+    "joined with a dense one": lambda lib, s: lib.cat([s, s.to_dense()]),
+    "joined with another size": lambda lib, s: lib.cat([s, lib.sparse_coo_tensor([[0]], lib.ones(1, 3), (4, 3))]),
+    "joined with other dimensions": lambda lib, s: lib.cat([s, s.to_dense().to_sparse()]),
+    "unsqueezed": lambda lib, s: (s.unsqueeze(0), s.unsqueeze(-1), s.unsqueeze(1)),
+    "sums of dimensions": lambda lib, s: (
+        s.sum(0),
+        s.sum(1),
+        s.sum(0, keepdim=True),
+        s.sum((0, 1)),
+        s.int().sum(1),
+        lib.sparse.sum(s, 0),
+        lib.sparse.sum(s, 1),
+        lib.sparse.sum(s),
+        lib.sparse.sum(s, dtype=lib.int64),
+    ),
+    "a sum of a dimension twice": lambda lib, s: lib.sparse.sum(s, (0, 0)),
+    "softmax": lambda lib, s: (
+        lib.sparse.softmax(_square(lib), 1),
+        lib.sparse.log_softmax(_square(lib), 0),
+        lib.sparse.softmax(s, 1),
+    ),
+    "any": lambda lib, s: (s.any(), lib.sparse_coo_tensor((2, 2)).any()),
+    "expanded": lambda lib, s: s.expand(2, 4, 2),
+    "a bool less a bool": lambda lib, s: s.bool() - s.bool(),
+    "types": lambda lib, s: ((s.int() + s).dtype, (lib.ones(4, 2, dtype=lib.uint8) + s.to(lib.int8)).dtype),
+    "into a dense one": lambda lib, s: lib.ones(4, 2).mul_(s),
+    "mm of two": lambda lib, s: (_square(lib) @ _square(lib), lib.mm(lib.ones(2, 2), _square(lib))),
+    "mm of other types": lambda lib, s: lib.mm(_square(lib), lib.ones(2, 2).double()),
+    "mm of two other types": lambda lib, s: lib.mm(_square(lib), _square(lib).double()),
+    "mm of sizes": lambda lib, s: lib.mm(_square(lib), lib.ones(3, 2)),
+    "mm of a row": lambda lib, s: lib.mm(s, lib.ones(2, 2)),
+    "mv": lambda lib, s: (lib.mv(_square(lib), lib.ones(2)), _square(lib) @ lib.ones(2)),
+    "mv of a matrix": lambda lib, s: lib.mv(_square(lib), lib.ones(2, 2)),
+    "mv of sizes": lambda lib, s: lib.mv(_square(lib), lib.ones(3)),
+    "addmm": lambda lib, s: lib.addmm(lib.ones(2), _square(lib), lib.ones(2, 2), beta=2, alpha=3),
+    "addmm of sparse ones": lambda lib, s: lib.addmm(_square(lib), _square(lib), _square(lib)),
+    "bmm": lambda lib, s: lib.bmm(lib.ones(2, 1, 3).to_sparse(), lib.arange(12.0).view(2, 3, 2)),
+    "bmm of matrices": lambda lib, s: lib.bmm(_square(lib), lib.ones(2, 2)),
+    "sparse results": lambda lib, s: (
+        lib.smm(_square(lib), lib.ones(2, 2)),
+        lib.hspmm(_square(lib), lib.ones(2, 2)),
+        lib.sspaddmm(_square(lib), _square(lib), lib.ones(2, 2), beta=2, alpha=3),
+    ),
     "new": lambda lib, s: (lib.ones(2).new(), lib.ones(2).new(2, 3).shape, lib.tensor([1]).new([1.5])),
     "new of a string": lambda lib, s: lib.ones(2).new("a"),
     "new of another dtype": lambda lib, s: lib.ones(2).new(lib.tensor([1])),
@@ -144,10 +208,97 @@ def test_sparse_and_dense_gradients_add_up() -> None:
 
 
 def test_a_gradient_that_cannot_flow_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="gradients do not flow through sparse tensors"):
-        mt.ones(4, 2, requires_grad=True) + _sample(mt)
-    with pytest.raises(NotImplementedError, match="gradients do not flow through sparse tensors"):
-        mt.sparse_coo_tensor([[0]], mt.ones(1, requires_grad=True), (2,))
+    with pytest.raises(NotImplementedError, match="gradients do not flow through this op on sparse tensors"):
+        mt.ones(4, 2, requires_grad=True).clone().add_(_sample(mt))
+    with pytest.raises(NotImplementedError, match="gradients do not flow through this op on sparse tensors"):
+        mt.sparse.softmax(_square(mt).requires_grad_(), 0)
+
+
+RECORDED = {
+    "mm": lambda lib, a, b: lib.mm(a, b),
+    "sparse.mm": lambda lib, a, b: lib.sparse.mm(a, b),
+    "dense first": lambda lib, a, b: lib.mm(b, a),
+    "sparse.mm, dense first": lambda lib, a, b: lib.sparse.mm(b, a),
+    "mm of two": lambda lib, a, b: lib.mm(a, a),
+    "sparse.addmm": lambda lib, a, b: lib.sparse.addmm(b, a, b, beta=2, alpha=3),
+    "addmm": lambda lib, a, b: lib.addmm(b, a, b),
+    "mv": lambda lib, a, b: a @ lib.ones(2),
+    "sparse.sum": lambda lib, a, b: lib.sparse.sum(a),
+    "sparse.sum of a dimension": lambda lib, a, b: lib.sparse.sum(a, 0),
+    "sparse.sum of all dimensions": lambda lib, a, b: lib.sparse.sum(a, (0, 1)),
+    "sum": lambda lib, a, b: a.sum(),
+    "sum of a dimension": lambda lib, a, b: a.sum(0),
+    "square": lambda lib, a, b: a * a,
+    "product": lambda lib, a, b: a * b,
+    "double": lambda lib, a, b: a + a,
+    "dense and sparse": lambda lib, a, b: b + a,
+    "difference": lambda lib, a, b: a - a * 2,
+    "t": lambda lib, a, b: a.t(),
+    "permute": lambda lib, a, b: a.permute(1, 0),
+    "clone": lambda lib, a, b: a.clone(),
+    "abs": lambda lib, a, b: a.abs(),
+    "quotient": lambda lib, a, b: a / 2,
+    "pow": lambda lib, a, b: a.pow(2),
+    "select": lambda lib, a, b: a[0],
+    "cat": lambda lib, a, b: lib.cat([a, a]),
+    "stack": lambda lib, a, b: lib.stack([a, a]),
+    "unsqueeze": lambda lib, a, b: a.unsqueeze(0),
+    "values": lambda lib, a, b: a.coalesce().values(),
+    "made of values": lambda lib, a, b: lib.sparse_coo_tensor(lib.tensor([[1, 0, 1]]), b.view(4)[:3], (2,)),
+    "made of values and summed": lambda lib, a, b: lib.sparse_coo_tensor(
+        lib.tensor([[1, 0, 1]]), b.view(4)[:3], (2,)
+    ).coalesce().values(),
+    "masked": lambda lib, a, b: b.sparse_mask(_square(lib)).to_dense(),
+    "dense": lambda lib, a, b: a.to_dense(),
+    "dense, every gradient": lambda lib, a, b: a.to_dense(masked_grad=False),
+}  # fmt: skip
+
+
+def _recorded(name: str, lib: Any) -> Any:
+    a, b = _square(lib).requires_grad_(), lib.arange(4.0).view(2, 2).requires_grad_()
+    result = RECORDED[name](lib, a, b)
+    gradient = lib.arange(1.0, result.numel() + 1).view(result.shape)
+    try:
+        result.backward(gradient)
+    except RuntimeError as error:
+        return repr(result), str(error)
+    return repr(result), repr(a.grad), repr(b.grad)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_gradients_of_sparse_operands_are_as_in_torch(name: str) -> None:
+    assert _recorded(name, mt) == _recorded(name, torch)
+
+
+def _bags(lib: Any, mode: str) -> list[str]:
+    table = lib.nn.EmbeddingBag(5, 2, mode=mode, sparse=True, padding_idx=1)
+    with lib.no_grad():
+        table.weight.copy_(lib.arange(10.0).view(5, 2))
+    weights = lib.tensor([1.0, 2, 3, 4]) if mode == "sum" else None
+    table(lib.tensor([0, 2, 1, 4]), lib.tensor([0, 3]), per_sample_weights=weights).pow(2).sum().backward()
+    return [repr(table.weight.grad), repr(table.weight.grad.to_dense())]
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_a_bag_of_embeddings_has_sparse_gradients(mode: str) -> None:
+    assert _bags(mt, mode) == _bags(torch, mode)
+
+
+@pytest.mark.parametrize("fast_mode", [True, False])
+def test_gradcheck_of_sparse_inputs_is_as_in_torch(fast_mode: bool) -> None:
+    def checks(lib: Any) -> list[Any]:
+        a = lib.rand(2, 3, dtype=lib.float64).to_sparse().requires_grad_()
+        b = lib.rand(3, 2, dtype=lib.float64, requires_grad=True)
+        check, options = lib.autograd.gradcheck, {"fast_mode": fast_mode, "check_batched_grad": False}
+        found = [check(lib.sparse.mm, (a, b), masked=True, **options)]
+        found.append(check(lambda one: one.to_dense(masked_grad=False), (a,), masked=False, **options))
+        try:
+            check(lambda one: one * 2, (a,), masked=True, **options)
+        except ValueError as error:
+            found.append(str(error))
+        return found
+
+    assert checks(mt) == checks(torch)
 
 
 def _products(lib: Any, name: str, *args: Any, **kwargs: Any) -> Any:
