@@ -1,6 +1,6 @@
 """Make the wheels that users install, for every CPython at hand, and try each as a user would.
 
-    python tools/wheelhouse.py [--python PYTHON ...] [--folder wheelhouse] [--write]
+    python tools/wheelhouse.py [--python PYTHON ...] [--folder wheelhouse] [--built] [--write]
 
 1. An sdist of every member, and the pure members' wheels from them.
 2. For each CPython the compiled members' wheels, from their sdists, repaired by auditwheel for any Linux of the same age.
@@ -9,7 +9,8 @@
    our members, timed; a training step; the compiled members' own tests.
 5. A bill of materials (CycloneDX) of what an installation of `mindtorch-full` holds.
 
-Runs in the environment `pkg` (`./hatchw run pkg:wheelhouse`). `--write` puts the figures into docs/status/packages.md.
+Runs in the environment `pkg` (`./hatchw run pkg:wheelhouse`). `--built` tries what an earlier run left in the folder.
+`--write` puts the figures into docs/status/packages.md; rows of interpreters that this run did not try stay.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ def native(name: str, sdist: Path, python: Path, folder: Path) -> Path:
     """Build a compiled member's wheel for one interpreter, and let auditwheel name it for the systems it runs on."""
     environment = {**os.environ, wheels.demand(name): "1"}
     with tempfile.TemporaryDirectory() as temporary:
-        command = [python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps", "-w", temporary]
-        wheels.run(*command, sdist, env=environment)
+        wheels.run(python, "-m", "venv", f"{temporary}/env")  # an interpreter of Debian's has no pip of its own
+        pip = [f"{temporary}/env/bin/python", "-m", "pip", "--disable-pip-version-check"]
+        wheels.run(*pip, "wheel", "--quiet", "--no-deps", "-w", temporary, sdist, env=environment)
         (wheel,) = Path(temporary).glob("*.whl")
         repaired = Path(temporary) / "repaired"
         wheels.run(
@@ -114,6 +116,15 @@ def native(name: str, sdist: Path, python: Path, folder: Path) -> Path:
         )  # fmt: skip
         (made,) = repaired.glob("*.whl")
         return Path(shutil.move(made, folder / made.name))
+
+
+def there(version: str, folder: Path) -> list[Path]:
+    """Return the compiled wheels for an interpreter that an earlier run made; SystemExit where one is missing."""
+    tag = "cp" + "".join(version.split(".")[:2])
+    found = [next(folder.glob(f"{name.replace('-', '_')}-*-{tag}-*.whl"), None) for name in wheels.COMPILED]
+    if None in found:
+        raise SystemExit(f"{folder.name}: no wheels for CPython {version}; run without --built")
+    return [wheel for wheel in found if wheel is not None]
 
 
 def size(folder: Path) -> int:
@@ -168,8 +179,22 @@ def outcome(python: Path, tests: list[Path]) -> str:
     return done.stdout.strip().splitlines()[-1].split(" in ")[0].strip("= ")
 
 
-def page(all_tried: list[Tried], house: Path, materials: Path) -> str:
-    """Return the Markdown of the figures."""
+def row(one: Tried) -> str:
+    """Return an interpreter's line of the page."""
+    results = " | ".join(one.tests[name] for name in wheels.COMPILED)
+    sizes = f"{one.ours / 1e6:.1f} | {one.everything / 1e6:.1f}"
+    return f"| {one.version} | {one.seconds:.1f} | {sizes} | {results} | {one.downloaded / 1e6:.1f} |"
+
+
+def kept(starts: tuple[str, ...], rows: list[str], before: str) -> list[str]:
+    """Return the rows of a table, those of an earlier page included that none of these replaces."""
+    earlier = [line for line in before.splitlines() if line.startswith(starts)]
+    by_name = {line.split(" | ")[0]: line for line in [*earlier, *rows]}
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def page(all_tried: list[Tried], house: Path, materials: Path, before: str) -> str:
+    """Return the Markdown of the figures, with the rows of the page `before` that no new one replaces."""
     lines = [
         "# Packages",
         "",
@@ -177,18 +202,14 @@ def page(all_tried: list[Tried], house: Path, materials: Path) -> str:
         f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}. Each wheel was installed into a fresh environment that reaches "
         "no compiler and ran a training step; compiled members ran their own tests.",
         "",
-        "| CPython | `pip install mindtorch-full`, s | downloaded, MB | our members, MB | with numpy, scipy and ml_dtypes, MB "
-        "| tests of mindtorch-cpu | tests of mindtorch-runtime |",
-        "| --- | ---: | ---: | ---: | ---: | --- | --- |",
+        "| CPython | `pip install mindtorch-full`, s | our members, MB | with numpy, scipy and ml_dtypes, MB "
+        "| tests of mindtorch-cpu | tests of mindtorch-runtime | downloaded, MB |",
+        "| --- | ---: | ---: | ---: | --- | --- | ---: |",
     ]
-    for one in all_tried:
-        results = " | ".join(one.tests[name] for name in wheels.COMPILED)
-        sizes = f"{one.ours / 1e6:.1f} | {one.everything / 1e6:.1f}"
-        lines.append(f"| {one.version} | {one.seconds:.1f} | {one.downloaded / 1e6:.1f} | {sizes} | {results} |")
+    lines += kept(("| 3.",), [row(one) for one in all_tried], before)
     lines += ["", "| File | MB |", "| --- | ---: |"]
-    for file in sorted(house.iterdir()):
-        if file.suffix in (".whl", ".gz") or file == materials:
-            lines.append(f"| {file.name} | {file.stat().st_size / 1e6:.2f} |")
+    files = [file for file in house.iterdir() if file.suffix in (".whl", ".gz") or file == materials]
+    lines += kept(("| mindtorch",), [f"| {file.name} | {file.stat().st_size / 1e6:.2f} |" for file in files], before)
     lines += [
         "",
         "Byte code is not counted. The modules are built for each version of CPython: they read the interpreter's own "
@@ -203,17 +224,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", action="append", default=[], help="an interpreter; all that are found unless given")
     parser.add_argument("--folder", type=Path, default=ROOT / "wheelhouse")
+    parser.add_argument("--built", action="store_true", help="try the wheels that are in the folder")
     parser.add_argument("--write", action="store_true", help="write docs/status/packages.md")
     options = parser.parse_args()
     found = workspace.load()
     pythons = {version_of(one): one for one in interpreters(options.python)}
     house = options.folder.resolve()
-    shutil.rmtree(house, ignore_errors=True)
-    made = sdists(found, house)
-    all_tried = [
-        Tried(version, [native(name, made[name], python, house) for name in wheels.COMPILED])
-        for version, python in pythons.items()
-    ]
+    all_tried = [Tried(version, there(version, house)) for version in pythons] if options.built else []
+    if not options.built:
+        shutil.rmtree(house, ignore_errors=True)
+        made = sdists(found, house)
+        all_tried = [
+            Tried(version, [native(name, made[name], python, house) for name in wheels.COMPILED])
+            for version, python in pythons.items()
+        ]
     compiled = [wheel for one in all_tried for wheel in one.wheels]
     wheels.run("twine", "check", "--strict", *sorted(house.glob("*.whl")), *sorted(house.glob("*.tar.gz")))
     for wheel in compiled:
@@ -223,7 +247,7 @@ def main() -> int:
         attempt(pythons[one.version], one, found, house)
     file = bill.write("mindtorch-full", house, house)
     if options.write:
-        PAGE.write_text(page(all_tried, house, file), encoding="utf-8")
+        PAGE.write_text(page(all_tried, house, file, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"wheelhouse: {len(list(house.iterdir()))} files in {house.name}, tried on {', '.join(pythons)}")
     return 0
 

@@ -4,6 +4,8 @@
 
 #include "simd/cpu_capability.h"
 #include "kernels/kernel.h"
+#include "memory/checksum.h"
+#include "mindtorch/unlocked.h"
 #include "parallel.h"
 
 namespace mindtorch {
@@ -19,6 +21,19 @@ static PyObject* put_thread_count(PyObject*, PyObject* count) {
     }
     set_thread_count(static_cast<int>(wanted));
     Py_RETURN_NONE;
+}
+
+static PyObject* checksum(PyObject*, PyObject* arguments) {
+    Py_buffer bytes;
+    unsigned int before;
+    if (!PyArg_ParseTuple(arguments, "y*I", &bytes, &before)) return nullptr;
+    uint32_t sum;
+    {
+        const Unlocked unlocked;
+        sum = crc32(before, static_cast<const uint8_t*>(bytes.buf), static_cast<size_t>(bytes.len));
+    }
+    PyBuffer_Release(&bytes);
+    return PyLong_FromUnsignedLong(sum);
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -53,6 +68,8 @@ static PyMethodDef methods[] = {
     method<limit_host_cache>("limit_host_cache", METH_O,
                              "limit_host_cache(bytes): keep that much freed memory of large arrays."),
     method<empty_host_cache>("empty_host_cache", METH_NOARGS, "Give freed memory that is kept back to the system."),
+    method<checksum>("crc32", METH_VARARGS,
+                     "crc32(data, before): the CRC-32 of what has the checksum `before` and these bytes after it."),
     method<host_cache>("host_cache", METH_NOARGS,
                        "Bytes used by large arrays, kept, and the limit of what is kept, by name."),
 #if defined(__SANITIZE_ADDRESS__)

@@ -33,6 +33,10 @@ static PyMethodDef methods[] = {
                     "view_of(tensor, items): the view that a tuple of ints, slices, None and ... selects; None where "
                     "there is another "
                     "index or one that is wrong, and for tensors that are not plain."),
+    method<tensor_over>(
+        "tensor_over",
+        "tensor_over(array, specs): a tensor over the memory of an array whose spec is known; None where it "
+        "is not, or the array is laid out in another way."),
     method<fill>("fill", METH_O,
                  "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what "
                  "is Python's "

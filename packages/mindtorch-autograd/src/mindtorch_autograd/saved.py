@@ -134,9 +134,9 @@ def unpack(node: Node, item: Any, version: int, history: bool = False) -> Any:
         alias = item.alias
         if alias._counter[0] != version:
             raise modified_error(alias, version, node, item.number)
-        if state.mode.dispatch_modes or type(alias) is not wired.tensor_class:
-            alias = alias_of(alias)
-        return _with_history(node, alias, item) if history or state.mode.grad else alias
+        if history or state.mode.grad:
+            return _with_history(node, alias, item)
+        return alias_of(alias) if _is_seen(alias) else alias
     if item._counter[0] != version:
         raise modified_error(item, version, grad_fn(item), item._output_nr)
     return item
@@ -166,8 +166,17 @@ def _unpacked(node: Node, item: Packed) -> Any:
     return made
 
 
+def _is_seen(alias: TensorBase) -> bool:
+    """Return whether handlers in Python may have to make the alias that an unpacked result is."""
+    return bool(state.mode.dispatch_modes) or type(alias) is not wired.tensor_class
+
+
 def _with_history(node: Node, alias: TensorBase, item: Packed | SavedResult) -> TensorBase:
-    tensor = share_bytes(type(alias), alias._sig.spec.tracked, alias)
+    if _is_seen(alias):
+        tensor = alias_of(alias)  # a wrapper's own parts come with it
+        tensor._sig = tensor._sig.spec.tracked
+    else:
+        tensor = share_bytes(type(alias), alias._sig.spec.tracked, alias)
     owner = item.owner() if item.owner is not None else None
     tensor._grad_fn = node if owner is None else owner
     tensor._output_nr = cast(int, item.number) if owner is None else 0

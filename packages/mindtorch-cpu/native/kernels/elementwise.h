@@ -87,6 +87,7 @@ private:
     int turned_dim() const;
     void bring_near(int dim);
     void work(const MapOf& maps, Map short_map, int form, const double* numbers, size_t from, size_t to) const;
+    void run_whole_rows(Map map, const double* numbers, char* to, char* const* in, size_t rows) const;
     void run_rows(Map map, int form, const double* numbers, Buffers& buffers, size_t from, size_t to) const;
     void run_row(Map map, int form, const double* numbers, Buffers& buffers, char* to, char* const* in,
                  size_t count) const;

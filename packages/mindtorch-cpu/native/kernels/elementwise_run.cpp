@@ -11,6 +11,8 @@ constexpr size_t BLOCK = 1024;  // elements that are computed at a time where op
 constexpr size_t SHORT = 32;    // rows shorter than this are made dense several at a time
 constexpr size_t TILE = 16;     // rows of a tile
 
+size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
 }  // namespace
 
 // The loop for rows of dense elements of two bytes, null where there is none for these operands.
@@ -117,13 +119,28 @@ void Elementwise::run_row(Map map, int form, const double* numbers, Buffers& buf
     map(to, from, count, numbers);
 }
 
+// Whole rows, one below the other, of operands that are read where they are.
+void Elementwise::run_whole_rows(Map map, const double* numbers, char* to, char* const* in, size_t rows) const {
+    const int inner = ndim_ - 1, outer = inner > 0 ? inner - 1 : 0;
+    const size_t row = extents_[inner];
+    const void* from[MOST_SOURCES];
+    ptrdiff_t steps[MOST_SOURCES];
+    for (int each = 0; each < sources_; each++) from[each] = in[each], steps[each] = from_[each].steps[outer];
+    for (;; to += to_.steps[outer]) {
+        map(to, from, row, numbers);
+        if (--rows == 0) return;
+        for (int each = 0; each < sources_; each++) from[each] = static_cast<const char*>(from[each]) + steps[each];
+    }
+}
+
 void Elementwise::run_rows(Map map, int form, const double* numbers, Buffers& buffers, size_t from, size_t to) const {
     const int inner = ndim_ - 1;
     const size_t row = extents_[inner], rows = inner > 0 ? extents_[inner - 1] : 1;
-    bool buffered = false;
+    bool buffered = false, there = true;
     for (int each = 0; each < sources_; each++) {
         const bool single = (form >> each & 1) != 0;
         if (from_[each].dense || (single && is_plain(from_[each].stored))) continue;
+        there = false;
         buffered |= !single;
         if (from_[each].repeated)
             transfer_loops().load[from_[each].stored](buffers.in[each], from_[each].data, 0,
@@ -143,6 +160,17 @@ void Elementwise::run_rows(Map map, int form, const double* numbers, Buffers& bu
             above = from / row % rows;
             out = to_.data + place(to_, from, left);
             for (int each = 0; each < sources_; each++) in[each] = from_[each].data + place(from_[each], from, left);
+        }
+        const size_t whole = !there || left < row ? 0 : least(rows - above, (to - from) / row);
+        if (whole > 0) {
+            run_whole_rows(map, numbers, out, in, whole);
+            const auto passed = static_cast<ptrdiff_t>(whole - 1);
+            if (inner > 0) out += passed * to_.steps[inner - 1];
+            for (int each = 0; each < sources_ && inner > 0; each++) in[each] += passed * from_[each].steps[inner - 1];
+            above += whole - 1;
+            from += whole * row;
+            left = 0;
+            continue;
         }
         const ptrdiff_t start = static_cast<ptrdiff_t>(row - left);
         char *part = out, *parts[MOST_SOURCES];

@@ -16,7 +16,7 @@ from mindtorch_dispatch.interface.native import native_path
 from mindtorch_storage.dtype import bfloat16
 from mindtorch_storage.native_module import load_native
 
-from . import host_memory, lists, reduced
+from . import checksum, host_memory, lists, reduced
 from .generator import default_generator
 from .random.capability import capability
 from .steps import steps
@@ -76,6 +76,7 @@ def install(module: Any) -> None:
                 table.kernels["cpu"][row] = _with_native(module, row, takes_halves)
     lists.install(module)
     host_memory.install(module)
+    checksum.install(module)
     threads.use_pool(module)
     native_path.memory.give(module.MEMORY)
 

@@ -113,6 +113,8 @@ def test_memory_that_cannot_be_had_within_native_code_is_an_error():
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         before = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), before[1]))
+        if resource.getrlimit(resource.RLIMIT_AS) == before:
+            raise SystemExit("this system keeps no limit of memory")
         try:
             module.chain(b"", ([],), numbers)
         except RuntimeError as error:
@@ -121,4 +123,6 @@ def test_memory_that_cannot_be_had_within_native_code_is_an_error():
         print((mt.ones(2) + 1).tolist())
         """
     )
+    if "keeps no limit" in done.stderr:
+        pytest.skip("memory cannot be limited: qemu's processes take a limit and ignore it")
     assert (done.returncode, done.stdout) == (0, "True\n[2.0, 2.0]\n"), done.stderr

@@ -134,49 +134,39 @@ def make_overridable(
             namespace[name] = change(function, **options)
 
 
-GEOMETRY = frozenset(
-    "size stride dim ndimension numel nelement element_size storage_offset is_contiguous is_floating_point is_complex "
-    "is_signed is_conj is_neg is_inference get_device __len__ __hash__ __dir__ __new__ __init__ as_subclass "
-    "new new_tensor reinforce unflatten".split()
-)
-"""Methods that only subclasses with an override of their own ask for: they are too small for a look at every call, or
-torch does not let them be overridden."""
-
-_ANSWERED = frozenset(("size",))
-"""Those of `GEOMETRY` that the native call path answers."""
+NOT_ASKED = frozenset("__hash__ __dir__ __new__ __init__ as_subclass new new_tensor reinforce unflatten".split())
+"""Methods that torch does not let be overridden, or that only subclasses with an override of their own ask for."""
 
 _DUNDERS = frozenset(
     f"__{name}__"
     for name in "bool int float complex index contains array array_wrap repr format deepcopy reduce_ex setstate reversed "
     "nonzero long rsub rtruediv rdiv div rpow rfloordiv rmod rmatmul rlshift rrshift pos getitem setitem dlpack "
-    "dlpack_device".split()
-) | {"_clear_non_serializable_cached_data"}
+    "dlpack_device len".split()
+) | {"_clear_non_serializable_cached_data", "_is_view"}
 
 
 def make_methods_overridable(owners: Iterable[type]) -> None:
-    """Change the methods of tensors that are written in Python, but for those of `GEOMETRY`."""
+    """Change the methods of tensors that are written in Python, but for those that are `NOT_ASKED`."""
     for owner in owners:
         for name, value in list(vars(owner).items()):
             public = not name.startswith("_") or name in _DUNDERS
-            if public and name not in GEOMETRY and isinstance(value, FunctionType):
+            if public and name not in NOT_ASKED and isinstance(value, FunctionType):
                 setattr(owner, name, by_name(value) if name in _NAMED else method(value, name))
-            elif name in _ANSWERED and isinstance(value, FunctionType):
-                setattr(owner, name, guarded_by(value, value, name))
 
 
 def override_geometry(cls: type, base: type) -> None:
-    """Let the subclass `cls`, which has an override of its own, be asked for properties and `GEOMETRY` too."""
+    """Let the subclass `cls`, which has an override of its own, be asked for properties and small makers too."""
     if not overrides.overriding(cls) or overrides.inherits_default(cls):
         return
     for name in dir(base):
-        if name.startswith("_") and name not in ("_base", "_version", "_grad", "__len__"):
+        if name.startswith("_") and name not in ("_base", "_version", "_grad"):
             continue
         value = inspect.getattr_static(base, name)
         if inspect.getattr_static(cls, name) is not value:
             continue
         if isinstance(value, property):
             setattr(cls, name, _asking_property(value))
-        elif name in GEOMETRY and isinstance(value, native_path.types):
+        elif name in NOT_ASKED and isinstance(value, native_path.types):
             setattr(cls, name, _asking_method(value))  # type: ignore[arg-type]  # one of the callable types
 
 

@@ -234,7 +234,7 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
         raise TypeError("expected a sequence") from None
     if not values or not dispatched.enabled():
         return False
-    return bool(state.mode.function_modes) or any(map(dispatched.overriding, values))
+    return bool(state.mode.function_modes) or (dispatched.types_override() and any(map(dispatched.overriding, values)))
 
 
 def has_torch_function_unary(inp: Any) -> bool:
@@ -251,7 +251,8 @@ def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Return what the innermost mode or the first overriding argument answers; TypeError when none does."""
-    overloaded = dispatched.overloaded_arguments([one for one in relevant_args if dispatched.overriding(one)])
+    asked = [one for one in relevant_args if dispatched.overriding(one)] if dispatched.types_override() else []
+    overloaded = dispatched.overloaded_arguments(asked)
     handled, result = dispatched.ask(public_api, overloaded, args, kwargs, DeprecationWarning)
     if handled:
         return result

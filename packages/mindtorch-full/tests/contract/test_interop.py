@@ -196,3 +196,38 @@ def test_numpy_where_no_gradient_is_recorded() -> None:
 
     for mode in ("no_grad", "inference_mode", "enable_grad"):
         assert_same(lambda mode=mode: in_mode(mt, mode), lambda mode=mode: in_mode(torch, mode))
+
+
+_ARRAYS: list[Callable[[], Any]] = [
+    lambda: np.arange(6.0).reshape(2, 3), lambda: np.asfortranarray(np.arange(6.0).reshape(2, 3)), lambda: np.arange(12.0).reshape(2, 6)[:, ::2],
+    lambda: np.arange(6, dtype=np.longlong).reshape(2, 3), lambda: np.arange(6, dtype=np.int64).reshape(2, 3), lambda: np.zeros((2, 0)),
+    lambda: np.zeros((1, 5)), lambda: np.lib.stride_tricks.as_strided(np.zeros(5), (1, 5), (400, 8)), lambda: np.array(2.0), lambda: np.array(True),
+    lambda: np.arange(6.0).reshape(2, 3).view(np.matrix), lambda: np.arange(6.0).astype(">f8").reshape(2, 3), lambda: np.zeros((2, 3), np.complex64),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", _ARRAYS)
+def test_arrays_of_a_geometry_that_was_seen(make: Callable[[], Any]) -> None:
+    """The second array of a type and shape may be laid out in another way than the first."""
+    mt.from_numpy(np.zeros(make().shape, make().dtype.newbyteorder("=")))
+    assert_same(lambda: facts(mt.from_numpy(make())), lambda: facts(torch.from_numpy(make())))
+    assert_same(
+        lambda: mt.from_numpy(make()).untyped_storage().nbytes(),
+        lambda: torch.from_numpy(make()).untyped_storage().nbytes(),
+    )
+
+
+def test_tensor_over_an_array_that_was_seen() -> None:
+    first, array = mt.from_numpy(np.zeros((2, 3))), np.zeros((2, 3))
+    tensor = mt.from_numpy(array)
+    array.shape = (3, 2)
+    tensor[1] = 5
+    assert tensor.shape == first.shape
+    assert array.tolist() == [[0, 0], [0, 5], [5, 5]]
+    assert not tensor.untyped_storage().resizable()
+    assert tensor._version == 1
+    with mt.inference_mode():
+        assert mt.from_numpy(array).is_inference()
+        assert mt.from_numpy(np.zeros((2, 3))).is_inference()
+    with pytest.raises(RuntimeError, match="not resizable"):
+        tensor.resize_(7)

@@ -81,12 +81,29 @@ PyObject* address_of(PyObject* mode, PyObject* const* arguments, Py_ssize_t coun
     return array == nullptr || PyArray_SIZE(array) == 0 ? nullptr : PyLong_FromVoidPtr(PyArray_DATA(array));
 }
 
-// size(), size(dim)
-PyObject* extents_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-    PyObject* sig = signature_of(arguments[0]);
+// The shape, borrowed; null without an error where it is no tuple.
+PyObject* shape_of(PyObject* tensor) {
+    PyObject* sig = signature_of(tensor);
     PyObject* spec = sig == nullptr ? nullptr : spec_of(sig);
     PyObject* shape = spec == nullptr ? nullptr : slot(spec, configuration.spec.shape);
-    if (shape == nullptr || !PyTuple_Check(shape) || count > 2) return nullptr;
+    return shape != nullptr && PyTuple_Check(shape) ? shape : nullptr;
+}
+
+// dim(), ndimension()
+PyObject* dimensions_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    PyObject* shape = count == 1 ? shape_of(arguments[0]) : nullptr;
+    return shape == nullptr ? nullptr : PyLong_FromSsize_t(PyTuple_GET_SIZE(shape));
+}
+
+PyObject* length_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    PyObject* shape = count == 1 ? shape_of(arguments[0]) : nullptr;
+    return shape == nullptr || PyTuple_GET_SIZE(shape) == 0 ? nullptr : Py_NewRef(PyTuple_GET_ITEM(shape, 0));
+}
+
+// size(), size(dim)
+PyObject* extents_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    PyObject* shape = count > 2 ? nullptr : shape_of(arguments[0]);
+    if (shape == nullptr) return nullptr;
     if (count == 1) return Py_NewRef(shape);
     if (!PyLong_CheckExact(arguments[1])) return nullptr;
     Py_ssize_t dim = PyLong_AsSsize_t(arguments[1]);
@@ -120,7 +137,8 @@ struct NamedAnswer {
 constexpr NamedAnswer answers[] = {
     {"item", only_element},      {"__float__", as_float},   {"__int__", as_int},      {"__index__", as_index},
     {"__bool__", as_bool},       {"tolist", as_list},       {"data_ptr", address_of}, {"size", extents_of},
-    {"requires_grad_", already}, {"__getitem__", selected},
+    {"requires_grad_", already}, {"__getitem__", selected}, {"dim", dimensions_of},   {"ndimension", dimensions_of},
+    {"__len__", length_of},
 };
 
 PyObject* guarded_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {

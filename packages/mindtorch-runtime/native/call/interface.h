@@ -53,6 +53,7 @@ PyObject* view_of(PyObject* module, PyObject* const* arguments, Py_ssize_t count
 PyObject* use_memory(PyObject* module, PyObject* capsule);
 PyObject* plain_arrays(PyObject* module, PyObject* lists);
 PyObject* note_writes(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* tensor_over(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* subscript_by(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 
 }  // namespace mindtorch

@@ -108,7 +108,7 @@ def install(module: Any) -> None:
     hooks.parts.take(record_natively)
     native_path.memory.take(module.use_memory)
     native_path.caller, native_path.shortcut, native_path.guard = module.caller, module.shortcut, module.guarded
-    native_path.fill = module.fill
+    native_path.fill, native_path.tensor_over = module.fill, module.tensor_over
     native_path.view_of, native_path.subscript_by = module.view_of, module.subscript_by
     native_path.launches, native_path.form = module.Launches, module.Form
     native_path.plain_arrays, native_path.note_writes = module.plain_arrays, module.note_writes

@@ -14,8 +14,8 @@ from ..derivative import derivative
 
 def taken(grad: Tensor, indices: Tensor, dims: int) -> Any:
     """Return the values of `grad` at positions in planes of `dims` dimensions."""
-    lead = list(indices.shape[: len(indices.shape) - dims])
-    values = aten.gather(aten.reshape(grad, [*lead, -1]), -1, aten.reshape(indices, [*lead, -1]))
+    flat = aten.flatten(indices, len(indices.shape) - dims)
+    values = aten.gather(aten.flatten(grad, len(grad.shape) - dims), -1, flat)
     return aten.reshape(values, list(indices.shape))
 
 

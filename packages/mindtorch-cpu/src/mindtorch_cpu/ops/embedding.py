@@ -57,7 +57,7 @@ def renorm(out: Any, self: Any, indices: Any, max_norm: float, norm_type: float)
             row *= row.dtype.type(max_norm / (norm + 1e-7))
 
 
-def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool, mode: int) -> None:
+def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool, fused: bool) -> None:
     if include_last and not len(offsets):
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if len(offsets):
@@ -73,7 +73,7 @@ def _check_bags(weight: Any, indices: Any, offsets: Any, include_last: bool, mod
                 f"offsets[-1] can not be greater than input's length {len(indices)} but got offsets[-1] of {offsets[-1]}"
             )
     wrong = np.flatnonzero((indices < 0) | (indices >= weight.shape[0]))
-    if len(wrong) and mode == MAX:
+    if len(wrong) and not fused:
         raise RuntimeError(
             f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {indices[wrong[0]]}"
         )
@@ -105,7 +105,9 @@ def bag(
     """Sum, mean or maximum of the rows of each bag."""
     out, positions, sizes, winners = outs
     indices = indices.reshape(-1)
-    _check_bags(weight, indices, offsets, include_last, mode)
+    # Torch adds rows in one pass where they lie one after another; the other way has a check, and a text, of its own.
+    rows_in_place = weight.strides[1] == weight.itemsize and weight.dtype != np.float64
+    _check_bags(weight, indices, offsets, include_last, mode != MAX and padding_idx < 0 and rows_in_place)
     bags = bag_of(offsets, len(indices), len(out))
     if positions.size:
         positions[...] = bags

@@ -96,8 +96,12 @@ def arange(out: Any, start: Any, end: Any, step: Any) -> None:
             out[...] = values
 
 
-def _exponents(dtype: Any, start: Any, end: Any, steps: int) -> Any:
-    """Equidistant values; the upper half is counted from the end, so both ends are exact."""
+_BLOCK = 1 << 14
+"""Elements that stay in the processor's cache while they are worked on."""
+
+
+def _exponents(dtype: Any, start: Any, end: Any, steps: int, out: np.ndarray[Any, Any] | None = None) -> Any:
+    """Equidistant values, in `out` where that holds such; the upper half is counted from the end, so both ends are exact."""
     kind = dtype.type if dtype.kind in "fc" else np.float64
     if steps == 1:
         return np.asarray([start], kind)
@@ -106,26 +110,25 @@ def _exponents(dtype: Any, start: Any, end: Any, steps: int) -> Any:
         begin, stop = kind(int(start)), kind(int(end))
     step = (stop - begin) / kind(steps - 1)
     half = steps // 2
-    values = np.empty(steps, kind)
-    np.multiply(step, _whole_numbers(0, half, kind), out=values[:half])
-    np.multiply(step, _whole_numbers(half + 1 - steps, 1, kind), out=values[half:])
-    values[:half] += begin
-    values[half:] += stop
+    values = np.empty(steps, kind) if out is None or out.dtype != kind else out
+    exact = np.finfo(kind).nmant >= steps.bit_length()  # else whole numbers are rounded once
+    count = np.arange(min(_BLOCK, steps), dtype=kind if exact else np.int64)
+    for part, first, base in ((values[:half], 0, begin), (values[half:], half + 1 - steps, stop)):
+        for at in range(0, part.size, _BLOCK):
+            block = part[at : at + _BLOCK]
+            np.add(count[: block.size], count.dtype.type(first + at), out=block, casting="unsafe")
+            np.multiply(step, block, out=block)
+            block += base
     return values
-
-
-def _whole_numbers(first: int, end: int, kind: Any) -> Any:
-    """`first` up to `end`, rounded only where they have no element of their own."""
-    if np.finfo(kind).nmant >= max(-first, end).bit_length():
-        return np.arange(first, end, dtype=kind)
-    return np.arange(first, end).astype(kind)
 
 
 @kernel("linspace")
 def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
     """Equidistant values."""
     if steps:
-        out[...] = _exponents(out.dtype, start, end, steps).astype(out.dtype, copy=False)
+        values = _exponents(out.dtype, start, end, steps, out)
+        if values is not out:
+            out[...] = values.astype(out.dtype, copy=False)
 
 
 @kernel("logspace")

@@ -10,6 +10,8 @@ from ..call import aten
 from ..meta.checks import check
 from ..typing import Tensor
 
+MEAN = 1
+
 
 def embedding_backward(
     grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
@@ -68,13 +70,22 @@ def embedding_bag_backward(
     padding_idx: int,
 ) -> Any:
     """Gradient of the table."""
-    if sparse:
-        raise NotImplementedError(
-            "embedding_bag(sparse=True): gradients with the layout torch.sparse_coo are not supported"
-        )
     if offset2bag.shape[0] != indices.shape[0]:
         positions = aten.arange(indices.shape[0], dtype=offsets.dtype, device=offsets.device)
         offset2bag = aten.sub(aten.searchsorted(aten.contiguous(offsets), positions, right=True), 1)
+    if sparse:
+        return aten._embedding_bag_sparse_backward(
+            grad,
+            indices,
+            offsets,
+            offset2bag,
+            bag_size,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights,
+            padding_idx,
+        )
     return aten._embedding_bag_dense_backward(
         grad,
         indices,
@@ -87,3 +98,25 @@ def embedding_bag_backward(
         per_sample_weights,
         padding_idx,
     )
+
+
+def embedding_bag_sparse_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Any:
+    """Gradient of the table as the rows of it that were taken, one for each index."""
+    rows = aten.index_select(grad, 0, offset2bag)
+    if mode == MEAN:
+        sizes = aten.index_select(bag_size, 0, offset2bag)
+        rows = aten.div(rows, aten._to_copy(aten.unsqueeze(sizes, 1), dtype=rows.dtype))
+    if per_sample_weights is not None:
+        rows = aten.mul(rows, aten.unsqueeze(per_sample_weights, 1))
+    return aten.embedding_backward(rows, indices, num_weights, padding_idx, scale_grad_by_freq, True)

@@ -274,8 +274,10 @@ def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: i
     """The gradient of an embedding table, an entry per looked-up row."""
     check(not scale_grad_by_freq, lambda: "embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     check_index_dtype(indices._spec, "indices", 2, "embedding_backward")
-    rows = aten.reshape(indices, [1, -1])
-    entries = aten.reshape(grad, [-1, grad.shape[-1]])
+    rows = aten.reshape(indices, [1, indices.numel()])
+    entries = aten.reshape(grad, [rows.shape[1], grad.shape[-1]])
+    if not grad.numel():  # rows without columns are no entries either
+        rows, entries = rows[:, :0], entries[:0]
     if padding_idx != -1:
         kept = aten.reshape(aten.nonzero(aten.ne(rows, padding_idx)).select(1, 1), [-1])
         rows, entries = aten.index_select(rows, 1, kept), aten.index_select(entries, 0, kept)

@@ -23,6 +23,8 @@ class NativePath:
     `tensor_class` holds `wired.tensor_class` where C reads it without a call.
     `view_of(tensor, items)` is what a tuple of ints, slices, None and `...` selects, None where it holds anything else; it
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
+    `tensor_over(array, specs)` is a tensor over the memory of an array that is dense in C's order and may be written, when
+    its spec stands in `specs` under its type's number and its extents, else None.
     `propagate(task, starts, roots)` runs the backward passes that nobody watches, as autograd's engine does, and empties
     `roots`. `plain_arrays(lists)` and `note_writes(lists, writes)` are those of `extend.devices`.
     `launches` and `form` serve backends whose vendor computes in two phases: `launches(array, allocation, ...)` keeps what
@@ -44,6 +46,7 @@ class NativePath:
         "shortcut",
         "subscript_by",
         "tensor_class",
+        "tensor_over",
         "types",
         "view_of",
     )
@@ -60,6 +63,7 @@ class NativePath:
         self.propagate: Callable[[Any, list[Any], list[Any]], None] | None = None
         self.plain_arrays: Callable[[tuple[list[Any], ...]], tuple[list[Any], ...] | None] | None = None
         self.note_writes: Callable[[tuple[list[Any], ...], bytes], None] | None = None
+        self.tensor_over: Callable[[Any, dict[tuple[int, ...], Any]], Any] | None = None
         self.launches: Callable[..., Any] | None = None
         self.form: Callable[..., Any] | None = None
         self.memory: Handover[Any] = Handover()

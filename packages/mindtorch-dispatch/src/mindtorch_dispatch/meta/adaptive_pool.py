@@ -49,7 +49,7 @@ def average(dims: int) -> MetaRule:
             self.ndim in (dims + 1, dims + 2),
             lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {shape_text(self.shape)}",
         )
-        _check_not_empty(self, dims, f"{name}()")
+        _check_not_empty(self, 2 if dims == 2 else self.ndim - 1, f"{name}()")
         check(
             self.dtype.is_floating_point,
             lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
@@ -70,7 +70,7 @@ def largest(dims: int) -> MetaRule:
             self.ndim in (dims + 1, dims + 2),
             lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {shape_text(self.shape)}",
         )
-        _check_not_empty(self, dims, f"{name}()")
+        _check_not_empty(self, self.ndim - 1, f"{name}()")
         check(len(output_size) == dims, lambda: f"{name}(): internal error: output_size.size() must be {dims}")
         shape = check_size((*self.shape[:-dims], *output_size))
         check(
@@ -162,12 +162,12 @@ def fractional(dims: int) -> MetaRule:
     """Return the rule of `fractional_max_pool{dims}d`."""
     name = f"fractional_max_pool{dims}d"
     where = f"{name}()" if dims == 2 else f"{name}_out()"
+    count = "" if dims == 2 else "three "
 
     def rule(self: Spec, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Spec) -> Outputs:
-        kernel = list(kernel_size) * dims if len(kernel_size) == 1 else list(kernel_size)
-        size = list(output_size) * dims if len(output_size) == 1 else list(output_size)
-        check(len(kernel) == dims, lambda: f"{name}: kernel_size must either be a single int or tuple of Ints")
-        check(len(size) == dims, lambda: f"{name}: output_size must either be a single int or tuple of Ints")
+        kernel, size = list(kernel_size), list(output_size)
+        check(len(kernel) == dims, lambda: f"{name}: kernel_size must either be a single Int or tuple of {count}Ints")
+        check(len(size) == dims, lambda: f"{name}: output_size must either be a single Int or tuple of {count}Ints")
         check(
             self.ndim in (dims + 1, dims + 2),
             lambda: f"{where}: Expected {dims + 1}D or {dims + 2}D tensor, but got: {shape_text(self.shape)}",

@@ -9,6 +9,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
+    is_channels_last_3d_contiguous,
     suggests_channels_last,
     suggests_channels_last_3d,
 )
@@ -26,3 +27,12 @@ def suggested(self: Spec, shape: Sequence[int] | None = None, dtype: Dtype | Non
     elif len(shape) == self.ndim == 5 and suggests_channels_last_3d(self.shape, self.stride):
         stride = channels_last_3d_strides(shape)
     return Spec.of(dtype or self.dtype, self.device, shape, stride)
+
+
+def suggested_volumes(self: Spec, shape: Sequence[int]) -> Spec:
+    """As `suggested`, for volumes, which may come without a dimension of batches."""
+    if self.ndim != 4:
+        return suggested(self, shape)
+    if self.is_contiguous or not is_channels_last_3d_contiguous((1, *self.shape), (0, *self.stride)):
+        return Spec.of(self.dtype, self.device, tuple(shape))
+    return Spec.of(self.dtype, self.device, tuple(shape), channels_last_3d_strides((1, *shape))[1:])

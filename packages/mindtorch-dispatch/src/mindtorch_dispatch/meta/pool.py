@@ -10,7 +10,7 @@ from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
 from .checks import c_type, check, shape_text, wrap_dim
-from .memory_format import suggested
+from .memory_format import suggested, suggested_volumes
 from .rule import MetaRule, Outputs
 
 _WORDS = {2: "two", 3: "three"}
@@ -145,7 +145,7 @@ def max_pool(dims: int) -> MetaRule:
             lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
             NotImplementedError,
         )
-        out = suggested(self, shape)
+        out = (suggested_volumes if dims == 3 else suggested)(self, shape)
         return Outputs((out, out.with_(dtype=int64)), values=(self, kernel, steps, pads, gaps, ceil_mode))
 
     return MetaRule(rule, out=True)

@@ -133,7 +133,9 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Any:
             "add: expected 'self' and 'other' to have same number of sparse dimensions, but got "
             f"{one.indices.shape[0]} and {two.indices.shape[0]}"
         )
-    if one.indices is two.indices or aten.equal(one.indices, two.indices):
+    # Torch merges entries in order, which for equal indices is this sum; expanded values are put behind one another.
+    dense = one.values.is_contiguous() and two.values.is_contiguous()
+    if dense and (one.indices is two.indices or aten.equal(one.indices, two.indices)):
         return like(self, aten.add(one.values, two.values, alpha=alpha), one.coalesced and two.coalesced)
     joined = make(
         aten.cat([one.indices, two.indices], 1),

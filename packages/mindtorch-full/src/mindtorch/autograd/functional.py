@@ -35,6 +35,17 @@ def _finished(values: Any, create_graph: bool) -> Any:
     return tuple(_finished(one, create_graph) for one in values)
 
 
+def _construct_standard_basis_for(tensors: Sequence[Any], tensor_numels: Sequence[int]) -> tuple[Any, ...]:
+    """Return the rows of an identity matrix of all elements, cut into one block of columns for each tensor."""
+    total, start, blocks = sum(tensor_numels), 0, []
+    for tensor, numel in zip(tensors, tensor_numels, strict=True):
+        block = aten.new_zeros(tensor, [total, numel])
+        aten.diagonal(block, -start).fill_(1)
+        blocks.append(block)
+        start += numel
+    return tuple(blocks)
+
+
 def _shaped(values: tuple[Any, ...], as_tuple: bool) -> Any:
     return values if as_tuple else values[0]
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import mindtorch
 
+from .._overridable import as_given, make_overridable
+
 __all__ = ["_assert_async", "_shape_as_tensor"]
 
 
@@ -24,3 +26,7 @@ def _assert_async(input: Any, assert_msg: str | None = None) -> None:
 def _shape_as_tensor(input: Any) -> Any:
     """Return the sizes of a tensor as a tensor of int64 on the CPU."""
     return mindtorch.tensor(list(input.shape), dtype=mindtorch.int64)
+
+
+_assert_async.__module__ = _shape_as_tensor.__module__ = "torch"
+make_overridable(globals(), __all__, as_given)

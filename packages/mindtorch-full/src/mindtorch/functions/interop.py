@@ -12,6 +12,7 @@ from mindtorch.tensor.construction import from_data
 from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
+from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.state import fresh_signature
 from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage import dtype as types
@@ -27,6 +28,9 @@ from .._naming import adopt
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_file", "from_numpy", "frombuffer"]
 
 _CPU = intern_device("cpu")
+_MOST_SPECS = 1024
+_specs: dict[tuple[int, ...], Spec] = {}
+"""Those of arrays that tensors were made over, for the native call path."""
 _NOT_WRITABLE = (
     "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to "
     "this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it "
@@ -95,6 +99,10 @@ def from_numpy(ndarray: Any, /) -> Any:
     >>> x
     tensor([7, 2])
     """
+    if native_path.tensor_over is not None:
+        found = native_path.tensor_over(ndarray, _specs)
+        if found is not None:
+            return found
     if not isinstance(ndarray, np.ndarray):
         kind = type(ndarray)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -111,7 +119,11 @@ def from_numpy(ndarray: Any, /) -> Any:
         )
     if not ndarray.flags.writeable:
         warn_once(_NOT_WRITABLE)
-    return tensor_of_array(ndarray, dtype)
+    made = tensor_of_array(ndarray, dtype)
+    if len(_specs) >= _MOST_SPECS:
+        _specs.clear()
+    _specs[(ndarray.dtype.num, *ndarray.shape)] = made._sig.spec
+    return made
 
 
 @parsed_by("frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)")

@@ -6,6 +6,8 @@ from typing import Any
 
 import mindtorch
 
+from .._overridable import as_given, make_overridable
+
 __all__ = ["Storage", "dsmm", "hsmm", "spmm"]
 
 
@@ -26,7 +28,8 @@ def hsmm(input: Any, mat2: Any) -> Any:
 
 
 dsmm.__module__ = hsmm.__module__ = "torch"
-spmm = dsmm
+make_overridable(globals(), ("dsmm", "hsmm"), as_given)
+spmm = mindtorch.mm
 
 
 def _cast(name: str, dtype: Any) -> Any:

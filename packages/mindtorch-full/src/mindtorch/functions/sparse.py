@@ -9,6 +9,7 @@ from mindtorch_storage.dtype import bool as bool_
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.tensor_base import TensorBase
 
+from .._overridable import as_given, make_overridable
 from ..sparse._invariants import invariants
 from ..tensor.construction import from_data
 from ..tensor.native import parsed_by
@@ -86,3 +87,6 @@ def _check_order(indices: Any) -> None:
 
 def _place(indices: Any, wrong: Any) -> str:
     return str(int(wrong.nonzero()[0, 0]))
+
+
+make_overridable(globals(), __all__, as_given)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from mindtorch.serialization._budget import UNLIMITED, Budget
+from mindtorch_cpu.checksum import crc32
 
 _LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
@@ -257,7 +258,7 @@ def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> int | None:
             piece[:count] = data
         if not count:
             return None
-        checksum = zlib.crc32(piece[:count], checksum)
+        checksum = crc32(piece[:count], checksum)
         view = view[count:]
     return checksum
 
@@ -279,7 +280,7 @@ def _inflate(stream: BinaryIO, stored_size: int, target: np.ndarray[Any, Any]) -
                 return None
             pending = machine.unconsumed_tail
             view[: len(content)] = content
-            checksum, view = zlib.crc32(content, checksum), view[len(content) :]
+            checksum, view = crc32(content, checksum), view[len(content) :]
     except zlib.error:
         return None
     return None if len(view) else checksum

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import zlib
 from typing import Any, BinaryIO
+
+from mindtorch_cpu.checksum import crc32
 
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
 _CENTRAL_HEADER = struct.Struct("<IHHHHHHIIIHHHHHII")
@@ -49,7 +50,7 @@ class ArchiveWriter:
         for start in range(0, len(view), _CHUNK):
             part = view[start : start + _CHUNK]
             if self._checksums:
-                checksum = zlib.crc32(part, checksum)
+                checksum = crc32(part, checksum)
             self._write(part)
         self._end(name, len(view), checksum)
 

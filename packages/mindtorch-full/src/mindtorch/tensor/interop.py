@@ -10,6 +10,7 @@ import numpy as np
 from mindtorch.tensor.capsules import capsule_of, is_exchanged
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
+from mindtorch_dispatch.override.overrides import handle, overriding
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as types
@@ -105,6 +106,11 @@ class InteropMixin(TensorBase):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Absent: AttributeError, as for any tensor that is not on a CUDA device."""
         tensor: Any = self
+        if overriding(self):
+            getter = vars(InteropMixin)["__cuda_array_interface__"].__get__
+            handled, result = handle(getter, (self,), {})
+            if handled:
+                return result  # type: ignore[no-any-return]
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {tensor.type()} If CUDA data is required use "
             "tensor.cuda() to copy tensor to device memory."

@@ -153,7 +153,7 @@ class MappingMixin(TensorBase):
         >>> x.module_load(torch.ones(2))
         tensor([1., 1.])
         """
-        return other.detach() if assign else other
+        return other.detach() if assign else self.copy_(other).detach()
 
     def __reversed__(self: Any) -> Any:
         return self if self.dim() == 0 else self.flip(0)

@@ -13,9 +13,34 @@ _SLOTS = tuple(name for name in TensorBase.__slots__ if name != "__weakref__")
 
 def swap_tensors(t1: Any, t2: Any) -> None:
     """Swap class, attributes, contents and autograd state of two tensors. Neither may have weak references."""
+    followed1, followed2 = _leave_base(t1), _leave_base(t2)
+    try:
+        _check_weakrefs(t1, t2)
+        _swap_all(t1, t2)
+        followed1, followed2 = followed2, followed1
+    finally:
+        for tensor, followed in ((t1, followed1), (t2, followed2)):
+            if followed:
+                tensor._counter.append(weakref.ref(tensor))
+
+
+def _leave_base(tensor: Any) -> bool:
+    """Forget the reference by which the base of a view reaches it, which is no program's; return whether there was one."""
+    counter = tensor._counter
+    for place in range(1, len(counter)):
+        if isinstance(counter[place], weakref.ref) and counter[place]() is tensor:
+            del counter[place]
+            return True
+    return False
+
+
+def _check_weakrefs(t1: Any, t2: Any) -> None:
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+
+
+def _swap_all(t1: Any, t2: Any) -> None:
     slots1, slots2 = set(copyreg._slotnames(t1.__class__)), set(copyreg._slotnames(t2.__class__))  # type: ignore[attr-defined]
     if slots1 != slots2:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")

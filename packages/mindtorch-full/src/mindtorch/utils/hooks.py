@@ -137,7 +137,8 @@ class BackwardHook:
                 stacklevel=5,
             )
             # No input needs a gradient, so no input node will run: the hooks run here with nothing to change.
-            if self._run_user_hooks(self._pack_with_none([], [], self.n_inputs)) is not None:
+            changed_inputs = self._run_user_hooks(self._pack_with_none([], [], self.n_inputs))
+            if any(one is not None for one in changed_inputs or ()):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires "
                     "gradient should always return None or None for all gradients."

@@ -103,7 +103,7 @@ def test_functional_asks_as_torch(name, needed, by_mode):
 
 
 ELSEWHERE = ("__index__", "__get__")
-"""What torch asks first where the function itself is not overridden: the geometry, which here asks no mode."""
+"""What torch asks first where the function itself is not overridden."""
 
 
 @pytest.mark.slow
@@ -119,11 +119,11 @@ def test_every_function_of_torch_asks(by_mode):
     assert missing == []
 
 
-QUIET = frozenset(
+SMALL = frozenset(
     "__len__ _is_view dim element_size get_device is_contiguous is_inference ndimension nelement size storage_offset "
     "is_complex is_conj is_neg is_floating_point is_signed numel".split()
 )
-"""Questions that plain tensors answer at once, without a look for modes; a subclass's own methods ask."""
+"""Questions that plain tensors answer at once while there is no mode."""
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_methods_of_tensors_ask_modes():
     missing = []
     for name, needed in functions():
         owner, _, short = name.rpartition(".")
-        if owner != "torch.Tensor" or not hasattr(mt.Tensor, short) or short in QUIET:
+        if owner != "torch.Tensor" or not hasattr(mt.Tensor, short):
             continue
         expected = asked(torch, name, needed, True)
         if expected is None or expected[0] == "__index__" or asked(mt, name, needed, True) is not None:
@@ -140,17 +140,58 @@ def test_methods_of_tensors_ask_modes():
     assert missing == []
 
 
-@pytest.mark.parametrize("name", sorted(QUIET - {"_is_view", "get_device", "ndimension", "nelement"}))
-def test_a_subclass_is_asked_for_its_geometry(name):
+@pytest.mark.parametrize("name", sorted(SMALL - {"_is_view", "get_device", "ndimension", "nelement"}))
+@pytest.mark.parametrize("unbound", [False, True])
+def test_a_subclass_is_asked_for_its_geometry(name, unbound):
     def question(T):
         log = []
         sub, _ = overriding(T, log)
         value = T.ones(2, 2).as_subclass(sub)
         log.clear()
-        result = getattr(value, name)() if name != "__len__" else caught_len(value)
+        if unbound:
+            result = getattr(T.Tensor, name)(value)
+        else:
+            result = getattr(value, name)() if name != "__len__" else caught_len(value)
         return log[:1], result
 
     assert question(mt) == question(torch)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL - {"ndimension", "nelement"}))
+def test_a_mode_is_asked_for_the_geometry_of_a_plain_tensor(name):
+    def question(T):
+        log = []
+        _, mode = overriding(T, log)
+        value = T.ones(2, 2)
+        with mode():
+            getattr(value, name)()
+        return log[:1]
+
+    assert question(mt) == question(torch) != []
+
+
+def test_modes_do_not_see_as_subclass():
+    def seen(T):
+        log = []
+        sub, mode = overriding(T, log)
+        value = T.ones(2, 2)
+        with mode():
+            value.as_subclass(sub)
+        return log
+
+    assert seen(mt) == seen(torch) == []
+
+
+def test_no_type_is_asked_while_types_are_disabled():
+    def seen(T):
+        log = []
+        sub, _ = overriding(T, log)
+        value = T.ones(2, 2).as_subclass(sub)
+        log.clear()
+        with T._C.DisableTorchFunctionSubclass():
+            return T.overrides.has_torch_function((value,)), log
+
+    assert seen(mt) == seen(torch)
 
 
 def caught_len(value):

@@ -1,12 +1,15 @@
 """``torch.nn.Module``, the base class of all layers."""
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.nn.modules import _global_hooks, _hooks, _tree
 from mindtorch.nn.modules._convert import _ConvertMixin
 from mindtorch.nn.modules._global_hooks import (
     _global_backward_hooks as _global_backward_hooks,
@@ -293,4 +296,15 @@ def _through_hooks(hooks: OrderedDict, module: Module, name: str, value: Any) ->
     return value
 
 
+class _GlobalHooks(ModuleType):
+    """This module: programs put other tables of global hooks into it, and calls must then use those."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name.startswith("_global_"):
+            for holder in (_global_hooks, _hooks, _tree):
+                setattr(holder, name, value)
+
+
+sys.modules[__name__].__class__ = _GlobalHooks
 adopt(globals())

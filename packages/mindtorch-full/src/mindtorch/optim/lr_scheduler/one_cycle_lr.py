@@ -69,7 +69,10 @@ class OneCycleLR(LRScheduler):
             group["base_momentum"] = low
 
     def _anneal_func(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self, f"_annealing_{self._anneal_func_type}")(*args, **kwargs)
+        kind = getattr(self, "_anneal_func_type", None)
+        # A state of before this name carries the function itself.
+        found = self.anneal_func if kind is None else getattr(self, f"_annealing_{kind}")
+        return found(*args, **kwargs)
 
     @staticmethod
     def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
