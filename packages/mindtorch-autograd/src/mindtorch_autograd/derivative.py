@@ -126,8 +126,8 @@ def _zero(grad: Tensor) -> Any:
 
 
 def find_derivative(row: OpRow) -> Derivative | None:
-    """Return the derivative row of an op row; in-place and out forms inherit their functional row's."""
-    return derivatives.get((row.base or row).name)
+    """Return the derivative row of an op row; in-place and out forms without one inherit their functional row's."""
+    return derivatives.get(row.name) or derivatives.get((row.base or row).name)
 
 
 def check_table() -> list[str]:

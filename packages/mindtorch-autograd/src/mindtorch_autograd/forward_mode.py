@@ -114,11 +114,26 @@ def set_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
     view = tensor._view
     if view is not None and tangent_of(view.base) is None:
         base, spec = view.base, tensor._sig.spec
-        attach(base, aten.zeros_like(base))
+        attach(base, aten._new_zeros_with_same_feature_meta(tangent, base))
         region = aten.as_strided(tangent_of(base), list(spec.shape), list(spec.stride), tensor._offset - base._offset)
         region.copy_(tangent)
         tangent = region
     attach(tensor, tangent)
+
+
+def check_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
+    """Raise torch's error for a tangent of another size than its tensor's, or with a tangent of its own."""
+    if tangent_of(tangent) is not None:
+        raise RuntimeError(
+            f"Setting a forward grad that itself has a forward gradient at the same level{levels[-1].number} is not "
+            "supported."
+        )
+    want, given = tensor._sig.spec.shape, tangent._sig.spec.shape
+    if want != given:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(want)} while the given forward gradient is of size {list(given)}."
+        )
 
 
 def attach(tensor: TensorBase, tangent: TensorBase) -> None:
@@ -129,7 +144,7 @@ def attach(tensor: TensorBase, tangent: TensorBase) -> None:
     spec, given = tensor._sig.spec, tangent._sig.spec
     if given.stride != spec.stride and spec.shape == given.shape and spec.numel > 1:
         with mode_set(forward_ad=False):
-            made = aten.empty_strided(list(spec.shape), list(spec.stride), dtype=given.dtype, device=given.device)
+            made = aten.new_empty_strided(tangent, list(spec.shape), list(spec.stride))
             tangent = made.copy_(tangent)
     meta = meta_of(tensor)
     if meta.tangents is None:
@@ -172,6 +187,10 @@ class _Inputs:
         self.stand_ins.append(stand_in)
         self.tangents.append(tangent)
         return stand_in
+
+
+class _NoFormula(NotImplementedError):
+    """The op has no gradient formula that its tangents could follow from."""
 
 
 def pushforward(call: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -219,7 +238,10 @@ def _tangents(outputs: list[Any], inputs: _Inputs, recording: bool) -> list[Any]
     if not outputs:
         return []
     cotangents = [leaf_over(aten.zeros_like(_plain(one))) for one in outputs]
-    products = reverse_grad(outputs, inputs.stand_ins, cotangents, create_graph=True, allow_unused=True)
+    try:
+        products = reverse_grad(outputs, inputs.stand_ins, cotangents, create_graph=True, allow_unused=True)
+    except NotImplementedError as error:
+        raise _NoFormula from error
     pairs = [
         (product, tangent)
         for product, tangent in zip(products, inputs.tangents, strict=True)
@@ -255,6 +277,10 @@ def plan_forward(bound: Bound, inner: Plan) -> Plan:
 
     The pieces of a composed op give the tangents, unless the op has a formula of its own.
     """
+    if bound.out is not None:
+        plan = Plan(bound.row, _run_out)
+        plan.kernel = inner
+        return plan
     if "detach" in bound.row.tags or (inner.run is run_composite and not _has_formulas(bound.row)):
         return inner
     plan = Plan(bound.row, _run)
@@ -262,6 +288,14 @@ def plan_forward(bound: Bound, inner: Plan) -> Plan:
     plan.source = bound.sources
     plan.values = [None if source is not None else v for v, source in zip(bound.values, bound.sources, strict=True)]
     return plan
+
+
+def _run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    if any_tangent(flat):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {plan.row.packet}_out that does not support it because it is an out= function"
+        )
+    return plan.kernel.run(plan.kernel, flat)
 
 
 def _has_formulas(row: OpRow) -> bool:
@@ -282,9 +316,13 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     values = [v if at is None else flat[at] for v, at in zip(plan.values, plan.source, strict=True)]
     if not any_tangent(values):
         return inner.run(inner, flat)
-    if row.kind in ("inplace", "mutating"):
-        return _turn(inner, flat, values) if inner.run is run_inplace_view else _write(row, values)
     entry = find_derivative(row)
+    if row.kind in ("inplace", "mutating"):
+        if inner.run is run_inplace_view:
+            return _turn(inner, flat, values)
+        if entry is not None and entry.non_differentiable:
+            return _overwrite(inner, flat, values[0])
+        return _write(row, values)
     own = None if entry is None else entry.tangent
     if own is not None or (row.meta is not None and row.meta.view):
         result = inner.run(inner, flat)
@@ -293,7 +331,7 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
             tangents = _call(row, [tangent, *values[1:]]) if own is None else own(tangent, *values)
         found = list(tangents) if isinstance(tangents, (list, tuple)) else [tangents]
     else:
-        result, found = pushforward(lambda *given: _call(row, given), values)
+        result, found = _pushed(row, lambda *given: _call(row, given), values)
         if type(result) is tuple and inner.pack is not None:
             result = inner.pack(result)
     outputs = list(result) if isinstance(result, (list, tuple)) else [result]
@@ -301,6 +339,18 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
         if tangent is not None:
             attach(output, tangent)
     return result
+
+
+def _pushed(row: OpRow, call: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, list[Any]]:
+    try:
+        return pushforward(call, values)
+    except _NoFormula as error:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {row.packet} that does not support it because it has not been implemented "
+            "yet.\nPlease file an issue to PyTorch at "
+            "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its "
+            "implementation or submit a PR adding the implementation to derivatives.yaml"
+        ) from error
 
 
 def _turn(inner: Plan, flat: tuple[Any, ...], values: list[Any]) -> Any:
@@ -311,6 +361,15 @@ def _turn(inner: Plan, flat: tuple[Any, ...], values: list[Any]) -> Any:
         with mode_set(forward_ad=False):
             attach(target, _call(inner.row, [aten.alias(tangent), *values[1:]]))
     return target
+
+
+def _overwrite(inner: Plan, flat: tuple[Any, ...], target: TensorBase) -> Any:
+    """Run an op through which no gradient flows: the tangent of what it writes into becomes zeros."""
+    result = inner.run(inner, flat)
+    if tangent_of(target) is not None:
+        with mode_set(forward_ad=False):
+            set_tangent(target, aten.zeros_like(_plain(target)))
+    return result
 
 
 def _write(row: OpRow, values: list[Any]) -> Any:
@@ -327,7 +386,7 @@ def _write(row: OpRow, values: list[Any]) -> Any:
     def on_copy(first: Tensor, *rest: object) -> Any:
         return _call(row, [aten.clone(first), *rest])
 
-    result, tangents = pushforward(on_copy, values)
+    result, tangents = _pushed(row, on_copy, values)
     if before is not None and isinstance(result._grad_fn, OpNode):
         for item in result._grad_fn.saved_targets():
             attach(item, before)
@@ -338,24 +397,3 @@ def _write(row: OpRow, values: list[Any]) -> Any:
         with mode_set(forward_ad=False):
             set_tangent(target, aten.zeros_like(_plain(target)) if tangent is None else tangent)
     return target
-
-
-def function_tangents(cls: Any, node: Any, args: Sequence[Any], result: Tensor) -> Any:
-    """Give the outputs of a custom function the tangents that its `jvp` returns."""
-    outputs = result if isinstance(result, tuple) else (result,)
-    kept, forward = node._saved, getattr(node, "saved_for_forward", None)
-    if forward is not None:
-        node._saved = [part for one in forward for part in (one, None if one is None else one._counter[0])]
-    with mode_set(forward_ad=False):
-        given = cls.jvp(node, *[tangent_of(arg) for arg in args])
-    node._saved = kept
-    tangents = given if isinstance(given, tuple) else (given,)
-    if len(tangents) != len(outputs):
-        raise RuntimeError(
-            f"Function {cls.__name__}Backward returned an invalid number of of forward gradients (expected "
-            f"{len(outputs)} but got {len(tangents)})"
-        )
-    for output, tangent in zip(outputs, tangents, strict=True):
-        if isinstance(output, TensorBase) and tangent is not None:
-            attach(output, tangent)
-    return result

@@ -22,6 +22,7 @@ from .engine import current_task
 from .function_arguments import in_order, with_defaults
 from .function_context import FunctionCtx
 from .function_outputs import alias_without_history, connect_outputs
+from .function_tangents import function_tangents
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
 from .views import gradient_edge
@@ -330,7 +331,7 @@ class Function(metaclass=FunctionMeta):
         finally:
             state.mode = before
         connected = connect_outputs(node, args, output, recording)
-        return forward_mode.function_tangents(cls, node, args, connected) if dual else connected
+        return function_tangents(cls, node, args, output, connected) if dual else connected
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:

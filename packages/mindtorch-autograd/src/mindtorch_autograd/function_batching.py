@@ -14,6 +14,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import forward_mode
 from .function_outputs import connect_outputs
+from .function_tangents import function_tangents
 from .views import gradient_edge
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -74,7 +75,7 @@ def apply_batched(cls: Any, base: object, check: Callable[[Any, Any], None], arg
     with mode_set(grad=False, forward_ad=False):
         cls.setup_context(node, args, output)
     connected = connect_outputs(node, args, output, recording)
-    return forward_mode.function_tangents(cls, node, args, connected) if dual else connected
+    return function_tangents(cls, node, args, output, connected) if dual else connected
 
 
 def _by_rule(cls: Any, base: Any, args: Sequence[Any], level: int) -> Any:

@@ -78,6 +78,7 @@ def rebase_history(target: TensorBase, node: Node) -> None:
     base = view.base
     wrapped = CopySlices(base, target, node)
     set_history(base, wrapped, 0)
+    view.attr_version = -1  # what was asked for before the base had this history is stale
     made = grad_fn(target)
     for item in getattr(node, "_saved", None) or ():
         if item.__class__ is SavedResult or item.__class__ is Packed:

@@ -204,6 +204,142 @@ def _written_part(base, d):
     return base * base
 
 
+def _tangents_of(T, x, forward, jvp, *others):
+    members = {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
+    function = type("Made", (T.autograd.Function,), members)
+    with T.autograd.forward_ad.dual_level():
+        found = function.apply(T.autograd.forward_ad.make_dual(x.clone(), T.ones_like(x)), *others)
+        outputs = found if type(found) is tuple else [found]
+        return [T.autograd.forward_ad.unpack_dual(one).tangent for one in outputs]
+
+
+@scenarios
+def functions_and_what_their_jvp_returns(T):
+    x = T.arange(1.0, 4.0, dtype=T.float64)
+
+    def unmarked(ctx, a):
+        made = a.clone()
+        ctx.mark_non_differentiable(made)
+        return made
+
+    def written(ctx, *given):
+        ctx.mark_dirty(given[-1])
+        return given[-1].mul_(2)
+
+    elsewhere = x.clone()
+
+    def unrelated(ctx, a):
+        ctx.mark_dirty(elsewhere)
+        return elsewhere.mul_(2)
+
+    seen = []
+
+    def noted(ctx, g, h=None):
+        seen.append((h, len(ctx.saved_tensors)))
+        return g
+
+    def saving(name):
+        return lambda ctx, a, b: (getattr(ctx, name)(a), a * 2)[1]
+
+    cases = [
+        (lambda ctx, a: a.clone(), lambda ctx, g: (g, g)),
+        (lambda ctx, a: a.clone(), lambda ctx, g: 3),
+        (lambda ctx, a: a.clone(), lambda ctx, g: g[:2]),
+        (lambda ctx, a: (a.clone(), T.tensor(3)), lambda ctx, g: (g, g)),
+        (lambda ctx, a: (a.clone(), T.tensor(3)), lambda ctx, g: (g, None)),
+        (unmarked, lambda ctx, g: g),
+        (unmarked, lambda ctx, g: None),
+        (lambda ctx, a: a, lambda ctx, g: g),
+        (lambda ctx, a: a, lambda ctx, g: g.view_as(g)),
+        (lambda ctx, a: a[:2], lambda ctx, g: g[:2].clone()),
+        (lambda ctx, a: a[:2], lambda ctx, g: g[:2].clone()[:]),
+        (lambda ctx, a: a[:2], lambda ctx, g: g[:2]),
+        (lambda ctx, a, b: b[:2], lambda ctx, g, h: g[:2].clone(), x.clone()),
+        (written, lambda ctx, g: g * 2),
+        (written, lambda ctx, g: g.mul_(2)),
+        (written, lambda ctx, g: None),
+        (written, lambda ctx, g, h: g * 3, x.clone()),
+        (unrelated, lambda ctx, g: g),
+        (lambda ctx, a, b: a * 2, noted, x),
+        (lambda ctx, a, b: a * 2, noted, T.tensor(2)),
+        (lambda ctx, a, b: a * 2, noted, 2),
+        (saving("save_for_backward"), noted, x),
+        (saving("save_for_forward"), noted, x),
+    ]
+    return [caught(lambda case=case: _tangents_of(T, x, *case)) for case in cases], seen
+
+
+@scenarios
+def what_has_no_tangent(T):
+    fw = T.autograd.forward_ad
+    x = T.arange(1.0, 4.0, dtype=T.float64)
+    seen = []
+    with fw.dual_level():
+        dual, other = fw.make_dual(x, T.ones_like(x)), x.clone()
+        seen += [
+            caught(lambda call=call: call())
+            for call in (
+                lambda: fw.make_dual(x, dual),
+                lambda: fw.make_dual(dual, x),
+                lambda: T.add(other, other, out=dual),
+                lambda: T.add(dual, other, out=other),
+                lambda: T.max(dual, 0, out=(T.zeros((), dtype=T.float64), T.tensor(1))),
+                lambda: T.igamma(dual, dual),
+                lambda: T.special.zeta(dual, other),
+            )
+        ]
+        for name in ("eq_", "ge_", "lt_"):
+            one = fw.make_dual(T.arange(1.0, 4.0), T.ones(3))
+            getattr(one[:2], name)(T.ones(2))
+            seen.append(tuple(fw.unpack_dual(one)))
+        made = fw.make_dual(x.clone(), T.ones_like(x)).clone()
+        seen.append(fw.unpack_dual(made.detach_()).tangent)
+    return seen
+
+
+@scenarios
+def tangents_have_the_storage_of_their_tensors(T):
+    fw = T.autograd.forward_ad
+    part, t = T.arange(5.0)[1:4].detach(), T.ones(3)
+    with fw.dual_level():
+        dual = fw.make_dual(part, t)
+        tangent = fw.unpack_dual(dual).tangent
+        kept = fw.unpack_dual(fw.make_dual(T.arange(3.0), t)).tangent is t
+        made = T.ops.aten._new_zeros_with_same_feature_meta(T.ones(4, 2), T.ones(2, 3).t(), self_num_batch_dims=1)
+        tangent *= 2
+        whole = dual.as_strided((5,), (1,), 0)
+        return (
+            kept, tangent is t, t, len(tangent.untyped_storage()), tangent.storage_offset(), tuple(fw.unpack_dual(whole)),
+            made, made.stride(), len(made.untyped_storage()),
+        )  # fmt: skip
+
+
+@scenarios
+def comparisons_in_place_have_zero_gradients(T):
+    seen = []
+    for name in ("eq_", "ne_", "lt_", "le_", "gt_", "ge_"):
+        for other in (T.ones(2), 1.0):
+            x = T.ones(2, requires_grad=True)
+            made = getattr(x * 2, name)(other)
+            seen.append((T.autograd.grad(made.sum(), x), type(made.grad_fn).__name__))
+    return seen
+
+
+@scenarios
+def batched_tangents_through_views(T):
+    fw = T.autograd.forward_ad
+    x, t = T.arange(6.0).reshape(2, 3), T.arange(12.0).reshape(2, 2, 3)
+
+    def along(tangent):
+        with fw.dual_level():
+            base = T.zeros(3, 3)
+            view = base.t()[:, :2]
+            view.copy_(fw.make_dual(x.clone(), tangent).t())
+            return fw.unpack_dual(base).tangent * 2, fw.unpack_dual(view).tangent
+
+    return T._vmap_internals._vmap(along)(t)
+
+
 @pytest.mark.parametrize("scenario", scenarios)
 def test_same_as_torch(scenario):
     assert_same(scenario)

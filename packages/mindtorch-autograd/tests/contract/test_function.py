@@ -28,6 +28,25 @@ def function(T: Any, forward: Any, backward: Any, **more: Any) -> Any:
 
 
 @scenarios
+def a_write_into_a_view(T):
+    class Adds(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.mark_dirty(a)
+            return a.add_(b)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2, grad * 3
+
+    a, b = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+    base = a.clone()
+    made = Adds.apply(base.view_as(base), b)
+    made.sum().backward()
+    return made, a.grad, b.grad, type(made.grad_fn.next_functions[0][0]).__name__
+
+
+@scenarios
 def old_style(T):
     def forward(ctx, x, scale):
         ctx.save_for_backward(x)

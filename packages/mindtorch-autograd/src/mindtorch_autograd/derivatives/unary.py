@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.typing import Tensor
 
-from ..derivative import derivative
+from ..derivative import ZERO, derivative
 from .numbers import conj
 from .pointwise import masked
 
@@ -83,6 +83,9 @@ derivative("tanh", self=lambda grad, result: aten.tanh_backward(grad, result))
 derivative("i0", self=lambda grad, self: grad * aten.special_i1(self))
 for _name in ("ceil", "floor", "trunc", "round", "sign"):
     derivative(_name, self=lambda grad: aten.zeros_like(grad))
+for _name in ("eq_", "ge_", "gt_", "le_", "lt_", "ne_"):  # in place, the numbers do not depend on what was compared
+    derivative(f"{_name}.Tensor", self=ZERO, other=ZERO, node=f"{_name.title().rstrip('_')}Backward1")
+    derivative(f"{_name}.Scalar", self=ZERO)
 derivative("round.decimals", self=lambda grad: aten.zeros_like(grad), node="RoundBackward1")
 derivative("frac", self=lambda grad: grad)
 derivative("neg", self=lambda grad: -grad)

@@ -46,6 +46,30 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return bool(self._sig.spec.shape == other._sig.spec.shape)
 
 
+def _storage_numel(tensor: Tensor) -> int:
+    storage = tensor._materialized_storage()
+    return int(storage.nbytes() // tensor._sig.spec.itemsize)
+
+
+def has_same_storage_numel(self: Tensor, other: Tensor) -> bool:
+    """True when the storages of two tensors hold as many of their elements, or one has no storage of its own."""
+    if self._wraps or other._wraps:
+        return True
+    return _storage_numel(self) == _storage_numel(other)
+
+
+def new_zeros_with_same_feature_meta(self: Tensor, other: Tensor, self_num_batch_dims: int = 0) -> Any:
+    """Zeros as `other`, in a storage as large as its own, once for each place in the first dimensions of `self`."""
+    spec, held = other._sig.spec, _storage_numel(other)
+    batch = list(self._sig.spec.shape[:self_num_batch_dims])
+    steps: list[int] = []
+    for extent in reversed(batch):
+        steps.insert(0, held)
+        held *= extent
+    zeros = aten.zeros([held], dtype=spec.dtype, device=spec.device)
+    return aten.as_strided(zeros, [*batch, *spec.shape], [*steps, *spec.stride], other._offset)
+
+
 def size(self: Tensor) -> list[int]:
     """The extents."""
     return list(self._sig.spec.shape)

@@ -9,6 +9,12 @@ op("lift_fresh(Tensor(a) self) -> Tensor(a)", composite=composed.same, variants=
 op("lift_fresh_copy(Tensor self) -> Tensor", composite=composed.copied, variants="")
 op("_local_scalar_dense(Tensor self) -> Scalar", composite=composed.local_scalar, variants="")
 op("is_same_size(Tensor self, Tensor other) -> bool", composite=composed.is_same_size, variants="")
+op("_has_same_storage_numel(Tensor self, Tensor other) -> bool", composite=composed.has_same_storage_numel, variants="")
+op(
+    "_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor",
+    composite=composed.new_zeros_with_same_feature_meta,
+    variants="",
+)
 op("_pin_memory(Tensor self, Device? device=None) -> Tensor", composite=composed.pinned, variants="")
 op("is_pinned(Tensor self, Device? device=None) -> bool", composite=composed.is_pinned, variants="")
 for _name, _result, _composed in (

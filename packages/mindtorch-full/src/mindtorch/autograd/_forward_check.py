@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.mode import enable_grad, no_grad
-from mindtorch_autograd.views import leaf_over
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -24,15 +23,6 @@ IMAGINARY = "While considering the imaginary part of complex inputs only, "
 def parts(targets: Sequence[Any]) -> tuple[bool, ...]:
     """Return the directions to check, imaginary (True) first, as torch reports them."""
     return (True, False) if any(one.dtype.is_complex for one in targets) else (False,)
-
-
-def replaced(values: Any, target: Any, by: Any) -> Any:
-    """Return nested sequences of arguments with one tensor replaced by another."""
-    if values is target:
-        return by
-    if isinstance(values, (list, tuple)):
-        return type(values)(replaced(one, target, by) for one in values)
-    return values
 
 
 def results_of(func: Callable[..., Any], inputs: Any) -> list[Any]:
@@ -55,12 +45,20 @@ def tracked_numbers(func: Callable[..., Any], inputs: Any) -> list[int]:
     return tracked_of(results_of(func, inputs))
 
 
+def with_tangents(inputs: Any, target: Any, direction: Any) -> Any:
+    """Return the arguments as dual tensors without history: `target` moves in `direction`, other inputs do not move."""
+    if isinstance(inputs, (list, tuple)):
+        return type(inputs)(with_tangents(one, target, direction) for one in inputs)
+    if not differentiable(inputs) or not inputs.requires_grad:
+        return inputs
+    return forward_ad.make_dual(inputs.detach(), direction if inputs is target else aten.zeros_like(inputs.detach()))
+
+
 def tangents_along(func: Callable[..., Any], inputs: Any, target: Any, direction: Any) -> list[Any]:
     """Return the outputs' tangents when `target` moves in `direction`; zeros where an output has none."""
     with forward_ad.dual_level():
-        dual = forward_ad.make_dual(leaf_over(target), direction)
         found = []
-        for one in results_of(func, replaced(tuple(inputs), target, dual)):
+        for one in results_of(func, with_tangents(inputs, target, direction)):
             tangent = forward_ad.unpack_dual(one).tangent
             found.append(aten.zeros_like(one.detach()) if tangent is None else tangent.detach())
     return found

@@ -8,6 +8,7 @@ from mindtorch_autograd import forward_mode
 from mindtorch_autograd.mode import ModeContext
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
+from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt
@@ -50,19 +51,23 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
             f"{forward_mode.levels[-1].number} is not supported."
         )
-    if tuple(tensor.shape) != tuple(tangent.shape):
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+    forward_mode.check_tangent(tensor, tangent)
     with mode_set(forward_ad=False):
         dual = aten.alias(tensor)
-        if tangent.stride() != tensor.stride():
-            made = aten.empty_strided(list(tensor.shape), list(tensor.stride()), dtype=tangent.dtype)
-            tangent = made.copy_(tangent)
+        if not _same_geometry(tensor, tangent):
+            tangent = aten._new_zeros_with_same_feature_meta(tangent, tensor).copy_(tangent)
         forward_mode.attach(dual, tangent)
     return dual
+
+
+def _same_geometry(one: Tensor, other: Tensor) -> bool:
+    """Return whether every view of `one` has its counterpart among those of `other`."""
+    if not one.numel():
+        return True
+    if not bool(aten._has_same_storage_numel(one, other)) or one._offset != other._offset:
+        return False
+    steps = zip(one.shape, one.stride(), other.stride(), strict=True)
+    return all(extent <= 1 or step == other_step for extent, step, other_step in steps)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

@@ -148,7 +148,7 @@ def _check(func: Callable[..., Any], inputs: Any, options: _Options) -> bool:
     whole = result if numbers is inputs else of_numbers(*numbers)
     _check_jacobians(of_numbers, numbers, whole, flat_tensors(numbers), options)
     if options.check_batched_forward_grad:
-        _raise(forward_problem(torch.vmap, func, inputs, targets))
+        _raise(forward_problem(torch._vmap_internals._vmap, func, inputs, targets))
     if not options.check_backward_ad:
         return True
     if options.check_batched_grad:
@@ -365,6 +365,7 @@ def gradgradcheck(
 
     def gradients(*given: Any) -> tuple[Any, ...]:
         arguments, cotangents = given[: len(given) - count], given[len(given) - count :]
+        _track_as(arguments, inputs)
         targets = [one for one in flat_tensors(arguments) if one.requires_grad]
         found = grad(outputs_of(func(*arguments)), targets, cotangents, create_graph=True, allow_unused=True)
         return tuple(one for one in found if one is not None)
@@ -375,6 +376,16 @@ def gradgradcheck(
         check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked,
     )  # fmt: skip
+
+
+def _track_as(values: Any, models: Any) -> None:
+    """Let tensors require grad where their models do: dual tensors come without."""
+    if isinstance(models, TensorBase):
+        if models.requires_grad and not values.requires_grad:
+            values.requires_grad_()
+    elif isinstance(models, (list, tuple)):
+        for value, model in zip(values, models, strict=True):
+            _track_as(value, model)
 
 
 def _weight(output: Any, non_contiguous: bool) -> Any:

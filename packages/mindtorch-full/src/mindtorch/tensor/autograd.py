@@ -230,6 +230,8 @@ class AutogradMixin(TensorBase):
         self._grad_fn = None
         self._output_nr = 0
         self._sig = self._sig.requiring(False)
+        if self._meta is not None:
+            self._meta.tangents = None
         return self
 
     def backward(

@@ -25,6 +25,16 @@ def new_empty_strided(row: OpRow, batch: Batch, values: list[Any], dims: list[An
     return invoke(row, [front(self, dims[0]), [batch.size, *size], [span, *stride], *options]), 0
 
 
+@rule("_new_zeros_with_same_feature_meta")
+def new_zeros_with_same_feature_meta(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
+    """The batch is one more of the first dimensions."""
+    self, other, count = values
+    if dims[1] is not None:
+        other = front(other, dims[1])
+        return invoke(row, [other, other, 0]), 0
+    return invoke(row, [front(self, dims[0]), other, count + 1]), 0
+
+
 @rule("fill_diagonal_")
 def fill_diagonal(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`fill_diagonal_`: one matrix after the other."""
