@@ -62,6 +62,10 @@ __all__ = [
 ]
 
 
+_fork, _wait = fork, wait
+"""Their names in older programs."""
+
+
 class Error(Exception):
     """An error raised by compiled code."""
 
