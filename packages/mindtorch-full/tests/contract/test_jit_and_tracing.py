@@ -127,3 +127,8 @@ def test_types_of_tracers(ours, theirs):
 def test_there_are_no_compiled_functions():
     with pytest.raises(NotImplementedError, match="there is no TorchScript"):
         mindtorch.jit.ScriptFunction()
+
+
+def test_forks_have_their_older_names_too():
+    future = mt.jit._fork(mt.add, mt.ones(2), mt.ones(2), alpha=3)
+    assert mt.jit._wait(future).tolist() == [4.0, 4.0]
