@@ -80,6 +80,18 @@ def _of_nonzero_static(spec: Spec, target: Dtype, place: int) -> str:
     return f"nonzero_static: Expected out tensor to have scalar type Long but got scalar type{target.scalar_name}"
 
 
+def _of_histogram(spec: Spec, target: Dtype, place: int) -> str:
+    name, tail = (("hist", ""), ("bin_edges", " for dimension 0"))[place]
+    return (
+        f"torch.histogram: input tensor and {name} tensor should have the same dtype, but got input "
+        f"{c_type(spec.dtype)} and {name} {c_type(target)}{tail}"
+    )
+
+
+def _of_quantile(spec: Spec, target: Dtype, place: int) -> str:
+    return "quantile() out tensor must be same dtype as the input tensor"
+
+
 WORDED: dict[str, Callable[[Spec, Dtype, int], str]] = {
     **dict.fromkeys(("float_power.Tensor_Tensor", "float_power.Tensor_Scalar", "float_power.Scalar"), _required_dtype),
     **dict.fromkeys(("median.dim", "nanmedian.dim"), _of_median),
@@ -87,6 +99,8 @@ WORDED: dict[str, Callable[[Spec, Dtype, int], str]] = {
     **dict.fromkeys(
         ("searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar"), _of_searchsorted
     ),
+    **dict.fromkeys(("histogram.bins_tensor", "histogram.bin_ct"), _of_histogram),
+    **dict.fromkeys(("quantile", "quantile.scalar", "nanquantile", "nanquantile.scalar"), _of_quantile),
     "kthvalue": _of_kthvalue,
     "mode": _of_mode,
     "nonzero_static": _of_nonzero_static,

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn.modules.module import Module
+from mindtorch.nn.utils._named_member_accessor import NamedMemberAccessor
 
 __all__ = ["functional_call"]
 
@@ -60,41 +61,13 @@ def _reparametrize_module(
     given = _untied(module, parameters_and_buffers) if tie_weights else parameters_and_buffers
     if strict:
         _check_names(module, given)
-    swapped: list[tuple[Module, str, Any]] = []
+    accessor = NamedMemberAccessor(module)
+    own, _ = accessor.swap_tensors_dict(given, allow_missing=True)
     try:
-        for name, tensor in given.items():
-            path, _, leaf = name.rpartition(".")
-            owner = module.get_submodule(path)
-            swapped.append((owner, leaf, _swap(owner, leaf, tensor)))
         yield
     finally:
-        replaced = {}
-        for owner, leaf, own in reversed(swapped):
-            replaced[id(owner), leaf] = _swap(owner, leaf, own)
-        for name in parameters_and_buffers:
-            path, _, leaf = name.rpartition(".")
-            parameters_and_buffers[name] = replaced.get((id(module.get_submodule(path)), leaf), _MISSING)
-            if parameters_and_buffers[name] is _MISSING:
-                parameters_and_buffers[name] = given[name]
-
-
-_MISSING = object()
-
-
-def _swap(module: Module, name: str, tensor: Any) -> Any:
-    """Put ``tensor`` where ``module.name`` is, without checks of its kind; return what was there."""
-    if tensor is not _MISSING and not isinstance(tensor, Tensor) and tensor is not None:
-        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
-    for table in (module._parameters, module._buffers):
-        if name in table:
-            before, table[name] = table[name], tensor
-            return before
-    before = getattr(module, name, _MISSING)
-    if tensor is _MISSING:
-        delattr(module, name)
-    else:
-        setattr(module, name, tensor)
-    return before
+        made, _ = accessor.swap_tensors_dict(own, allow_missing=True)
+        parameters_and_buffers.update({name: made[name] for name in parameters_and_buffers})
 
 
 def _members(module: Module) -> dict[str, Tensor]:
