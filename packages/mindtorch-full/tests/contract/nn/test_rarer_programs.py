@@ -162,3 +162,39 @@ def test_a_backward_hook_may_return_what_it_got_where_no_input_needs_a_gradient(
     with pytest.warns(UserWarning, match="no inputs require gradients"):
         layer(lib.ones(1, 2)).sum().backward()
     assert layer.weight.grad is not None
+
+
+GIVEN: dict[str, Callable[[Lib], dict[str, Any]]] = {
+    "none for a bias": lambda w: {"bias": None},
+    "not a tensor": lambda w: {"weight": "text"},
+    "an attribute that is no tensor": lambda w: {"weight": w.ones(1, 1), "scale": w.ones(1)},
+    "an attribute that is not there": lambda w: {"weight": w.ones(1, 1), "extra": w.ones(1)},
+    "a parameter that is not there": lambda w: {"weight": w.ones(1, 1), "extra": w.nn.Parameter(w.ones(1))},
+    "within a parameter": lambda w: {"weight": w.ones(1, 1), "bias.x": w.ones(1)},
+    "within an attribute": lambda w: {"weight": w.ones(1, 1), "scale.x": w.ones(1)},
+    "no name": lambda w: {"": w.ones(1)},
+    "a method": lambda w: {"weight": w.ones(1, 1), "extra_repr": w.ones(1)},
+}
+
+
+def _parts(layer: Any) -> list[Any]:
+    return [layer.weight, layer.bias, layer.scale, *sorted(vars(layer)), *layer._parameters]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_functional_call_leaves_the_module_as_it_was(name: str, strict: bool) -> None:
+    texts = []
+    for lib in (mt, torch):
+        layer = lib.nn.Linear(1, 1)
+        lib.nn.init.ones_(layer.weight)
+        lib.nn.init.zeros_(layer.bias)
+        layer.scale = 0.0
+        before, given = _parts(layer), GIVEN[name](lib)
+
+        def call(lib: Lib, layer: Any = layer, given: Any = given) -> Any:
+            return lib.func.functional_call(layer, given, lib.ones(1, 1), strict=strict)
+
+        texts.append(_outcome(call, lib))
+        assert all(one is two for one, two in zip(before, _parts(layer), strict=True))
+    assert texts[0] == texts[1]

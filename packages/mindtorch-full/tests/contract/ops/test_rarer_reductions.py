@@ -53,3 +53,24 @@ def test_unsigned_numbers_are_compared_with_signed_ones(lib: Lib) -> None:
     lib.testing.assert_close(lib.tensor([5]), lib.tensor([5], dtype=lib.uint64), check_dtype=False)
     with pytest.raises(AssertionError):
         lib.testing.assert_close(lib.tensor([5]), lib.tensor([6], dtype=lib.uint64), check_dtype=False)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_histograms_into_another_dtype_are_refused(place: int, dtype: str) -> None:
+    texts = []
+    for lib in (mt, torch):
+        out = [lib.empty(0, dtype=getattr(lib, dtype)) for _ in range(2)]
+        out[place] = lib.empty(0, dtype=lib.float64 if dtype == "float32" else lib.float32)
+        with pytest.raises(RuntimeError) as caught:
+            lib.histogram(lib.ones(1, dtype=getattr(lib, dtype)), 1, out=tuple(out))
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles_into_another_dtype_are_refused(name: str) -> None:
+    for lib in (mt, torch):
+        for q in (0.5, lib.tensor([0.5])):
+            with pytest.raises(RuntimeError, match=r"quantile\(\) out tensor must be same dtype as the input tensor"):
+                getattr(lib, name)(lib.ones(3), q, out=lib.empty(0, dtype=lib.int32))
