@@ -91,6 +91,7 @@ EXPRESSIONS = [
     "T.cuda._initialized, T.mtia.is_available()",
     "T.autograd._profiler_enabled()",
     "T._VF.relu(T.tensor([-1.0, 2.0])).tolist()",
+    "[one.tolist() for one in T._VF.unique_dim(T.tensor([[2, 1], [2, 1]]), 0)]",
     "T._tensor_str._tensor_str(T.tensor([1.0, 2.5]), 4)",
     "T._tensor_str._add_suffixes('x(1', ['size=(1,)', 'y'], 2, True)",
     "T.backends.cuda.can_use_flash_attention(None)",
