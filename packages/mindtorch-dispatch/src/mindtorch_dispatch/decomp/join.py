@@ -28,7 +28,7 @@ def stack(tensors: Sequence[Tensor], dim: int) -> Any:
     if dim == len(first):
         return aten.cat([aten.unsqueeze(one, dim) for one in tensors], dim)
     joined = aten.cat(tensors, dim)
-    return aten.view(joined, [*first[:dim], len(tensors), *first[dim:]])
+    return aten._unsafe_view(joined, [*first[:dim], len(tensors), *first[dim:]])
 
 
 def _not_empty(tensors: Sequence[Tensor], name: str) -> None:
@@ -276,11 +276,11 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
         )
     turns = k % 4
     if turns == 1:
-        return aten.transpose(aten.flip(self, [dims[1]]), dims[0], dims[1])
+        return aten.transpose_(aten.flip(self, [dims[1]]), dims[0], dims[1])
     if turns == 2:
         return aten.flip(self, list(dims))
     if turns == 3:
-        return aten.transpose(aten.flip(self, [dims[0]]), dims[0], dims[1])
+        return aten.transpose_(aten.flip(self, [dims[0]]), dims[0], dims[1])
     return aten.clone(self)
 
 

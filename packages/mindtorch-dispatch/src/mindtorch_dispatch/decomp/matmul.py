@@ -88,7 +88,7 @@ def matmul(self: Tensor, other: Tensor) -> Any:
     if dims == (2, 1):
         return aten.mv(self, other)
     if dims == (1, 2):
-        return aten.squeeze(aten.mm(aten.unsqueeze(self, 0), other), 0)
+        return aten.squeeze_(aten.mm(aten.unsqueeze(self, 0), other), 0)
     if _folds(self, other):
         return _folded(self, other)
     return _batched(self, other)

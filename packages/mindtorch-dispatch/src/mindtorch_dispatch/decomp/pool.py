@@ -8,6 +8,7 @@ from typing import Any
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.pool import output_extent
+from ..state import state
 from ..typing import Tensor
 
 
@@ -47,7 +48,7 @@ def max_pool(dims: int) -> Callable[..., Any]:
     return call
 
 
-def max_pool1d_with_indices(
+def _max_pool_rows(
     self: Tensor,
     kernel_size: Sequence[int],
     stride: Sequence[int],
@@ -55,7 +56,7 @@ def max_pool1d_with_indices(
     dilation: Sequence[int],
     ceil_mode: bool,
 ) -> tuple[Any, Any]:
-    """Maxima of windows of rows, and where they were."""
+    """Maxima of windows of rows as images one row high, and where they were."""
     steps = stride or kernel_size
     check_rows(self, "max_pool1d")
     for argument, values in (
@@ -65,9 +66,22 @@ def max_pool1d_with_indices(
         ("dilation", dilation),
     ):
         check_one(values, "max_pool1d", argument)
-    values, indices = aten.max_pool2d_with_indices(
+    found: tuple[Any, Any] = aten.max_pool2d_with_indices(
         aten.unsqueeze(self, -2), [1, kernel_size[0]], [1, steps[0]], [0, padding[0]], [1, dilation[0]], ceil_mode
     )
+    return found
+
+
+def max_pool1d_with_indices(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> tuple[Any, Any]:
+    """Maxima of windows of rows, and where they were."""
+    values, indices = _max_pool_rows(self, kernel_size, stride, padding, dilation, ceil_mode)
     return aten.squeeze(values, -2), aten.squeeze(indices, -2)
 
 
@@ -125,7 +139,9 @@ def max_pool1d(
 ) -> Any:
     """Maxima of windows of rows."""
     _check_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
-    return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    values = _max_pool_rows(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    # A view only where its history is kept, as in torch.
+    return (aten.squeeze if self._sig.requires_grad and state.mode.grad else aten.squeeze_)(values, -2)
 
 
 def avg_pool1d(

@@ -225,10 +225,12 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Any:
         lead >= 0 and all(want in (1, have) for want, have in zip(size, shape[max(lead, 0) :], strict=False)),
         lambda: f"size {{{shape_text(size)}}} is not expandable to size {{{shape_text(shape)}}}.",
     )
+    if not size:
+        return aten.sum(self)
     dims = [*range(lead), *(lead + i for i, want in enumerate(size) if want == 1 and shape[lead + i] != 1)]
     if dims:
         self = aten.sum(self, dims, True)
-    return aten.view(self, size) if lead else aten.alias(self)
+    return aten.view(self, size) if lead else self
 
 
 def _unlinked(pieces: Any) -> tuple[Any, ...]:
