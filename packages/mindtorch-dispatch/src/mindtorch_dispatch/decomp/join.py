@@ -11,6 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..call import aten
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
 from ..typing import Tensor
+from .view import unlinked
 
 
 def stack(tensors: Sequence[Tensor], dim: int) -> Any:
@@ -276,11 +277,11 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
         )
     turns = k % 4
     if turns == 1:
-        return aten.transpose_(aten.flip(self, [dims[1]]), dims[0], dims[1])
+        return unlinked(aten.transpose(aten.flip(self, [dims[1]]), dims[0], dims[1]))
     if turns == 2:
         return aten.flip(self, list(dims))
     if turns == 3:
-        return aten.transpose_(aten.flip(self, [dims[0]]), dims[0], dims[1])
+        return unlinked(aten.transpose(aten.flip(self, [dims[0]]), dims[0], dims[1]))
     return aten.clone(self)
 
 

@@ -15,6 +15,7 @@ from ..meta.checks import c_type, check, shape_text
 from ..override.interception import intercepted
 from ..state import state
 from ..typing import Tensor
+from .view import unlinked
 
 
 def _folds(first: Tensor, second: Tensor) -> bool:
@@ -88,7 +89,7 @@ def matmul(self: Tensor, other: Tensor) -> Any:
     if dims == (2, 1):
         return aten.mv(self, other)
     if dims == (1, 2):
-        return aten.squeeze_(aten.mm(aten.unsqueeze(self, 0), other), 0)
+        return unlinked(aten.squeeze(aten.mm(aten.unsqueeze(self, 0), other), 0))
     if _folds(self, other):
         return _folded(self, other)
     return _batched(self, other)

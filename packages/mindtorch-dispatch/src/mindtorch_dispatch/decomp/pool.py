@@ -10,6 +10,7 @@ from ..meta.checks import check, shape_text
 from ..meta.pool import output_extent
 from ..state import state
 from ..typing import Tensor
+from .view import unlinked
 
 
 def check_rows(self: Tensor, name: str) -> None:
@@ -141,7 +142,8 @@ def max_pool1d(
     _check_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     values = _max_pool_rows(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
     # A view only where its history is kept, as in torch.
-    return (aten.squeeze if self._sig.requires_grad and state.mode.grad else aten.squeeze_)(values, -2)
+    rows = aten.squeeze(values, -2)
+    return rows if self._sig.requires_grad and state.mode.grad else unlinked(rows)
 
 
 def avg_pool1d(

@@ -233,12 +233,18 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Any:
     return aten.view(self, size) if lead else self
 
 
+def unlinked(piece: Any) -> Any:
+    """Make what shares memory with its source no view of it to autograd, and return it.
+
+    For sources that nobody else holds: torch changes their shape in place there.
+    """
+    piece._view = None
+    piece._counter = [0]
+    return piece
+
+
 def _unlinked(pieces: Any) -> tuple[Any, ...]:
-    """Make pieces that share memory with their source without being views of it to autograd."""
-    for one in pieces:
-        one._view = None
-        one._counter = [0]
-    return tuple(pieces)
+    return tuple(unlinked(one) for one in pieces)
 
 
 def unsafe_split(self: Tensor, split_size: int, dim: int) -> Any:
