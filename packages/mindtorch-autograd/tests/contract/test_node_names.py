@@ -21,7 +21,7 @@ OTHER_NODES = {
     "fft.ihfft": "conjugates are computed at once",
     "fft.ihfft2": "conjugates are computed at once",
     "fft.ihfftn": "conjugates are computed at once",
-    "sum_to_size": "composed in other steps",
+    "to_sparse": "torch does not show the option that its node keeps",
     "masked.mean": "composed in other steps",
     "nn.functional.linear_cross_entropy.chunked": "composed in other steps",
     "nn.functional.linear_cross_entropy.chunked_none": "composed in other steps",

@@ -9,7 +9,8 @@ from typing import Any
 import mindtorch as torch
 from mindtorch import nn
 from mindtorch._naming import adopt
-from mindtorch.nn.utils.stateless import _reparametrize_module, _swap
+from mindtorch.nn.utils._named_member_accessor import NamedMemberAccessor
+from mindtorch.nn.utils.stateless import _reparametrize_module
 from mindtorch.tensor.tensor import Tensor
 
 __all__ = [
@@ -71,8 +72,7 @@ def _extract(mod: nn.Module, members: Callable[..., Any], kind: Callable[[Tensor
     for name, tensor in single:
         left = kind(torch.empty_like(tensor, device="meta"))
         for shared in names_map[name]:
-            path, _, leaf = shared.rpartition(".")
-            _swap(mod.get_submodule(path), leaf, left)
+            NamedMemberAccessor(mod).set_tensor(shared, left)
     return tuple(tensor for _, tensor in single), tuple(name for name, _ in single), names_map
 
 
