@@ -124,6 +124,10 @@ _NAMED = frozenset("backward istft stft lu norm split unique unique_consecutive"
 """Methods that pass the parameters with a default on by name."""
 
 
+_OF_TWO = frozenset({"module_load"})
+"""Methods that a second tensor may override, where the first is plain."""
+
+
 def make_overridable(
     namespace: dict[str, Any], names: Iterable[str], change: Callable[..., Any] = by_name, **options: Any
 ) -> None:
@@ -151,7 +155,8 @@ def make_methods_overridable(owners: Iterable[type]) -> None:
         for name, value in list(vars(owner).items()):
             public = not name.startswith("_") or name in _DUNDERS
             if public and name not in NOT_ASKED and isinstance(value, FunctionType):
-                setattr(owner, name, by_name(value) if name in _NAMED else method(value, name))
+                change = by_name if name in _NAMED else as_given if name in _OF_TWO else None
+                setattr(owner, name, method(value, name) if change is None else change(value))
 
 
 def override_geometry(cls: type, base: type) -> None:

@@ -137,8 +137,8 @@ class BackwardHook:
                 stacklevel=5,
             )
             # No input needs a gradient, so no input node will run: the hooks run here with nothing to change.
-            changed_inputs = self._run_user_hooks(self._pack_with_none([], [], self.n_inputs))
-            if any(one is not None for one in changed_inputs or ()):
+            given = self._run_user_hooks(self._pack_with_none([], [], self.n_inputs))
+            if given is not None and not (isinstance(given, tuple) and all(one is None for one in given)):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires "
                     "gradient should always return None or None for all gradients."

@@ -198,3 +198,29 @@ def test_a_functional_call_leaves_the_module_as_it_was(name: str, strict: bool) 
         texts.append(_outcome(call, lib))
         assert all(one is two for one, two in zip(before, _parts(layer), strict=True))
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("lib", [mt, torch], ids=["mindtorch", "torch"])
+def test_what_is_loaded_may_say_how(lib: Lib) -> None:
+    class Same(lib.Tensor):  # type: ignore[misc, name-defined]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is lib.Tensor.module_load:
+                return args[1]
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    given = lib.ones(2).as_subclass(Same)
+    assert lib.zeros(2).module_load(given) is given
+
+
+@pytest.mark.parametrize("lib", [mt, torch], ids=["mindtorch", "torch"])
+def test_a_backward_hook_may_return_nothing_else_where_no_input_needs_a_gradient(lib: Lib) -> None:
+    layer = lib.nn.Linear(2, 3)
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: lib.ones(1, 2))
+    with (
+        pytest.warns(UserWarning, match="no inputs require gradients"),
+        pytest.raises(
+            RuntimeError, match="Backward hook for Modules where no input requires gradient should always return"
+        ),
+    ):
+        layer(lib.ones(1, 2)).sum().backward()
