@@ -69,7 +69,13 @@ out = torch_npu.npu_fusion_attention(*rows, 4, "TND", scale=0.3, actual_seq_qlen
 assert torch.allclose(out.cpu(), plain.transpose(1, 2).flatten(0, 1), atol=1e-5)
 short = torch_npu.npu_fusion_attention(q[:, :, 4:].npu(), k.npu(), v.npu(), 4, "BNSD", scale=0.3, sparse_mode=3)[0]
 assert torch.allclose(short.cpu(), causal[:, :, 4:], atol=1e-5)
-for options in ({"padding_mask": q}, {"sparse_mode": 4}, {"pre_tockens": 3}):
+band = (hidden | torch.ones(6, 6).tril(-2).bool()).logical_not()
+near = F.scaled_dot_product_attention(q, k, v, scale=0.3, attn_mask=band)
+given = [x.npu() for x in (q, k, v)]
+for options in ({"sparse_mode": 4}, {"atten_mask": band.logical_not().npu()}):
+    out = torch_npu.npu_fusion_attention(*given, 4, "BNSD", scale=0.3, pre_tockens=1, next_tockens=0, **options)[0]
+    assert torch.allclose(out.cpu(), near, atol=1e-5), options
+for options in ({"padding_mask": q}, {"sparse_mode": 5}, {"prefix": (1,)}):
     try: torch_npu.npu_fusion_attention(q, k, v, 4, "BNSD", **options)
     except NotImplementedError as e: print("npu_fusion_attention" in str(e))
 from torch_npu.optim import NpuFusedAdamW
@@ -168,3 +174,23 @@ def test_checkpoints_of_cuda_are_loaded_onto_the_devices(given, tmp_path):
         f"w = torch.load({str(path)!r}, map_location={given!r})['w']\nprint(w.device, w.cpu().tolist())\n"
     )
     assert lines == [f"{given.replace('cuda', 'npu') if ':' in given else 'npu:0'} [0.0, 1.0, 2.0, 3.0]"]
+
+
+def test_operators_against_formulas():
+    lines = program((Path(__file__).parent / "torch_npu_operators.py").read_text(encoding="utf-8"))
+    assert lines == [
+        "stream should be torch_npu.npu.Stream",
+        "True",
+        "True",
+        "torch_npu.npu_grouped_matmul: scale is not supported",
+        "npu::npu_swiglu(Tensor self, int dim=-1) -> Tensor",
+    ]
+
+
+def test_no_name_of_torch_npu_is_lost():
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "tools/npu_names.py"), "check"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(p) for p in sorted(ROOT.glob("packages/*/src")))},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-2000:]

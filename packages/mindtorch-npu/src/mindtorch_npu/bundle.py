@@ -14,13 +14,15 @@ import subprocess
 import sys
 import tarfile
 import time
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 from mindtorch_npu.commands_of_devices import history_file
+from mindtorch_npu.workers import exit_status, run, together
 
 COMMANDS = (
-    ("check", "--load"), ("doctor",), ("info",), ("memory",), ("health",), ("watch", "--count", "1"), ("events",),
+    ("check", "--load"), ("doctor",), ("info",), ("memory",), ("watch", "--count", "1"), ("events",),
 )  # fmt: skip
 PREFIXES = (
     "ASCEND",
@@ -35,7 +37,8 @@ PREFIXES = (
 LOG_FOLDER = Path("~/ascend/log")
 TAIL = 1 << 16
 LOGS = 20
-SECONDS = 15.0
+SECONDS = 9.0
+HEALTH_SECONDS = 7.0
 
 
 def _said(command: tuple[str, ...]) -> str:
@@ -45,6 +48,11 @@ def _said(command: tuple[str, ...]) -> str:
     except subprocess.TimeoutExpired:
         return json.dumps({"error": f"no answer within {SECONDS:g} s"})
     return done.stdout or json.dumps({"error": done.stderr[-2000:], "status": done.returncode})
+
+
+def _health() -> str:
+    found = run("health", HEALTH_SECONDS)
+    return json.dumps({"schema": 1, "status": exit_status(found["devices"]), **found}, indent=2)
 
 
 def _logs() -> dict[str, bytes]:
@@ -61,7 +69,10 @@ def _logs() -> dict[str, bytes]:
 
 def contents() -> dict[str, bytes]:
     """Return the files of the archive by name."""
-    texts = {f"{command[0]}.json": _said(command) for command in COMMANDS}
+    # At the same time: each waits for devices that hang.
+    health, *said = together(_health, *(partial(_said, command) for command in COMMANDS))
+    texts = {f"{command[0]}.json": text for command, text in zip(COMMANDS, said, strict=True)}
+    texts["health.json"] = health
     variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith(PREFIXES)}
     texts["environment.json"] = json.dumps(variables, indent=2)
     packages = sorted({f"{one.metadata['Name']}=={one.version}" for one in metadata.distributions()})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mindtorch_npu import probe, runtime
+from mindtorch_npu import probe, readings, runtime, workers
 from mindtorch_npu.acl import loader
 
 DRIVER = Path("/usr/local/Ascend/driver/version.info")
@@ -93,17 +93,39 @@ def check_runtime(timeout_s: float = probe.TIMEOUT_S) -> Check:
     return Check("runtime", OK, f"pyACL counts {report.device_count} device(s), {report.soc_name or 'chip unknown'}")
 
 
+def check_readings() -> list[Check]:
+    """What the driver tells of every device, without opening it: whether it answers, has room and no errors of memory."""
+    found = []
+    for one in readings.read_all():
+        name, status = f"device {one['device']}", one["status"]
+        size = "" if one["total"] is None else f", {one['total'] / 2**30:.3g} GiB"
+        if status == workers.WELL:
+            found.append(Check(name, OK, f"{one['name']}{size}"))
+        else:
+            found.append(Check(name, WARNING if workers.EXIT[status] == 1 else FAILURE, status, one["error"]))
+    return found
+
+
+def check_simulator() -> Check:
+    """That no hardware is meant, where the environment asks for simulated devices."""
+    return Check("devices", OK, f"simulated, {loader.SIMULATOR}={os.environ[loader.SIMULATOR]}; no hardware is used")
+
+
 def run_checks(load: bool = False) -> list[Check]:
     """All checks of this host; ``load`` adds the one that loads the vendor's libraries."""
-    checks = [
-        check_devices(),
-        check_visible_devices(),
-        check_driver(),
-        check_cann(),
-        check_acl(),
-        check_library_path(),
-    ]
-    return [*checks, check_runtime()] if load else checks
+    if loader.simulated():
+        checks = [check_simulator()]
+    else:
+        checks = [
+            check_devices(),
+            check_visible_devices(),
+            check_driver(),
+            check_cann(),
+            check_acl(),
+            check_library_path(),
+        ]
+    said = workers.together(check_readings, *([check_runtime] if load else []))
+    return [*checks, *said[0], *said[1:]]
 
 
 def exit_status(checks: Sequence[Check]) -> int:

@@ -19,13 +19,14 @@
     mindtorch-npu snapshot view FILE [-o PAGE] [--json]
                                               a dumped memory snapshot as one page: timeline, segments, largest blocks
 
-Exit status of check and info: 0 all is well, 1 with warnings, 2 something is broken, 3 no device; of doctor: 0, or 1
-when a step failed; of errors: 0, or 1 when something was not recognised; of snapshot: 0, or 1 for a file that is none; of
-commands on devices: 0, 1 when a device's memory is full, 2 when one failed, hangs or has errors of its memory, 3 without
-one. A wrong command line is 2. `health`, `bandwidth` and `selftest` open the devices, each in a process of its own; all
-others open none, so they are safe beside running programs, and the command works where nothing is installed. `check` loads
-no vendor library; `check --load`, `doctor` and `info` do so in a process of their own. Every command but bandwidth and
-selftest answers within ten seconds, whatever the devices do. On a simulated host every command says that it is one.
+Exit status of check, info and of commands on devices: 0 all is well, 1 with warnings, such as a device whose memory is
+full or of which the driver's tool npu-smi is not there to tell, 2 something is broken: a device failed, hangs or has errors
+of its memory, 3 no device; of doctor: 0, or 1 when a step failed; of errors: 0, or 1 when something was not recognised; of
+snapshot: 0, or 1 for a file that is none; of report and events: 0. A wrong command line is 2. `health`, `bandwidth` and
+`selftest` open the devices, each in a process of its own; all others open none, so they are safe beside running programs,
+and the command works where nothing is installed. `check` loads no vendor library; `check --load`, `doctor` and `info` do
+so in a process of their own. Every command but bandwidth and selftest answers within ten seconds, whatever the devices do.
+On a simulated host every command says that it is one.
 """
 
 import argparse
@@ -36,10 +37,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from mindtorch_npu import checks, commands_of_devices, doctor, probe, runtime, snapshot_page
+from mindtorch_npu import checks, commands_of_devices, doctor, probe, readings, runtime, workers
 from mindtorch_npu.__about__ import __version__
 from mindtorch_npu.acl import codes, loader
 
@@ -48,14 +48,16 @@ COMMANDS = (
     "check", "doctor", "info", "health", "errors", "memory", "snapshot", "bandwidth", "watch", "metrics", "events",
     "report", "selftest",
 )  # fmt: skip
-_APART = {"report": "mindtorch_npu.bundle", "selftest": "mindtorch_npu.selftest"}
+_APART = {
+    "report": "mindtorch_npu.bundle", "selftest": "mindtorch_npu.selftest", "snapshot": "mindtorch_npu.snapshot_page",
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
     commands = {
-        "check": _check, "doctor": _doctor, "info": _info, "errors": _errors, "snapshot": _snapshot,
+        "check": _check, "doctor": _doctor, "info": _info, "errors": _errors, "snapshot": _apart,
         "watch": commands_of_devices.watch, "health": commands_of_devices.trial, "bandwidth": commands_of_devices.trial,
         "memory": commands_of_devices.memory, "metrics": commands_of_devices.metrics,
         "events": commands_of_devices.events, "report": _apart, "selftest": _apart,
@@ -95,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     metrics.add_argument("--listen", metavar="[HOST:]PORT", help="answer Prometheus over HTTP until interrupted")
     events = commands.add_parser("events", parents=[shared])
     events.add_argument("--history", metavar="FILE", help="what watch or metrics wrote")
-    for name in _APART:
+    for name in ("report", "selftest"):
         apart = commands.add_parser(name, parents=[shared])
         apart.add_argument("--output", "-o", metavar="FILE", help="the file to write")
     errors = commands.add_parser("errors", parents=[shared])
@@ -105,7 +107,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _apart(options: argparse.Namespace) -> int:
     """Run a command that needs much more than the others, in a process of its own."""
-    more = ["--output", options.output] if options.output else []
+    more = [options.file] if options.command == "snapshot" else []
+    more += ["--output", options.output] if options.output else []
     more += ["--json"] if getattr(options, "json", False) else []
     return subprocess.run([sys.executable, "-m", _APART[options.command], *more], check=False).returncode
 
@@ -142,33 +145,10 @@ def _doctor(options: argparse.Namespace) -> int:
     return status
 
 
-def _snapshot(options: argparse.Namespace) -> int:
-    """Write the page of a snapshot; 1 for a file that is none."""
-    output = Path(options.output or f"{options.file}.html")
-    try:
-        found = snapshot_page.load(options.file)
-        output.write_text(snapshot_page.page(found, options.file), encoding="utf-8")
-    except (OSError, ValueError) as error:
-        if getattr(options, "json", False):
-            print(json.dumps({"schema": SCHEMA, "status": 1, "error": str(error)}))
-        else:
-            print(error, file=sys.stderr)
-        return 1
-    totals = snapshot_page.totals(found)
-    if getattr(options, "json", False):
-        print(json.dumps({"schema": SCHEMA, "status": 0, "page": str(output), **totals}, indent=2))
-        return 0
-    sizes = {name: snapshot_page.size(value) for name, value in totals.items() if name not in ("segments", "blocks")}
-    print(f"{totals['segments']} segments, {totals['blocks']} blocks")
-    print("\n".join(f"{name.replace('_', ' ') + ':':<14}{value:>12}" for name, value in sizes.items()))
-    print(f"written: {output}")
-    return 0
-
-
 def _info(options: argparse.Namespace) -> int:
     """Print facts. A missing value is null in JSON, with the reason beside it under `why`."""
     nodes = runtime.device_nodes()
-    report = probe.ask()
+    report, devices = workers.together(probe.ask, readings.read_all)
     driver, visible = checks.check_driver(), os.environ.get(checks.VISIBLE_DEVICES)
     facts: dict[str, Any] = {
         "device_nodes": [{"path": str(node.path), "accessible": node.accessible} for node in nodes],
@@ -176,13 +156,15 @@ def _info(options: argparse.Namespace) -> int:
         "device_count": report.device_count,
         "soc_name": report.soc_name,
         "acl_version": report.acl_version,
+        "devices": devices,
         "driver": driver.value,
         "cann": [{"path": str(root), "version": checks.cann_version(root)} for root in loader.cann_roots()],
     }
     why = {name: text for name, text in (("runtime", report.error), ("driver", driver.why)) if text}
     simulated = loader.simulated()
     facts["simulated"] = simulated
-    status = 2 if report.error and (nodes or simulated) else 0 if nodes or simulated else 3
+    present = bool(nodes or simulated)
+    status = max(2 if report.error else 0, workers.exit_status(devices) if devices else 0) if present else 3
     if getattr(options, "json", False):
         print(json.dumps({"schema": SCHEMA, "status": status, **_host(), **facts, "why": why}, indent=2))
         return status
@@ -195,6 +177,9 @@ def _info(options: argparse.Namespace) -> int:
         "CANN": ", ".join(f"{entry['path']} ({entry['version'] or 'version unknown'})" for entry in facts["cann"])
         or "none",
     }
+    for one in devices:
+        size = "" if one["total"] is None else f"{one['total'] / 2**30:.3g} GiB, "
+        shown[f"device {one['device']}"] = f"{size}{one['status']}" + (f": {one['error']}" if one["error"] else "")
     print("\n".join(f"{name + ':':<10}{value}" for name, value in shown.items()))
     return status
 

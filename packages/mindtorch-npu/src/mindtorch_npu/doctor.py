@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mindtorch_npu import checks, probe
+from mindtorch_npu import checks, probe, workers
 from mindtorch_npu.acl import loader
 
 OK, TROUBLE, LEFT_OUT = "ok", "trouble", "not looked at"
@@ -80,32 +80,51 @@ def _runtime() -> Step:
     )
 
 
-def _simulator() -> Step:
-    report = probe.ask()
+def _answers(found: list[checks.Check]) -> Step:
+    """What the driver tells of the devices, one by one."""
+    question = "What does the driver say of every device?"
+    bad = [check for check in found if check.status == checks.FAILURE]
+    shown = bad or [check for check in found if check.status != checks.OK] or found
+    text = "; ".join(f"{one.name}: " + ": ".join(part for part in (one.value, one.why) if part) for one in shown)
+    if not bad:
+        return Step(question, OK, text or "nothing")
+    advice = (
+        f"Leave the bad ones out, {checks.VISIBLE_DEVICES}=<the others>, and see `mindtorch-npu health`; a device that "
+        "hangs or has errors of its memory needs a reset by npu-smi, or to be replaced."
+    )
+    return Step(question, TROUBLE, text, advice)
+
+
+def _simulator(report: probe.Report) -> Step:
     question = f"What does {loader.SIMULATOR}={os.environ[loader.SIMULATOR]} simulate?"
     if report.error is not None:
         return Step(question, TROUBLE, report.error, f"Unset {loader.SIMULATOR}, or write it as in the README.")
     return Step(question, OK, f"{report.device_count} device(s), {report.soc_name}; no hardware is used")
 
 
-STEPS: tuple[Callable[[], Step], ...] = (_devices, _visible, _driver, _cann, _libraries, _acl, _runtime)
+STEPS: tuple[Callable[[], Step], ...] = (_devices, _visible, _driver, _cann, _libraries, _acl)
 
 
 def examine() -> Iterator[Step]:
     """Yield the steps; those after a trouble that they rest on are not looked at."""
     if loader.simulated():
-        yield _simulator()
+        told, said = workers.together(probe.ask, checks.check_readings)
+        yield _simulator(told)
+        yield _answers(said)
         return
     missing: str | None = None
     for step in STEPS:
-        # Loading the vendor's libraries tells nothing new where something they need is not there.
-        if missing is not None and step is _runtime:
-            yield Step("Does the runtime load and count devices?", LEFT_OUT, f"first: {missing}")
-            continue
         found = step()
         if found.status == TROUBLE and missing is None and step not in (_visible, _libraries):
             missing = found.question
         yield found
+    if missing is not None:
+        # Loading the vendor's libraries tells nothing new where something they need is not there.
+        yield Step("Does the runtime load and count devices?", LEFT_OUT, f"first: {missing}")
+        return
+    loaded, said = workers.together(_runtime, checks.check_readings)
+    yield loaded
+    yield _answers(said)
 
 
 def report() -> dict[str, Any]:
@@ -127,9 +146,9 @@ def text(found: dict[str, Any]) -> str:
         lines.append(f"{number}. {step['question']}\n   {step['status']}: {step['found']}")
         if step["advice"]:
             lines.append(f"   -> {step['advice']}")
+    bad = [step for step in found["steps"] if step["status"] == TROUBLE]
     if found["well"]:
         said = "Simulated devices are found; no NPU is used." if found["simulated"] else "The NPU should be found."
         return "\n".join([*lines, said])
-    return "\n".join(
-        [*lines, f"The NPU is not found: {found['first']['trouble']}.", f"Do this first: {found['first']['advice']}"]
-    )
+    said = "The NPU is not found" if found["steps"][-1]["status"] != TROUBLE or len(bad) > 1 else "A device is not well"
+    return "\n".join([*lines, f"{said}: {found['first']['trouble']}.", f"Do this first: {found['first']['advice']}"])

@@ -11,7 +11,7 @@ from mindtorch_npu.acl.errors import AclError
 from mindtorch_npu.acl.recording import MODES, call, function, recorded
 from mindtorch_npu.allocator import allocator_of
 from mindtorch_npu.pools import MemPool, next_pool
-from mindtorch_npu.stream import Stream, current_stream
+from mindtorch_npu.stream import Stream, current_stream, default_stream
 
 Pool = tuple[int, int]
 
@@ -55,7 +55,7 @@ class NPUGraph:
                 "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got " + capture_error_mode
             )
         stream = current_stream()
-        if stream.npu_stream == 0:
+        if stream == default_stream(stream.device_index):
             raise RuntimeError(
                 "NPU graphs must be captured on a non-default stream. "
                 "(However, after capture, it's ok to replay them on the default stream.)"

@@ -10,12 +10,15 @@ import re
 import shutil
 import subprocess
 import time
+from functools import partial
 from typing import Any
 
 from mindtorch_npu.acl import loader
-from mindtorch_npu.workers import ECC, FAILURE, FULL, HUNG, TIMEOUT_S, WELL, indices
+from mindtorch_npu.workers import ECC, FAILURE, FULL, HUNG, UNKNOWN, WELL, indices, together
 
 TOOL = "npu-smi"
+TIMEOUT_S = 6.0
+"""The tool answers at once, or not at all."""
 TOPICS = ("usages", "memory", "temp", "power", "ecc", "health", "proc-mem")
 FIELDS = {
     "total": ("memory", r"HBM Capacity\(MB\)|DDR Capacity\(MB\)", 2**20),
@@ -59,7 +62,9 @@ def read(index: int, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
             texts[topic] = _asked(index, topic, max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         return {**found, "status": HUNG, "error": f"the driver did not answer within {timeout_s:g} s"}
-    except OSError as error:
+    except OSError as error:  # which says nothing of the device
+        return {**found, "status": UNKNOWN, "error": str(error)}
+    except ValueError as error:  # a simulator that is asked for in wrong words
         return {**found, "status": FAILURE, "error": str(error)}
     for name, (topic, words, factor) in FIELDS.items():
         match = re.search(rf"(?:{words})\s*:\s*(-?\d+(?:\.\d+)?)", texts[topic])
@@ -93,9 +98,8 @@ def _judged(found: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def read_all(timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
-    """Return the readings of every device; one that hangs leaves the others their time."""
-    devices = indices()
-    return [read(index, timeout_s / max(1, len(devices))) for index in devices]
+    """Return the readings of every device, all asked at once; one that hangs leaves the others their time."""
+    return together(*(partial(read, index, timeout_s) for index in indices()))
 
 
 __all__ = ["FIELDS", "TOOL", "read", "read_all"]

@@ -32,6 +32,8 @@ _at_exit: list[Callable[[], None]] = []
 _at_open: list[Callable[[ModuleType], None]] = []
 _at_change: list[Callable[[], None]] = []
 _open: set[int] = set()
+_set_counts: dict[int, int] = {}
+"""How often each device was made current; ACL counts it, and gives the device back when it was reset as often."""
 
 
 class NpuUnavailableError(RuntimeError):
@@ -167,6 +169,8 @@ def on(device: int) -> ModuleType:
     if getattr(_thread, "device", None) != device:
         check(acl.rt.set_device(device), f"acl.rt.set_device({device})", acl)
         _thread.device = device
+        with _lock:
+            _set_counts[device] = _set_counts.get(device, 0) + 1
         changed()
         if device not in _open:
             with _lock:
@@ -226,19 +230,29 @@ def _mark_fork() -> None:
 
 
 def _finalize() -> None:
-    """Give the runtime back when this process took it; a forked child has nothing to give back."""
+    """Give the runtime back when this process took it; a forked child has nothing to give back.
+
+    What one device refuses does not keep the others: the first error is raised when all is done.
+    """
     global _acl
     acl = _acl
     if acl is None or _bad_fork:
         return
+    refused: list[Exception] = []
     for call in reversed(_at_exit):
-        call()
+        try:
+            call()
+        except RuntimeError as error:
+            refused.append(error)
     _acl = None
     for device in sorted(_open):  # in reach of others again, also where another module goes on with the runtime
-        acl.rt.reset_device(device)
+        for _ in range(_set_counts.pop(device, 1)):
+            acl.rt.reset_device(device)
     _open.clear()
     if _owner:
         acl.finalize()
+    if refused:
+        raise refused[0]
 
 
 __all__ = [

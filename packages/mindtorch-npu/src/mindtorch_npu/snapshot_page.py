@@ -1,10 +1,15 @@
-"""A memory snapshot as one page: the use of memory over time and a map of the segments. It needs nothing else."""
+"""A memory snapshot as one page: the use of memory over time and a map of the segments. It needs nothing else.
+
+`python -m mindtorch_npu.snapshot_page FILE [--output PAGE] [--json]`
+"""
 
 from __future__ import annotations
 
+import argparse
 import html
 import json
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +177,35 @@ def page(snapshot: dict[str, Any], note: str = "") -> str:
         "largest": _largest(snapshot),
         "data": json.dumps(history).replace("</", "<\\/"),
     }
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page of a snapshot; 1 for a file that is none."""
+    parser = argparse.ArgumentParser(prog="mindtorch-npu snapshot view")
+    parser.add_argument("file")
+    parser.add_argument("--output")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    output = Path(options.output or f"{options.file}.html")
+    try:
+        found = load(options.file)
+        output.write_text(page(found, options.file), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        if options.json:
+            print(json.dumps({"schema": 1, "status": 1, "error": str(error)}))
+        else:
+            print(error, file=sys.stderr)
+        return 1
+    sums = totals(found)
+    if options.json:
+        print(json.dumps({"schema": 1, "status": 0, "page": str(output), **sums}, indent=2))
+        return 0
+    sizes = {name: size(value) for name, value in sums.items() if name not in ("segments", "blocks")}
+    print(f"{sums['segments']} segments, {sums['blocks']} blocks")
+    print("\n".join(f"{name.replace('_', ' ') + ':':<14}{value:>12}" for name, value in sizes.items()))
+    print(f"written: {output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

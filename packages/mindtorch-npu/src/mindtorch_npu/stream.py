@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +28,8 @@ _thread = _Thread()
 _lock = threading.Lock()
 _pools: dict[int, tuple[list[int], Any]] = {}
 _defaults: dict[int, Stream] = {}
+_events: weakref.WeakSet[Event] = weakref.WeakSet()
+"""Those that have been recorded."""
 
 
 def priority_range() -> tuple[int, int]:
@@ -54,26 +57,35 @@ def _pooled(index: int) -> int:
     with _lock:
         handles, turn = _pools.setdefault(index, ([], itertools.count()))
         number: int = next(turn) % POOL
-        if number < len(handles):
-            return handles[number]
-        make = getattr(acl.rt, "create_stream_with_config", None)  # older versions have streams of one kind
-        handle, code = acl.rt.create_stream() if make is None else make(0, FAST_LAUNCH | FAST_SYNC)
-        check(code, "acl.rt.create_stream_with_config(0, 3)", acl)
-        handles.append(int(handle))
-        return handles[-1]
+        if number == len(handles):
+            handles.append(_created(acl))
+        return handles[number]
 
 
-def _destroy_pools() -> None:
-    pools = dict(_pools)
+def _created(acl: Any) -> int:
+    """Return a new stream of the current device."""
+    make = getattr(acl.rt, "create_stream_with_config", None)  # older versions have streams of one kind
+    handle, code = acl.rt.create_stream() if make is None else make(0, FAST_LAUNCH | FAST_SYNC)
+    check(code, "acl.rt.create_stream()" if make is None else "acl.rt.create_stream_with_config(0, 3)", acl)
+    return int(handle)
+
+
+def _destroy_all() -> None:
+    """Give back every event and stream that was made here, a device's default stream last."""
+    for event in list(_events):
+        event._destroy()
+    handles = {index: [stream.npu_stream] for index, stream in _defaults.items()}
+    for index, (pooled, _) in _pools.items():
+        handles[index] = [*pooled, *handles.get(index, [])]
     _pools.clear()
     _defaults.clear()
-    for index, (handles, _) in pools.items():
+    for index, made in handles.items():
         acl = runtime.on(index)
-        for handle in handles:
+        for handle in made:
             acl.rt.destroy_stream(handle)
 
 
-runtime.at_exit(_destroy_pools)
+runtime.at_exit(_destroy_all)
 
 
 class Stream:
@@ -97,7 +109,7 @@ class Stream:
 
     @property
     def npu_stream(self) -> int:
-        """ACL's handle; 0 is the default stream."""
+        """ACL's handle. A device's default stream has one of its own: ACL's stream 0 cannot be recorded."""
         return self._handle
 
     stream_id = npu_stream
@@ -222,6 +234,7 @@ class Event:
                 handle, code = create(flags)
                 check(code, f"acl.rt.{create.__name__}({flags})", acl)
                 self._handle, self._index = handle, stream.device_index
+                _events.add(self)
             check(acl.rt.record_event(self._handle, stream.npu_stream), "acl.rt.record_event", acl)
         finally:
             exchange(before)
@@ -278,22 +291,35 @@ class Event:
         """Return the event of another process; raises, events between processes are not supported."""
         raise NotImplementedError("torch.npu.Event: events between processes are not supported")
 
+    def _destroy(self) -> None:
+        handle, self._handle = self._handle, 0
+        if handle:
+            runtime.init().rt.destroy_event(handle)
+
     def __del__(self) -> None:
         if self._handle and runtime.is_initialized():
             # When the process is ending, the event goes with it.
             with suppress(AclError, RuntimeError, TypeError):
-                runtime.init().rt.destroy_event(self._handle)
+                self._destroy()
 
     def __repr__(self) -> str:
         return f"<torch.npu.Event {self._handle:#x}>" if self._handle else "<torch.npu.Event uninitialized>"
 
 
 def default_stream(device: int | None = None) -> Stream:
-    """Return the default stream of a device."""
+    """Return the default stream of a device, which is made when it is first asked for."""
     index = device_index(device)
     found = _defaults.get(index)
     if found is None:
-        found = _defaults.setdefault(index, Stream(index, npu_stream=0))
+        before = exchange(index)
+        try:
+            acl = runtime.on(index)
+            with _lock:
+                found = _defaults.get(index)
+                if found is None:
+                    found = _defaults[index] = Stream(index, npu_stream=_created(acl))
+        finally:
+            exchange(before)
     return found
 
 

@@ -8,8 +8,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_npu import runtime
@@ -18,8 +19,8 @@ from mindtorch_npu.acl import loader
 TIMEOUT_S = 8.0
 """A command answers within ten seconds, whatever the devices do."""
 VISIBLE_DEVICES = "ASCEND_RT_VISIBLE_DEVICES"
-WELL, FAILURE, HUNG, FULL, ECC = "ok", "failure", "hung", "full", "ecc"
-EXIT = {WELL: 0, FULL: 1, FAILURE: 2, HUNG: 2, ECC: 2}
+WELL, UNKNOWN, FAILURE, HUNG, FULL, ECC = "ok", "unknown", "failure", "hung", "full", "ecc"
+EXIT = {WELL: 0, UNKNOWN: 1, FULL: 1, FAILURE: 2, HUNG: 2, ECC: 2}
 """What a device's status makes of the exit status; 3 stands for no device at all."""
 
 
@@ -41,25 +42,21 @@ class Worker:
 
     def __init__(self, what: str, index: int) -> None:
         self.index = index
-        self._out = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # closed by result()
         command = [sys.executable, "-m", "mindtorch_npu.trials", what, str(index)]
-        self._process = subprocess.Popen(command, stdout=self._out, stderr=subprocess.STDOUT, text=True)
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def result(self, deadline: float, limit_s: float) -> dict[str, Any]:
         """Return what the process found until the deadline; its status says so when it did not answer."""
         try:
-            self._process.wait(max(0.0, deadline - time.monotonic()))
+            said, _ = self._process.communicate(timeout=max(0.01, deadline - time.monotonic()))
             hung = False
-        except subprocess.TimeoutExpired:
-            hung = True
+        except subprocess.TimeoutExpired as late:
+            hung, said = True, late.output or b""
             self._process.kill()
-            with contextlib.suppress(
-                subprocess.TimeoutExpired
-            ):  # one that sits in the driver cannot be killed: it stays
-                self._process.wait(0.3)
-        with self._out as out:
-            out.seek(0)
-            lines = out.read().strip().splitlines()
+            # One that sits in the driver cannot be killed: it stays.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                said = self._process.communicate(timeout=0.3)[0] or said
+        lines = said.decode("utf-8", "replace").strip().splitlines()
         if hung:
             step = next((line.removeprefix("step: ") for line in reversed(lines) if line.startswith("step: ")), "start")
             why = f"the device did not answer within {limit_s:g} s (at: {step})"
@@ -85,9 +82,43 @@ def run(what: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
     return found
 
 
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """Return what functions return that wait for devices, called at the same time; raises what one of them raises."""
+    found: list[Any] = [None] * len(calls)
+    raised: list[BaseException] = []
+
+    def run(place: int) -> None:
+        try:
+            found[place] = calls[place]()
+        except BaseException as error:  # noqa: BLE001  # the calling thread raises it
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(place,)) for place in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
+    return found
+
+
 def exit_status(devices: list[dict[str, Any]]) -> int:
     """Return the exit status for what the devices are; 3 without one."""
     return max((EXIT.get(entry.get("status", WELL), 2) for entry in devices), default=3)
 
 
-__all__ = ["ECC", "FAILURE", "FULL", "HUNG", "TIMEOUT_S", "WELL", "Worker", "exit_status", "indices", "run"]
+__all__ = [
+    "ECC",
+    "FAILURE",
+    "FULL",
+    "HUNG",
+    "TIMEOUT_S",
+    "UNKNOWN",
+    "WELL",
+    "Worker",
+    "exit_status",
+    "indices",
+    "run",
+    "together",
+]

@@ -323,11 +323,20 @@ def test_tensors_are_saved_and_come_back(npu, tmp_path):
     assert here["x"].tolist() == x.tolist()
 
 
-def test_a_device_storage_is_read_but_not_written_by_the_host(npu):
-    storage = torch.ones(1, device="npu").untyped_storage()
+def test_a_device_storage_is_read_and_written_by_the_host(npu):
+    x = torch.ones(1, device="npu")
+    storage = x.untyped_storage()
     assert storage.tolist() == [0, 0, 128, 63]
-    with pytest.raises(ValueError, match="read-only"):
-        storage[0] = 1
+    storage[2] = 0
+    assert (storage.tolist(), x.tolist()) == ([0, 0, 0, 63], [0.5])
+    storage[2:4] = 64
+    assert x.tolist() == [3.0]
+    storage.fill_(0)
+    assert x.tolist() == [0.0]
+    x.storage()[0] = 7.0
+    assert x.tolist() == [7.0]
+    assert storage.device == x.device == torch.UntypedStorage(4, device="npu").device
+    assert torch.UntypedStorage([1, 2], device="npu").tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(

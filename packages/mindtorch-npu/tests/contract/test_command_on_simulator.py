@@ -136,7 +136,7 @@ def _steps(monkeypatch, **statuses):
 def test_doctor_finds_nothing_wrong(monkeypatch):
     found = _steps(monkeypatch)
     assert found["well"]
-    assert [step["status"] for step in found["steps"]] == [doctor.OK] * 7
+    assert [step["status"] for step in found["steps"]] == [doctor.OK] * 8
     assert doctor.text(found).endswith("The NPU should be found.")
 
 
@@ -181,9 +181,9 @@ def dumped(npu, tmp_path):
     return path
 
 
-def test_snapshot_view_writes_one_page_that_needs_nothing(dumped, capsys):
+def test_snapshot_view_writes_one_page_that_needs_nothing(dumped, capfd):
     assert diagnostics.main(["snapshot", "view", str(dumped)]) == 0
-    shown = capsys.readouterr().out
+    shown = capfd.readouterr().out
     page = Path(f"{dumped}.html").read_text()
     assert f"written: {dumped}.html" in shown
     assert "http" not in page
@@ -193,10 +193,10 @@ def test_snapshot_view_writes_one_page_that_needs_nothing(dumped, capsys):
     assert page.count('class="seg"') == 3
 
 
-def test_snapshot_view_as_json(dumped, capsys, tmp_path):
+def test_snapshot_view_as_json(dumped, capfd, tmp_path):
     output = tmp_path / "page.html"
     assert diagnostics.main(["snapshot", "view", str(dumped), "-o", str(output), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capfd.readouterr().out)
     assert found["page"] == str(output)
     assert output.is_file()
     assert found["segments"] == 3
@@ -218,17 +218,17 @@ def test_snapshot_timeline_ends_with_what_is_there(dumped):
 @pytest.mark.parametrize(
     "content", [b"", b"no pickle", pickle.dumps([1]), pickle.dumps({"a": 1}), pickle.dumps(os.system)]
 )
-def test_snapshot_view_refuses_other_files(tmp_path, content, capsys):
+def test_snapshot_view_refuses_other_files(tmp_path, content, capfd):
     path = tmp_path / "file"
     path.write_bytes(content)
     assert diagnostics.main(["snapshot", "view", str(path), "--json"]) == 1
-    assert "no memory snapshot" in json.loads(capsys.readouterr().out)["error"]
+    assert "no memory snapshot" in json.loads(capfd.readouterr().out)["error"]
     assert not Path(f"{path}.html").exists()
 
 
-def test_snapshot_view_of_no_file(tmp_path, capsys):
+def test_snapshot_view_of_no_file(tmp_path, capfd):
     assert diagnostics.main(["snapshot", "view", str(tmp_path / "none")]) == 1
-    assert "none" in capsys.readouterr().err
+    assert "none" in capfd.readouterr().err
 
 
 def test_torchs_own_viewer_opens_the_snapshot(dumped):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mindtorch_npu import diagnostics, endpoint, simulator, workers
+from mindtorch_npu import diagnostics, endpoint, readings, simulator, workers
 from mindtorch_npu.acl import loader
 
 SOURCE = Path(diagnostics.__file__).parents[1]
@@ -46,11 +46,49 @@ def test_a_bad_card_is_named_and_hides_no_other(trouble, name):
     assert found["devices"][1]["error"]
 
 
-@pytest.mark.parametrize("name", ["check", "info", "doctor", "errors"])
-def test_commands_that_open_no_device_answer_beside_one_that_hangs(name):
-    status, found = command(name, *(["507015"] if name == "errors" else []), trouble="hung=0,hung=1")
-    assert found["schema"] == diagnostics.SCHEMA
-    assert status in (0, 3)  # `check` looks for device files, which a simulated host has not
+@pytest.mark.parametrize("name", ["check", "info", "doctor", "metrics"])
+@pytest.mark.parametrize("trouble", EXPECTED)
+def test_a_bad_card_is_seen_by_every_other_command(monkeypatch, capsys, trouble, name):
+    monkeypatch.setenv(simulator.VARIABLE, HOST + trouble)
+    expected, code = EXPECTED[trouble]["memory"]
+    code = {"doctor": code // 2}.get(name, code)  # full is no trouble to it
+    assert diagnostics.main([name]) == code
+    shown = capsys.readouterr().out
+    if name == "metrics":
+        assert f'mindtorch_npu_status{{device="1",status="{expected}"}} 1' in shown
+    else:
+        assert expected in next(line for line in shown.splitlines() if "device 1" in line)
+        assert "simulate" in shown
+
+
+def test_errors_and_events_ask_no_device(monkeypatch, tmp_path):
+    monkeypatch.setenv(simulator.VARIABLE, HOST + "hung=0,hung=1")
+    monkeypatch.setattr(readings, "read", None)
+    assert diagnostics.main(["errors", "507015"]) == 0
+    assert diagnostics.main(["events", "--history", str(tmp_path / "none")]) == 0
+
+
+def test_devices_that_hang_are_waited_for_together(monkeypatch):
+    monkeypatch.setenv(simulator.VARIABLE, "Ascend910B3:8,memory=256MiB," + ",".join(f"hung={n}" for n in range(8)))
+    asked, barrier = [], threading.Barrier(8, timeout=20)  # each is asked before one has answered
+
+    def answer(*given):
+        asked.append(given)
+        barrier.wait()
+        return ""
+
+    monkeypatch.setattr(readings, "_asked", answer)
+    assert [one["status"] for one in readings.read_all()] == ["failure"] * 8
+    assert all(seconds > readings.TIMEOUT_S / 2 for _, _, seconds in asked)
+
+
+def test_a_host_without_the_drivers_tool_is_no_broken_one(monkeypatch, tmp_path):
+    monkeypatch.delenv(simulator.VARIABLE, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(readings, "indices", lambda: [0])
+    (found,) = readings.read_all()
+    assert (found["status"], workers.exit_status([found])) == ("unknown", 1)
+    assert "npu-smi not found" in found["error"]
 
 
 def test_a_hung_device_says_where(monkeypatch):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
-from mindtorch_npu import AclError, runtime, stream, switches  # noqa: E402
+from mindtorch_npu import AclError, runtime, simulator, stream, switches  # noqa: E402
+from mindtorch_npu.acl.missing import CAME_LATER, HAD, MissingFunctionError  # noqa: E402
 from mindtorch_npu.libraries import Libraries  # noqa: E402
 
 
@@ -110,3 +113,81 @@ def test_devices_are_given_back_at_the_end(npu):
     runtime._finalize()
     assert not any(npu.set_counts.values())
     assert npu.finalized
+
+
+def test_events_and_streams_go_before_the_devices(npu):
+    kept, made = stream.Event(), stream.Stream()
+    kept.record(made)
+    x = mindtorch.ones(2, device="npu")
+    with stream.stream(made):
+        x.record_stream(made)
+    own = stream.default_stream().npu_stream
+    del x  # its memory waits for an event
+    runtime._finalize()
+    assert not npu.events
+    assert not {own, made.npu_stream} & set(npu.streams)
+    assert kept.npu_event == 0
+
+
+def test_someone_elses_device_is_as_often_set_as_before(npu):
+    acl = simulator.load()
+    assert (acl.init(), acl.rt.set_device(0)) == (0, 0)
+    before = dict(npu.set_counts)
+    mindtorch.ones(2, device="npu:1") + mindtorch.ones(2, device="npu:1")
+    thread = threading.Thread(target=lambda: mindtorch.ones(2, device="npu:0"))
+    thread.start(), thread.join()
+    runtime._finalize()
+    assert {device: count for device, count in npu.set_counts.items() if count} == before
+    assert not npu.finalized
+
+
+def test_a_device_that_was_lost_does_not_keep_the_others(npu):
+    for index in (0, 1):
+        stream.Stream(index)
+    npu.lost.add(0)
+    runtime._finalize()
+    assert not any(npu.set_counts.values())
+    assert npu.finalized
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "since"),
+    [
+        ("get_device_utilization_rate", lambda acl: acl.rt.get_device_utilization_rate(0), "CANN 8.1.RC1 and later"),
+        ("malloc_physical", lambda acl: acl.rt.malloc_physical(1, {}, 0), "CANN 8.1.RC1 and later"),
+        ("device_get_uuid", lambda acl: acl.rt.device_get_uuid(0), "versions of CANN after 8.1.RC1"),
+    ],
+)
+def test_a_function_that_an_older_pyacl_lacks_is_named(npu, monkeypatch, name, call, since):
+    acl = runtime.init()
+    monkeypatch.delattr(acl.rt, name)
+    with pytest.raises(
+        MissingFunctionError, match=rf"^acl\.rt\.{name} is not in the pyACL of this host: {since} have it"
+    ):
+        call(acl)
+    assert not hasattr(acl.rt, name)
+    with pytest.raises(AttributeError, match=r"^module 'acl\.rt' has no attribute 'no_such'$"):
+        acl.rt.no_such()
+
+
+def test_every_function_that_is_called_is_known_to_a_version():
+    folder = Path(runtime.__file__).parent
+    sources = [file.read_text() for file in folder.rglob("*.py") if "simulator" not in file.parts]
+    called = {name for text in sources for name in re.findall(r"\bacl\.((?:rt\.)?[a-z_0-9]+)\(", text)}
+    assert "rt.malloc" in called
+    assert called <= HAD | CAME_LATER
+
+
+def test_a_pyacl_of_few_functions_still_computes(npu, monkeypatch):
+    acl = runtime.init()
+    for name in ("create_stream_with_config", "create_event_ex_with_flag", "malloc_align32", "device_can_access_peer",
+                 "ctx_set_sys_param_opt", "device_get_uuid", "set_op_execute_timeout_v2"):  # fmt: skip
+        monkeypatch.delattr(acl.rt, name)
+    x = mindtorch.ones(2, device="npu")
+    other = stream.Stream()
+    with stream.stream(other):
+        y = x + x
+        y.record_stream(other)
+    mindtorch.npu.current_stream().wait_stream(other)
+    assert y.cpu().tolist() == [2.0, 2.0]
+    mindtorch.npu.get_device_properties(0)

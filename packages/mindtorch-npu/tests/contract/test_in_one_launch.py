@@ -77,24 +77,50 @@ def test_chips_without_fused_attention_compose_it(monkeypatch):
         assert mindtorch.allclose(actual.cpu(), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["Adam", "AdamW"])
-@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True}])
-def test_a_fused_step_is_one_launch_per_parameter_and_torchs_numbers(npu, kind, options):
-    def train(device, **more):
-        parameters = [mindtorch.nn.Parameter(draw(3, 4, seed=s).to(device)) for s in range(2)]
-        optimizer = getattr(mindtorch.optim, kind)(parameters, lr=1e-2, **options, **more)
-        for step in range(4):
-            for number, parameter in enumerate(parameters):
-                parameter.grad = draw(3, 4, seed=10 + 2 * step + number).to(device)
-            optimizer.step()
-        return [p.detach().cpu() for p in parameters], optimizer
+STEPS = [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True}]
 
-    expected, _ = train("cpu")
-    (actual, optimizer), names = launched(lambda: train("npu", fused=True))
-    assert names["aclnnApplyAdamWV2"] == 8
+
+def train(kind, device, count=2, **options):
+    parameters = [mindtorch.nn.Parameter(draw(3, 4, seed=s).to(device)) for s in range(count)]
+    optimizer = getattr(mindtorch.optim, kind)(parameters, lr=1e-2, **options)
+    for step in range(4):
+        for number, parameter in enumerate(parameters):
+            parameter.grad = draw(3, 4, seed=10 + count * step + number).to(device)
+        optimizer.step()
+    return [p.detach().cpu() for p in parameters], optimizer
+
+
+def check_steps(kind, options):
+    expected, _ = train(kind, "cpu", **options)
+    (actual, optimizer), names = launched(lambda: train(kind, "npu", fused=True, **options))
     for one, other in zip(actual, expected, strict=True):
         assert mindtorch.allclose(one, other, atol=1e-6)
     assert [float(state["step"]) for state in optimizer.state.values()] == [4.0, 4.0]
+    return names
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW"])
+@pytest.mark.parametrize("options", STEPS)
+def test_a_fused_step_is_one_launch_and_torchs_numbers(npu, kind, options):
+    names = check_steps(kind, options)
+    assert names["aclnnForeachAddScalarV2"] == 4  # the counters
+    if options.get("amsgrad"):  # of which the operator over lists has another kind than torch
+        assert names["aclnnApplyAdamWV2"] == 8
+    else:
+        assert names["aclnnFusedAdamw"] == 4
+
+
+@pytest.mark.parametrize("options", STEPS)
+def test_libraries_without_the_step_over_lists_make_one_launch_per_parameter(npu, monkeypatch, options):
+    address = libraries().address
+    monkeypatch.setattr(libraries(), "address", lambda name: None if name == "aclnnFusedAdamw" else address(name))
+    assert check_steps("AdamW", options)["aclnnApplyAdamWV2"] == 8
+
+
+def test_a_fused_step_of_twenty_parameters_is_two_launches(npu):
+    _, names = launched(lambda: train("AdamW", "npu", 20, fused=True))
+    steps = {name: count for name, count in names.items() if "Foreach" in name or "Adam" in name}
+    assert steps == {"aclnnFusedAdamw": 4, "aclnnForeachAddScalarV2": 4}
 
 
 def test_a_fused_step_changes_the_parameters_version(npu):

@@ -81,6 +81,7 @@ def test_streams_and_devices_are_those_that_are_current(npu):
     for index in (0, 1):
         x = mindtorch.ones(3, device=f"npu:{index}")
         warmed(lambda x=x: x * 2)
+        mindtorch.npu.synchronize(index)  # the other stream waits for nothing
         with mindtorch.npu.stream(mindtorch.npu.Stream(index)) as _, mindtorch.npu.device(index):
             y = x * 2
         mindtorch.npu.synchronize(index)

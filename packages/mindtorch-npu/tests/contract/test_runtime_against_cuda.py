@@ -51,7 +51,20 @@ def test_streams_come_from_a_pool(npu):
     assert hash(made[0]) == hash(made[-1])
     assert len(set(made)) == stream.POOL
     assert made[0] != stream.default_stream()
-    assert repr(stream.default_stream()) == "<torch.npu.Stream device=npu:0 npu_stream=0x0>"
+    own = stream.default_stream()
+    assert repr(own) == f"<torch.npu.Stream device=npu:0 npu_stream={own.npu_stream:#x}>"
+
+
+def test_a_device_has_a_default_stream_of_its_own(npu):
+    first, second = stream.default_stream(0), stream.default_stream(1)
+    assert 0 != first.npu_stream != second.npu_stream
+    assert npu.streams[first.npu_stream].device == 0
+    assert npu.streams[second.npu_stream].device == 1
+    assert stream.default_stream() == first
+    found = []
+    thread = threading.Thread(target=lambda: found.append(stream.default_stream(0)))
+    thread.start(), thread.join()
+    assert found == [first]
 
 
 def test_current_stream_is_the_threads(npu):

@@ -135,7 +135,7 @@ def test_experts(npu):
     )
     assert mindtorch.allclose(made.cpu(), mindtorch.cat([r @ w for r, w in zip(rows, weights, strict=True)]), atol=1e-5)
     with pytest.raises(NotImplementedError, match="scale is not supported"):
-        torch_npu.npu_grouped_matmul([], [], scale=1)
+        torch_npu.npu_grouped_matmul([], [], scale=[draw(2)])
 
 
 @pytest.mark.parametrize("name", ["npu_prompt_flash_attention", "npu_fused_infer_attention_score"])
@@ -176,11 +176,13 @@ def test_optimizers_modules_and_utils(npu):
     optimizer.step()
     loss = torch_npu.contrib.LabelSmoothingCrossEntropy(5, 0.1)(draw(3, 5), mindtorch.tensor([0, 1, 4]))
     assert float(loss) > 0
-    tensors = [mindtorch.nn.Parameter(draw(2, 2, seed=s)) for s in range(2)]
+    tensors = [mindtorch.nn.Parameter(draw(2, 2, seed=s).npu()) for s in range(2)]
     whole = torch_npu.utils.npu_combine_tensors(tensors)
     assert whole.numel() == 8
     whole.zero_()
     assert float(tensors[1].sum()) == 0.0
+    with pytest.raises(RuntimeError, match="Tensors to combine must be on NPU, got cpu"):
+        torch_npu.utils.npu_combine_tensors([draw(2)])
     batches = torch_npu.contrib.Prefetcher([(draw(2), draw(2)), (draw(1), draw(1))])
     sizes = [batches.next()[0].numel() for _ in range(2)]
     assert sizes == [2, 1]

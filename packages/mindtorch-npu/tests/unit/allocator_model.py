@@ -54,6 +54,9 @@ class Model:
         """Let the stream come so far."""
         self.reached[event[0]] = max(self.reached[event[0]], event[1])
 
+    def forget(self, event: Any) -> None:
+        """Nothing is kept of it."""
+
     def synchronize(self) -> None:
         """Let all streams finish."""
         self.reached.update({stream: 0 for stream in self.clock})

@@ -26,6 +26,7 @@ from ..misuses import (
     NC1HWC0,
     NCHW,
     ND,
+    UINT8,
     Host,
 )  # fmt: skip
 
@@ -55,6 +56,23 @@ def _conv(host: Host, *, form=NCHW, stride=(1, 1), groups=1, dtype=FLOAT):
 
 def _topk(host: Host, *, k=2, dim=1, ordered=True, indices=INT64, values=FLOAT):
     return "Topk", host.tensor(), k, dim, True, ordered, host.tensor((2, k), values), host.tensor((2, k), indices)
+
+
+def _steps(host: Host, *, count=2, rate=0.1, amsgrad=False, shape=SHAPE, step=(1,)):
+    def tensors(number, extents=SHAPE):
+        return host.tensors(*(host.tensor(extents) for _ in range(number)))
+
+    lists = tensors(2), tensors(count, shape), tensors(2), tensors(2), None, tensors(2, step), None, None
+    return "FusedAdamw", *lists, rate, 0.9, 0.99, 0.0, 1e-8, amsgrad, False
+
+
+def _rotary(host: Host, *, mode=0, heads=(1, 2, 3, 4), cos=(1, 2, 1, 4), sin=(1, 2, 1, 4)):
+    given = (host.tensor(shape) for shape in (heads, cos, sin))
+    return "RotaryPositionEmbedding", *given, mode, host.tensor(heads)
+
+
+def _dropout(host: Host, *, share=0.5, bits=(16,), kind=UINT8):
+    return "Dropout", host.tensor(), share, True, 1, 4, host.tensor(), host.tensor(bits, kind)
 
 
 T = Host.tensor
@@ -122,6 +140,39 @@ PLANS = {
         PARAMETER,
         lambda h: ("OneHot", T(h, (3,), INT64), -1, T(h, (1,), INT64), T(h, (1,), INT64), -1, T(h, (3, 0), INT64)),
     ),
+    "an element dropped more often than always": (PARAMETER, lambda h: _dropout(h, share=1.5)),
+    "a mask with too few bits": (PARAMETER, lambda h: _dropout(h, bits=(0,))),
+    "a mask of floats": (PARAMETER, lambda h: _dropout(h, kind=FLOAT)),
+    "a mask with too few bits for a gradient": (
+        PARAMETER, lambda h: ("DropoutBackward", T(h, (20, 20)), T(h, (16,), UINT8), 2.0, T(h, (20, 20))),
+    ),
+    "a norm over other sizes than the last": (
+        PARAMETER,
+        lambda h: ("LayerNorm", T(h), h.ints(4), None, None, 1e-5, T(h), T(h, (2, 1)), T(h, (2, 1))),
+    ),
+    "a root mean square with other weights": (PARAMETER, lambda h: ("RmsNorm", T(h), T(h, (4,)), 1e-6, T(h), T(h, (2, 1)))),
+    "a reciprocal root as FLOAT16": (
+        PARAMETER, lambda h: ("RmsNorm", T(h), T(h, (3,)), 1e-6, T(h), T(h, (2, 1), FLOAT16)),
+    ),
+    "a sum in another type than named": (PARAMETER, lambda h: ("ReduceSum", T(h), h.ints(0), False, FLOAT16, T(h, (3,)))),
+    "a running sum in another type than named": (PARAMETER, lambda h: ("Cumsum", T(h), 1, FLOAT16, T(h))),
+    "half of an odd size": (PARAMETER, lambda h: ("SwiGlu", T(h), 1, T(h, (2, 1)))),
+    "rotary positions of mode 7": (PARAMETER, lambda h: _rotary(h, mode=7)),
+    "cosines of three dimensions": (PARAMETER, lambda h: _rotary(h, cos=(2, 1, 4), sin=(2, 1, 4))),
+    "cosines and sines of two shapes": (PARAMETER, lambda h: _rotary(h, sin=(1, 1, 3, 4))),
+    "rotary positions of an odd size": (
+        PARAMETER, lambda h: _rotary(h, heads=(1, 2, 3, 5), cos=(1, 2, 1, 5), sin=(1, 2, 1, 5)),
+    ),
+    "more parameters than gradients": (PARAMETER, lambda h: _steps(h, count=1)),
+    "a rate below zero": (PARAMETER, lambda h: _steps(h, rate=-0.1)),
+    "a step of two numbers": (PARAMETER, lambda h: _steps(h, step=(2,))),
+    "a gradient of another shape": (PARAMETER, lambda h: _steps(h, shape=(3, 2))),
+    "amsgrad without the largest": (PARAMETER, lambda h: _steps(h, amsgrad=True)),
+    "an index of two dimensions": (PARAMETER, lambda h: ("IndexSelect", T(h), 0, T(h, (1, 2), INT64), T(h))),
+    "an approximation that there is not": (PARAMETER, lambda h: ("GeluV2", T(h), 5, T(h))),
+    "uniform numbers from above": (PARAMETER, lambda h: ("InplaceUniform", T(h), 2.0, 1.0, 1, 4)),
+    "a deviation below zero": (PARAMETER, lambda h: ("InplaceNormal", T(h), 0.0, -1.0, 1, 4)),
+    "a chance above one": (PARAMETER, lambda h: ("InplaceBernoulli", T(h), h.scalar(1.5), 1, 4)),
     # descriptors of the wrong kind
     "a scalar as a tensor": (PARAMETER, lambda h: ("Abs", h.scalar(), T(h))),
     "a tensor as a list": (PARAMETER, lambda h: ("Cat", T(h), 0, T(h))),
@@ -202,6 +253,32 @@ def _destroyed_twice(host):
     return host.destroy("Tensor", made)
 
 
+def _stream_destroyed_before(host):
+    stream = host.acl.rt.create_stream()[0]
+    assert host.acl.rt.destroy_stream(stream) == 0
+    return host.acl.rt.record_event(host.acl.rt.create_event_ex_with_flag(1)[0], stream)
+
+
+def _event_destroyed_before(host):
+    event = host.acl.rt.create_event_ex_with_flag(1)[0]
+    assert host.acl.rt.destroy_event(event) == 0
+    return host.acl.rt.stream_wait_event(0, event)
+
+
+def _pinned_freed_twice(host):
+    pinned = host.acl.rt.malloc_host(64)[0]
+    assert host.acl.rt.free_host(pinned) == 0
+    return host.acl.rt.free_host(pinned)
+
+
+def _timed_without_time(host):
+    first, last = (host.acl.rt.create_event_ex_with_flag(1)[0] for _ in range(2))
+    for event in (first, last):
+        host.acl.rt.record_event(event, 0)
+    host.acl.rt.synchronize_stream(0)
+    return host.acl.rt.event_elapsed_time(first, last)[1]
+
+
 def _recorded_twice(host):
     event = host.acl.rt.create_event()[0]
     assert host.acl.rt.record_event(event, 0) == 0
@@ -244,6 +321,16 @@ CALLS = {
     "a tensor destroyed twice": (PARAMETER, _destroyed_twice),
     "an event recorded twice": (207000, _recorded_twice),
     "an event recorded on another device's stream": (107003, _recorded_elsewhere),
+    "a stream destroyed before": (100000, _stream_destroyed_before),
+    "an event destroyed before": (100000, _event_destroyed_before),
+    "the time of events without time": (107006, _timed_without_time),
+    "the default stream destroyed": (100000, lambda host: host.acl.rt.destroy_stream(0)),
+    "a stream of a priority that there is not": (107000, lambda host: host.acl.rt.create_stream_with_config(5, 3)[1]),
+    "pinned memory freed twice": (100000, _pinned_freed_twice),
+    "pinned memory freed as the device's": (100000, lambda host: host.acl.rt.free(host.acl.rt.malloc_host(64)[0])),
+    "the device's memory freed as pinned": (100000, lambda host: host.acl.rt.free_host(host.memory(64))),
+    "memory freed from its middle": (100000, lambda host: host.acl.rt.free(host.memory(128) + 64)),
+    "no pinned memory": (100000, lambda host: host.acl.rt.malloc_host(0)[1]),
     "memory freed twice": (100000, _freed_twice),
     "a copy of more than there is room for": (107000, _copied_too_much),
     "a copy the wrong way": (107000, _copied_the_wrong_way),
@@ -308,6 +395,29 @@ def _address_of_the_host(host):
     assert host.run("Abs", None, 0, executor) == 0
 
 
+def _workspace(make):
+    """Return a launch with a workspace that `make` returns of its size."""
+
+    def call(host):
+        _, size, executor = host.plan("Mm", host.tensor(), host.tensor((3, 2)), host.tensor((2, 2)), 0)
+        assert host.run("Mm", make(host, size), size, executor) == 0
+
+    return call
+
+
+def _elsewhere(host, size):
+    host.acl.rt.set_device(1)
+    block = host.memory(size)
+    host.acl.rt.set_device(0)
+    return block
+
+
+def _given_back(host, size):
+    block = host.memory(size)
+    host.acl.rt.free(block)
+    return block
+
+
 def _freed_before(host):
     block = host.memory(64)
     x = host.tensor(data=block)
@@ -324,6 +434,10 @@ LATER = {
     "an address that is not aligned": _misaligned,
     "an address of the host": _address_of_the_host,
     "memory that was freed before": _freed_before,
+    "a workspace on another device": _workspace(_elsewhere),
+    "a workspace of the host": _workspace(lambda host, size: host.acl.rt.malloc_host(size)[0]),
+    "a workspace that was freed before": _workspace(_given_back),
+    "a workspace that is not aligned": _workspace(lambda host, size: host.memory(size + 64) + 4),
 }
 
 
@@ -336,8 +450,8 @@ def test_the_device_refuses_and_the_next_wait_says_so(host, misuse):
     assert (code, bool(host.acl.get_recent_err_msg())) == (KERNEL, True)
 
 
-def test_there_are_sixty():
-    assert len(PLANS) + len(CALLS) + len(LATER) >= 60
+def test_there_are_a_hundred():
+    assert len(PLANS) + len(CALLS) + len(LATER) >= 100
 
 
 def test_what_is_neither_run_nor_destroyed_is_told(host):

@@ -1,19 +1,37 @@
 """`torch_npu` for programs that import it beside `torch`: the devices are `torch.npu`'s, importing it loads them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import mindtorch
 from mindtorch import npu
 from mindtorch._backends import load_backend
-from mindtorch._torch_npu import contrib, operators, optim, profiler, utils
+from mindtorch._submodules import offer
+from mindtorch._torch_npu import contrib, operators, optim, profiler, testing, utils
+from mindtorch._torch_npu._absent import placeholders
+from mindtorch._torch_npu.memory import erase_stream
 from mindtorch._torch_npu.operators import *  # noqa: F403 - the names of its __all__
+from mindtorch_storage.lazy_import import submodules
 
-__all__ = [*operators.__all__, "contrib", "npu", "optim", "profiler", "utils"]
+__all__ = [*operators.__all__, "contrib", "erase_stream", "npu", "optim", "profiler", "testing", "utils"]
 
 __version__ = mindtorch.__version__
 
 load_backend("npu")
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'torch_npu' has no attribute '{name}'")
+globals().update(placeholders("torch_npu"))
+offer(
+    globals(),
+    {
+        path: placeholders(f"torch_npu.{path}")
+        for path in (
+            "jit",
+            "jit.fusion_pass.fast_gelu",
+            "jit.register_fusion_pattern",
+            "multiprocessing.reductions",
+        )
+    },
+)
+
+__getattr__: Callable[[str], Any] = submodules(__name__, "_C distributed", "torch_npu")

@@ -8,25 +8,33 @@ if importlib.util.find_spec("mindtorch_npu") is None:
     raise AttributeError("module 'torch' has no attribute 'npu'")
 
 from mindtorch._errors import OutOfMemoryError
+from mindtorch._submodules import offer
 from mindtorch.npu import amp, extras, graphs, memory, mstx, nvtx, options, random, streams
+from mindtorch.npu._versions import (  # noqa: F401 - torch_npu has them
+    get_cann_version,
+    get_soc_version,
+    is_gte_cann_version,
+)
 from mindtorch.npu.extras import *  # noqa: F403 - the names of its __all__
+from mindtorch.npu.generators import default_generators as _default_generators
 from mindtorch.npu.graphs import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.memory import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.options import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
+from mindtorch.tensor.legacy import legacy_types
 from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
 from mindtorch_npu.allocator import set_error_class
 from mindtorch_npu.device import (
     current_device,
     device,
+    device_index,
     device_of,
     set_device,
     set_device_class,
     set_device_names,
     synchronize,
 )
-from mindtorch_npu.generator import default_generator
 from mindtorch_npu.peers import can_device_access_peer, disable_peer_access, enable_peer_access
 from mindtorch_npu.properties import (
     NpuDeviceProperties,
@@ -39,6 +47,8 @@ from mindtorch_npu.properties import (
 from mindtorch_npu.runtime import DeferredNpuCallError, device_count, is_available, is_initialized
 from mindtorch_npu.smi import clock_rate, device_memory_used, memory_usage, power_draw, temperature
 from mindtorch_storage.device import intern_device, meant_by
+from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.storage import legacy_classes
 
 _NpuDeviceProperties = NpuDeviceProperties
 has_half = True
@@ -53,6 +63,28 @@ _SYNC_MODES = {"default": 0, "warn": 1, "error": 2}
 
 hooks.look_in(sys.modules[__name__])
 
+_OLD_TYPES: dict[str, type] = {
+    **legacy_types("torch.npu", "npu"),
+    **{
+        name: one
+        for name, one in legacy_classes("torch.npu", "npu").items()
+        if "Complex" not in name and name[0] != "Q" and name != "UntypedStorage"
+    },
+}
+globals().update(_OLD_TYPES)
+
+
+def _get_device_index(device: object, optional: bool = False, allow_cpu: bool = False) -> int:
+    """Return the index that a device, a text or a number names, -1 of the CPU where it is allowed."""
+    if allow_cpu and str(device) == "cpu":
+        return -1
+    return device_index(device, optional)
+
+
+def _operators_version() -> str | None:
+    """Return the version of the operators' library, that of the installation."""
+    return get_cann_version() or None
+
 
 def init() -> None:
     """Initialise the runtime; nothing happens when it is. Raises NpuUnavailableError without a device."""
@@ -66,6 +98,8 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
         if mode not in _SYNC_MODES:
             raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
         mode = _SYNC_MODES[mode]
+    if mode not in _SYNC_MODES.values():
+        raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
     if mode != 0:
         raise NotImplementedError(f"torch.npu.set_sync_debug_mode({debug_mode!r}): only the default mode is supported")
     _sync_debug["mode"] = mode
@@ -101,10 +135,18 @@ def ipc_collect() -> None:
     runtime.init()
 
 
+_kernels = LazyModule("mindtorch.backends.cuda", "its switches choose kernels of attention on every device")
+_SWITCHES = {
+    "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp", "flash_sdp_enabled", "math_sdp_enabled",
+    "mem_efficient_sdp_enabled", "preferred_linalg_library", "sdp_kernel",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SWITCHES:
+        return getattr(_kernels, name)
     if name == "default_generators":
-        count = runtime.device_count() if runtime.is_initialized() else 0
-        return tuple(default_generator(index) for index in range(count))
+        return _default_generators()
     raise AttributeError(f"module 'torch.npu' has no attribute '{name}'")
 
 
@@ -126,6 +168,7 @@ __all__ = [
     *options.__all__,
     *random.__all__,
     *streams.__all__,
+    *_OLD_TYPES,
     "AclError",
     "DeferredNpuCallError",
     "NpuUnavailableError",
@@ -171,3 +214,36 @@ __all__ = [
     "temperature",
     "utilization",
 ]
+
+
+offer(
+    globals(),
+    {
+        "_recovery": "restart_device stop_device",
+        "autocast_utils": (
+            "get_amp_supported_dtype get_autocast_dtype is_autocast_enabled set_autocast_dtype set_autocast_enabled"
+        ),
+        "aclnn": {"version": _operators_version},
+        "aclnn.backends": {"version": _operators_version},
+        "deterministic": "disable_deterministic_with_backward enable_deterministic_with_backward",
+        "npu_config": (
+            "CubeMathType finalize_dump get_device_limit get_mm_bmm_format_nd get_stream_limit init_dump "
+            "is_jit_compile_false reset_stream_limit set_aoe set_compile_mode set_device_limit set_dump "
+            "set_mm_bmm_format_nd set_option set_stream_limit"
+        ),
+        "graphs": (
+            "graph_task_group_begin graph_task_group_end graph_task_update_begin graph_task_update_end "
+            "super_kernel_scope_begin super_kernel_scope_end"
+        ),
+        "memory": "empty_virt_addr_cache",
+        "streams": "ExternalEvent SyncLaunchStream",
+        "utils": (
+            "StreamContext check_uce_in_memory clear_npu_overflow_flag current_blas_handle current_device current_stream "
+            "default_stream device device_of finalize_dump get_cann_version get_npu_overflow_flag get_sync_debug_mode "
+            "init_dump ipc_collect is_bf16_supported is_support_inf_nan npu_check_overflow obfuscation_calculate "
+            "obfuscation_finalize obfuscation_initialize set_device set_dump set_op_timeout_ms set_stream "
+            "set_sync_debug_mode stream stress_detect synchronize get_soc_version"
+        ),
+    },
+)
+offer(globals(), {"utils": {"_is_gte_cann_version": is_gte_cann_version}})

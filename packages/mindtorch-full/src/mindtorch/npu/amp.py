@@ -1,10 +1,14 @@
 """`torch.npu.amp`: `torch.amp` for Ascend devices."""
 
 import functools
-from typing import Any
 
 from mindtorch import amp as _amp
 from mindtorch._naming import adopt
+from mindtorch._submodules import offer
+from mindtorch.npu.options import clear_npu_overflow_flag, get_npu_overflow_flag, is_support_inf_nan
+from mindtorch.tensor.tensor import Tensor
+from mindtorch_npu import runtime
+from mindtorch_storage.dtype import dtype as Dtype
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -12,12 +16,12 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 class autocast(_amp.autocast):
     """`torch.amp.autocast("npu")`."""
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: Dtype | None = None, cache_enabled: bool = True) -> None:
         super().__init__("npu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
 class GradScaler(_amp.GradScaler):
-    """`torch.amp.GradScaler("npu")`."""
+    """`torch.amp.GradScaler("npu")`; the scale stays as it is where it is not `dynamic`."""
 
     def __init__(
         self,
@@ -25,12 +29,56 @@ class GradScaler(_amp.GradScaler):
         growth_factor: float = 2.0,
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,
+        dynamic: bool = True,
         enabled: bool = True,
     ) -> None:
         super().__init__("npu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+        self._dynamic = dynamic
+
+    def update(self, new_scale: float | Tensor | None = None) -> None:
+        """Change the scale as the gradients were, or to a new one."""
+        if new_scale is not None or self._dynamic:
+            super().update(new_scale)
+        elif self._enabled:
+            self._per_optimizer_states.clear()
+
+    def state_dict(self) -> dict[str, object]:
+        """Return what `load_state_dict` takes, empty where scaling is off."""
+        found: dict[str, object] = super().state_dict()
+        return {**found, "dynamic": self._dynamic} if found else found
+
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
+        """Go on from a state."""
+        given = dict(state_dict)
+        self._dynamic = bool(given.pop("dynamic", self._dynamic))
+        super().load_state_dict(given)
+
+    @staticmethod
+    def get_npu_overflow_flag() -> bool:
+        """Return whether a number was too large since the flag was cleared; never on chips that give infinity."""
+        return not is_support_inf_nan() and get_npu_overflow_flag()
+
+    @staticmethod
+    def clear_npu_overflow_flag() -> None:
+        """Clear the flag; chips that give infinity have none."""
+        if not is_support_inf_nan():
+            clear_npu_overflow_flag()
+
+
+def amp_definitely_not_available() -> bool:
+    """Return whether there is no device to compute on in lower precision."""
+    return not runtime.is_available()
 
 
 custom_fwd = functools.partial(_amp.custom_fwd, device_type="npu")
 custom_bwd = functools.partial(_amp.custom_bwd, device_type="npu")
 
+offer(
+    globals(),
+    {
+        "autocast_mode": "autocast custom_bwd custom_fwd",
+        "common": "amp_definitely_not_available",
+        "grad_scaler": "GradScaler",
+    },
+)
 adopt(globals())

@@ -2,28 +2,40 @@
 
 import itertools
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ContextDecorator, contextmanager
 
 from mindtorch._naming import adopt
+from mindtorch_npu.stream import Stream
 
-__all__ = ["mark", "mstx_range", "range_end", "range_pop", "range_push", "range_start"]
+__all__ = ["annotate", "mark", "mstx_range", "range_end", "range_pop", "range_push", "range_start"]
 
 _numbers = itertools.count(1)
 _open: set[int] = set()
 _thread = threading.local()
 
 
-def mark(message: str, stream: Any = None, domain: str = "default") -> None:
+def _valid(name: str, message: object, stream: object, domain: object) -> bool:
+    """Return whether arguments can be used; those that cannot are warned of, as torch_npu does, and raise nothing."""
+    wrong = "message" if not message or not isinstance(message, str) else ""
+    wrong = wrong or ("domain" if not domain or not isinstance(domain, str) else "")
+    wrong = wrong or ("stream" if stream is not None and not isinstance(stream, Stream) else "")
+    if wrong:
+        kind = "" if wrong == "stream" else " string"
+        warnings.warn(f"Invalid {wrong} for mstx.{name} func. Please input valid {wrong}{kind}.", stacklevel=3)
+    return not wrong
+
+
+def mark(message: str, stream: Stream | None = None, domain: str = "default") -> None:
     """Mark a moment, on the host or on a stream."""
-    if not isinstance(message, str):
-        raise TypeError(f"Invalid message type: {type(message)}. Expected str.")
+    _valid("mark", message, stream, domain)
 
 
-def range_start(message: str, stream: Any = None, domain: str = "default") -> int:
-    """Open a range that may end in another thread, and return its number."""
-    mark(message)
+def range_start(message: str, stream: Stream | None = None, domain: str = "default") -> int:
+    """Open a range that may end in another thread, and return its number, 0 for arguments that cannot be used."""
+    if not _valid("range_start", message, stream, domain):
+        return 0
     number = next(_numbers)
     _open.add(number)
     return number
@@ -31,32 +43,64 @@ def range_start(message: str, stream: Any = None, domain: str = "default") -> in
 
 def range_end(range_id: int, domain: str = "default") -> None:
     """Close the range of a number; one that is not open is ignored."""
-    _open.discard(range_id)
+    if not isinstance(range_id, int):
+        warnings.warn("Invalid range_id for mstx.range_end func. It is what range_start returned.", stacklevel=2)
+    elif _valid("range_end", "range", None, domain):
+        _open.discard(range_id)
 
 
-def range_push(message: str) -> int:
-    """Open a range within the innermost one of the thread, and return how deep that is, from 0."""
-    mark(message)
+def range_push(message: str, stream: Stream | None = None, domain: str = "default") -> int:
+    """Open a range within the innermost one of the thread, and return how deep that is, from 0, or -1."""
+    if not _valid("range_push", message, stream, domain):
+        return -1
     depth: int = getattr(_thread, "depth", 0)
     _thread.depth = depth + 1
     return depth
 
 
-def range_pop() -> int:
+def range_pop(domain: str = "default") -> int:
     """Close the innermost range and return how deep it was; -1 without one."""
+    if not _valid("range_pop", "range", None, domain):
+        return -1
     depth: int = getattr(_thread, "depth", 0) - 1
     _thread.depth = max(depth, 0)
     return depth
 
 
 @contextmanager
-def mstx_range(message: str, stream: Any = None, domain: str = "default") -> Iterator[None]:
-    """Open a range for the block."""
+def mstx_range(message: str, stream: Stream | None = None, domain: str = "default") -> Iterator[None]:
+    """Open a range for the block, or for every call of a function that this decorates."""
     number = range_start(message, stream, domain)
     try:
         yield
     finally:
         range_end(number, domain)
+
+
+class annotate(ContextDecorator):
+    """A range for a block, or for every call of a function, within the innermost one of the thread."""
+
+    def __init__(self, message: str = "", stream: Stream | None = None, domain: str = "default") -> None:
+        self.message, self.stream, self.domain = message, stream, domain
+
+    def __enter__(self) -> "annotate":
+        range_push(self.message, self.stream, self.domain)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        range_pop(self.domain)
+
+
+class mstx:
+    """The functions of this module in one place, as torch_npu has them."""
+
+    mark = staticmethod(mark)
+    range_start = staticmethod(range_start)
+    range_end = staticmethod(range_end)
+    range_push = staticmethod(range_push)
+    range_pop = staticmethod(range_pop)
+    mstx_range = staticmethod(mstx_range)
+    annotate = annotate
 
 
 adopt(globals())

@@ -6,7 +6,6 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.npu import mstx
-from mindtorch.npu.mstx import range_pop
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 
@@ -19,6 +18,11 @@ def mark(msg: str) -> None:
 def range_push(msg: str) -> int:
     """Open a range within the innermost one of the thread, and return how deep that is, from 0."""
     return mstx.range_push(msg)
+
+
+def range_pop() -> int:
+    """Close the innermost range and return how deep it was; -1 without one."""
+    return mstx.range_pop()
 
 
 def range_start(msg: str) -> int:

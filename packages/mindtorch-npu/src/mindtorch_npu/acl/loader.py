@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mindtorch_npu.acl.missing import guard
+
 ROOT_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
 SIMULATOR = "MINDTORCH_NPU_SIMULATOR"
 INSTALL_FOLDER = Path("/usr/local/Ascend")
@@ -95,7 +97,7 @@ def load() -> ModuleType:
     Raises AclNotFoundError where it is missing, incomplete, or its libraries do not load.
     """
     if simulated():
-        return simulator().load()  # type: ignore[no-any-return]
+        return guard(simulator().load())
     found = absence()
     if found is not None:
         raise AclNotFoundError(found)
@@ -107,7 +109,7 @@ def load() -> ModuleType:
     if not (hasattr(module, "rt") and hasattr(module, "init")):
         where = getattr(module, "__file__", None) or "an unknown place"
         raise AclNotFoundError(Absence(FOREIGN, f"the module `acl` at {where} is not Ascend's: it has no `rt`"))
-    return module
+    return guard(module)
 
 
 def simulated() -> bool:

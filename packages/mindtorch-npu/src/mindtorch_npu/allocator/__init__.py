@@ -37,6 +37,8 @@ def allocators() -> dict[int, NpuAllocator]:
 
 
 def _forget() -> None:
+    for allocator in _allocators.values():
+        allocator.forget_events()
     _allocators.clear()  # the device takes its memory back with the runtime
 
 

@@ -226,6 +226,12 @@ class NpuAllocator(Reclaiming):
         with self._gate:
             self.block_of(address).uses.add(stream)
 
+    def erase_stream(self, address: int, stream: int) -> None:
+        """Forget that a stream uses a block. Raises RuntimeError for a foreign address."""
+        if address and address not in self._direct:
+            with self._gate:
+                self.block_of(address).uses.discard(stream)
+
     def owns(self, address: int) -> bool:
         """Return whether a block in use begins at `address`."""
         return address in self._active or address in self._direct
@@ -290,6 +296,13 @@ class NpuAllocator(Reclaiming):
             for event, block in queue:
                 self.driver.wait(event)
                 self._event_passed(block)
+
+    def forget_events(self) -> None:
+        """Give up the events that memory waits for, at the end of the process."""
+        pending, self._pending = self._pending, {}
+        for queue in pending.values():
+            for event, _ in queue:
+                self.driver.forget(event)
 
     # -- giving memory back to the device ---------------------------------------------------------------------------
 

@@ -43,6 +43,10 @@ class Driver(Protocol):
         """Wait until the event has been passed, and forget it."""
         ...
 
+    def forget(self, event: Any) -> None:
+        """Forget an event without waiting for it."""
+        ...
+
     def synchronize(self) -> None:
         """Wait for the whole device."""
         ...
@@ -116,8 +120,9 @@ class AclDriver:
     def record(self, stream: int) -> int:
         """Return an event that marks the present end of a stream."""
         acl = runtime.on(self.device)
-        event, code = acl.rt.create_event_ex_with_flag(SYNC)
-        check(code, "acl.rt.create_event_ex_with_flag(1)", acl)
+        create = getattr(acl.rt, "create_event_ex_with_flag", None) or acl.rt.create_event_with_flag
+        event, code = create(SYNC)
+        check(code, f"acl.rt.{create.__name__}({SYNC})", acl)
         check(acl.rt.record_event(event, stream), "acl.rt.record_event", acl)
         return int(event)
 
@@ -136,6 +141,10 @@ class AclDriver:
         code = acl.rt.synchronize_event(event)
         acl.rt.destroy_event(event)
         check(code, "acl.rt.synchronize_event", acl)
+
+    def forget(self, event: int) -> None:
+        """Destroy an event without waiting for it."""
+        runtime.on(self.device).rt.destroy_event(event)
 
     def synchronize(self) -> None:
         """Wait for the whole device."""

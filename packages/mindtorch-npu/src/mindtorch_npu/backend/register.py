@@ -161,11 +161,18 @@ def aclnn(
     _register((row,) if isinstance(row, str) else row, run, operator.name)
 
 
-def written(row: str | Sequence[str], name: str, fn: Callable[..., Any]) -> None:
-    """Let `fn(out, *operands)` compute rows by launching operators, `aclnn<name>` first of all."""
-    _register((row,) if isinstance(row, str) else row, fn, "aclnn" + name)
+def written(
+    row: str | Sequence[str], name: str, fn: Callable[..., Any], takes: Callable[..., bool] | None = None
+) -> None:
+    """Let `fn(out, *operands)` compute rows by launching operators, `aclnn<name>` first of all.
+
+    Of rows that are composed where there is no kernel, `takes` says by a call's values whether there is one for them.
+    """
+    _register((row,) if isinstance(row, str) else row, fn, "aclnn" + name, takes)
 
 
-def _register(names: Sequence[str], fn: Callable[..., Any], operator: str) -> None:
-    register_kernel("npu", names, fn, upcast=False)
+def _register(
+    names: Sequence[str], fn: Callable[..., Any], operator: str, takes: Callable[..., bool] | None = None
+) -> None:
+    register_kernel("npu", names, fn, upcast=False, takes=takes)
     rows.update(dict.fromkeys(names, operator))

@@ -9,7 +9,7 @@ import ctypes
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,10 +181,8 @@ class Library:
             raise DeviceFault(NO_CONTEXT, "EE1001: 107002: this thread has no context: call set_device first")
         room = [(workspace or 0, (workspace or 0) + executor.workspace, True)] if executor.workspace else []
         ranges = _ranges(name, executor.arguments)
-        if room:
-            machine.buffer(room[0][0], executor.workspace)
-            if any(start < room[0][1] and room[0][0] < end for start, end, _ in ranges):
-                raise DeviceFault(INVALID, f"EZ1001: {name}: the workspace overlaps an argument")
+        if any(start < place_end and place < end for place, place_end, _ in room for start, end, _ in ranges):
+            raise DeviceFault(INVALID, f"EZ1001: {name}: the workspace overlaps an argument")
         if any(made and made not in self.descriptors.live for made in executor.handles):
             raise DeviceFault(INVALID, f"EZ1001: {name}: an argument's descriptor was destroyed before the execution")
         if executor.moved:
@@ -195,16 +193,20 @@ class Library:
         queue = machine.stream(stream or 0)
         machine.ordered(queue, name, [*room, *ranges])
         uses = Task(name, [(start, end) for start, end, _ in (*room, *ranges)])
-        queue.enqueue(lambda: self._run(name, arguments, queue.device), uses=uses)
+        queue.enqueue(lambda: self._run(name, arguments, queue.device, room), uses=uses)
         self.launches[name] = self.launches.get(name, 0) + 1
         return 0
 
-    def _run(self, name: str, arguments: dict[str, Any], device: int) -> None:
+    def _run(
+        self, name: str, arguments: dict[str, Any], device: int, room: Sequence[tuple[int, int, bool]] = ()
+    ) -> None:
         """Compute on the stream's thread: only now are the device's bytes looked at."""
         self.machine.faults.check(f"run.{name}")
         kernel = kernels.table()[name]
         try:
             values = {label: self._value(value, device) for label, value in arguments.items()}
+            for start, end, _ in room:
+                self._bytes(start, end - start, device)
         except DeviceFault as fault:  # whatever is wrong with an address, a core that meets it stops
             raise DeviceFault(AICORE_EXCEPTION, fault.text) from fault
         for label, value in values.items():
@@ -215,15 +217,19 @@ class Library:
         except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
             raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {name}: {type(error).__name__}: {error}") from error
 
+    def _bytes(self, address: int, size: int, device: int) -> Any:
+        """Return bytes of the device as its cores find them; DeviceFault where they cannot."""
+        if address % ALIGNMENT:
+            raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {address:#x} is not aligned to {ALIGNMENT} bytes")
+        return self.machine.buffer(address, size, device)
+
     def _value(self, made: object, device: int) -> Any:
         if isinstance(made, TensorDescriptor):
             dtype = numpy_dtype(made.dtype)
             if 0 in made.shape:
                 return np.empty(made.shape, dtype)
             count = int(np.prod(made.storage))
-            if made.data % ALIGNMENT:
-                raise DeviceFault(AICORE_EXCEPTION, f"EZ9999: {made.data:#x} is not aligned to {ALIGNMENT} bytes")
-            buffer = self.machine.buffer(made.data, count * dtype.itemsize, device)
+            buffer = self._bytes(made.data, count * dtype.itemsize, device)
             steps = tuple(step * dtype.itemsize for step in made.strides)
             return np.ndarray(made.shape, dtype, buffer, made.offset * dtype.itemsize, steps)
         if isinstance(made, ScalarDescriptor):

@@ -5,6 +5,7 @@ Tables, read by `strict`. A rule is given the arguments by name and returns what
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ MAY_BE_NULL: dict[str, frozenset[str]] = {
     "aclnnSearchSorted": frozenset({"sorter"}),
     "aclnnSearchSorteds": frozenset({"sorter"}),
     "aclnnBincount": frozenset({"weights"}),
+    "aclnnFusedAdamw": frozenset({"maxExpAvgSqsRef"}),
     "aclnnBinaryCrossEntropy": frozenset({"weight"}),
     "aclnnBinaryCrossEntropyBackward": frozenset({"weight"}),
     "aclnnBinaryCrossEntropyWithLogits": frozenset({"weightOptional", "posWeightOptional"}),
@@ -61,6 +63,15 @@ SAME_TYPE: dict[str, tuple[tuple[str, ...], ...]] = {
     "aclnnGeluBackward": (("gradOutput", "self", "gradInput"),),
     "aclnnSoftmaxBackward": (("gradOutput", "output"),),
     "aclnnApplyAdamWV2": (("varRef", "mRef", "vRef", "grad"),),
+    "aclnnFusedAdamw": (("paramsRef", "grads", "expAvgsRef", "expAvgSqsRef", "maxExpAvgSqsRef"),),
+    "aclnnRmsNorm": (("x", "yOut"),),
+    "aclnnRmsNormGrad": (("dy", "x", "dxOut"),),
+    "aclnnAddRmsNorm": (("x1", "x2", "yOut", "xOut"),),
+    "aclnnSwiGlu": (("x", "out"),),
+    "aclnnSwiGluGrad": (("yGrad", "x", "out"),),
+    "aclnnRotaryPositionEmbedding": (("x", "cos", "sin", "out"),),
+    "aclnnDropout": (("input", "out"),),
+    "aclnnDropoutBackward": (("gradOutput", "out"),),
     "aclnnFlashAttentionScore": (("query", "key", "value", "attentionOutOut"),),
     "aclnnLayerNorm": (("input", "out"),),
     "aclnnForeachAddList": (("x1", "x2", "out"),),
@@ -139,6 +150,75 @@ def _layout(given: dict[str, Any]) -> str | None:
     return None if given["inputLayout"] in known else f"inputLayout {given['inputLayout']!r} is none of {known}"
 
 
+def _between(label: str, least: float, most: float) -> Rule:
+    return lambda given: (
+        None if least <= given[label] <= most else f"{label} is {given[label]}, not between {least:g} and {most:g}"
+    )
+
+
+def _mask(tensor: str, mask: str) -> Rule:
+    """A mask of bits must have one for each element, a multiple of 128."""
+
+    def rule(given: dict[str, Any]) -> str | None:
+        bits, needed = 8 * math.prod(given[mask].shape), math.prod(given[tensor].shape)
+        return None if bits >= needed else f"{mask} has {bits} bits, {tensor} {needed} elements"
+
+    return rule
+
+
+def _bits_of_scores(given: dict[str, Any]) -> str | None:
+    """A mask of dropout must have a bit for each score."""
+    mask = given["dropMaskOptional"]
+    if mask is None:
+        return None
+    key = given["key"] if "key" in given else given["keyIn"]
+    needed = math.prod(given["query"].shape[:3]) * key.shape[2]
+    bits = 8 * math.prod(mask.shape)
+    return None if bits >= needed else f"dropMaskOptional has {bits} bits, there are {needed} scores"
+
+
+def _same_shape(first: str, second: str) -> Rule:
+    return lambda given: (
+        None if given[first].shape == given[second].shape else f"{first} and {second} must have one shape"
+    )
+
+
+def _normalized(given: dict[str, Any]) -> str | None:
+    shape, last = tuple(given["input"].shape), tuple(given["normalizedShape"])
+    fits = 0 < len(last) <= len(shape) and shape[len(shape) - len(last) :] == last
+    return None if fits else f"normalizedShape {list(last)} is not how {list(shape)} ends"
+
+
+def _result_type(given: dict[str, Any]) -> str | None:
+    return None if given["dtype"] in (-1, given["out"].dtype) else "dtype is not the output's type"
+
+
+def _row(given: dict[str, Any]) -> str | None:
+    return None if len(given["index"].shape) <= 1 else "index has more than one dimension"
+
+
+def _range(given: dict[str, Any]) -> str | None:
+    return f"from {given['from']} is above to {given['to']}" if given["from"] > given["to"] else None
+
+
+def _chance(given: dict[str, Any]) -> str | None:
+    return None if 0 <= given["prob"].value <= 1 else f"prob is {given['prob'].value}, not between 0 and 1"
+
+
+def _adam(given: dict[str, Any]) -> str | None:
+    for label in ("lr", "beta1", "beta2", "weightDecay"):
+        if given[label] < 0:
+            return f"{label} is {given[label]}, below 0"
+    if given["amsgrad"] and given["maxExpAvgSqsRef"] is None:
+        return "maxExpAvgSqsRef is needed for amsgrad"
+    lists = [given[label] for label in ("paramsRef", "grads", "expAvgsRef", "expAvgSqsRef", "stateSteps")]
+    if len({len(one) for one in lists}) > 1:
+        return "the lists have different lengths"
+    if any(len({one.shape for one in items}) > 1 for items in zip(*lists[:4], strict=True)):
+        return "a parameter, its gradient and its averages must have one shape"
+    return None if all(math.prod(step.shape) == 1 for step in lists[4]) else "a step has more than one element"
+
+
 RULES: dict[str, tuple[Rule, ...]] = {
     "aclnnTopk": (_topk, _out_indices),
     "aclnnSort": (_dim(),),
@@ -147,12 +227,24 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aclnnMaxDim": (_dim(),),
     "aclnnMinDim": (_dim(),),
     "aclnnGather": (_dim(),),
-    "aclnnIndexSelect": (_dim(),),
-    "aclnnCumsum": (_dim(),),
+    "aclnnIndexSelect": (_dim(), _row),
+    "aclnnCumsum": (_dim(), _result_type),
     "aclnnScatter": (_dim(),),
     "aclnnScatterAdd": (_dim(),),
+    "aclnnDropout": (_share("p"), _mask("input", "maskOut")),
+    "aclnnDropoutV3": (_share("p"),),
+    "aclnnDropoutBackward": (_mask("gradOutput", "mask"),),
     "aclnnDropoutGenMask": (_share("prob"),),
-    "aclnnDropoutDoMask": (_share("prob"),),
+    "aclnnDropoutDoMask": (_share("prob"), _mask("self", "mask")),
+    "aclnnLayerNorm": (_normalized,),
+    "aclnnLayerNormBackward": (_normalized,),
+    "aclnnReduceSum": (_result_type,),
+    "aclnnRotaryPositionEmbedding": (_between("mode", 0, 3), _same_shape("cos", "sin")),
+    "aclnnRotaryPositionEmbeddingGrad": (_between("mode", 0, 3), _same_shape("cos", "sin")),
+    "aclnnFusedAdamw": (_adam,),
+    "aclnnGeluV2": (_between("approximate", 0, 1),),
+    "aclnnInplaceUniform": (_range,),
+    "aclnnInplaceNormal": (_least("std", 0),),
     "aclnnConvolution": (_convolution, _cube),
     "aclnnMm": (_cube,),
     "aclnnMatmul": (_cube,),
@@ -164,11 +256,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aclnnSmoothL1Loss": (_reduction, _least("beta", 0)),
     "aclnnBinaryCrossEntropy": (_reduction,),
     "aclnnKlDiv": (_reduction,),
-    "aclnnInplaceBernoulli": (_offset,),
+    "aclnnInplaceBernoulli": (_offset, _chance),
     "aclnnBernoulli": (_offset,),
     "aclnnCast": (_cast,),
     "aclnnPermute": (_permutation,),
     "aclnnOneHot": (_least("numClasses", 0),),
-    "aclnnFlashAttentionScore": (_layout, _share("keepProb")),
+    "aclnnFlashAttentionScore": (_layout, _share("keepProb"), _bits_of_scores),
+    "aclnnFlashAttentionScoreGrad": (_layout, _share("keepProb"), _bits_of_scores),
     "aclnnGroupNorm": (_least("group", 1),),
 }

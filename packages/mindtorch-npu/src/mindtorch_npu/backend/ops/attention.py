@@ -12,7 +12,8 @@ from mindtorch_dispatch.extend import devices
 from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
-from mindtorch_npu.backend.ops.lists import FLOATS, available
+from mindtorch_npu.backend.ops.lists import FLOATS, available, exists
+from mindtorch_npu.backend.ops.random import draw
 from mindtorch_npu.backend.register import written
 from mindtorch_storage.spec import Spec
 
@@ -119,6 +120,67 @@ def _backward(
         on.copied(target, one)
 
 
+def _given(
+    query: DeviceArray, key: DeviceArray, pse: DeviceArray | None, hidden: DeviceArray | None
+) -> tuple[DeviceArray | None, DeviceArray | None]:
+    """Return what is added to the scores and what is hidden, as the operator takes them: of rank 4, or 2 for a mask."""
+    rows, columns = query.shape[2], key.shape[2]
+    if hidden is not None:
+        lead = hidden.shape[:-2] if hidden.ndim == 4 else ()
+        hidden = on.expanded(hidden, (*lead, rows, columns)).packed()
+    return _added(query, key, pse), hidden
+
+
+def _fusion(
+    outs: Sequence[DeviceArray], query: DeviceArray, key: DeviceArray, value: DeviceArray, pse: DeviceArray | None,
+    hidden: DeviceArray | None, kept: DeviceArray | None, scale: float, keep: float,
+) -> None:  # fmt: skip
+    q, k, v = query.packed(), key.packed(), value.packed()
+    out, largest, sums = outs
+    added, left_out = _given(q, k, pse, hidden)
+    how = [None, float(scale), float(keep), EVERY, EVERY, q.shape[1], "BNSD", 0, 0]
+    launch(FORWARD, [q, k, v, added, kept, None, left_out, *how, largest, sums, on.filled(q, 0, (0,)), out])
+
+
+def _fusion_backward(
+    outs: Sequence[DeviceArray], grad: DeviceArray, query: DeviceArray, key: DeviceArray, value: DeviceArray,
+    pse: DeviceArray | None, hidden: DeviceArray | None, kept: DeviceArray | None, largest: DeviceArray,
+    sums: DeviceArray, out: DeviceArray, scale: float, keep: float,
+) -> None:  # fmt: skip
+    q, k, v, g, y = (one.packed() for one in (query, key, value, grad, out))
+    added, left_out = _given(q, k, pse, hidden)
+    how = [None, float(scale), float(keep), EVERY, EVERY, q.shape[1], "BNSD", 0, 0]
+    given = [q, k, v, g, added, kept, None, left_out, largest.packed(), sums.packed(), None, y]
+    launch(BACKWARD, [*given, *how, *outs, on.filled(q, 0, (0,))])
+
+
+def _takes_fusion(name: str, query: Any, key: Any, value: Any, pse: Any, hidden: Any, *rest: object) -> bool:
+    """Return whether the operator computes attention of these: of one type, with masks of ranks that it takes."""
+    first = query._sig.spec
+    alike = all(one._sig.spec.np_dtype == first.np_dtype for one in (key, value, *([] if pse is None else [pse])))
+    if not alike or first.np_dtype.name not in FLOATS or first.shape[-1] != value._sig.spec.shape[-1]:
+        return False
+    if first.shape[-1] > WIDEST or 0 in first.shape or 0 in key._sig.spec.shape:
+        return False
+    kinds = hidden is None or (hidden._sig.spec.ndim in (2, 4) and hidden._sig.spec.np_dtype.name in ("bool", "uint8"))
+    return kinds and (pse is None or pse._sig.spec.ndim == 4) and available(name)
+
+
+def _mask_bits(
+    out: DeviceArray, like: DeviceArray, numels: int, p: float, seed: int | None, offset: int | None, generator: object
+) -> None:
+    drawn = draw(out, generator, count=numels) if seed is None else (seed, offset or 0)
+    launch("aclnnDropoutGenMask", [[numels], float(p), *drawn, out])
+
+
+written("npu::_npu_dropout_mask", "DropoutGenMask", _mask_bits, lambda *values: exists("aclnnDropoutGenMask"))
+written("npu::_npu_attention", "FlashAttentionScore", _fusion, lambda *values: _takes_fusion(FORWARD, *values))
+written(
+    "npu::_npu_attention_backward",
+    "FlashAttentionScoreGrad",
+    _fusion_backward,
+    lambda grad, *values: _takes_fusion(BACKWARD, *values),
+)
 written("_scaled_dot_product_flash_attention_for_cpu", "FlashAttentionScore", _attention)
 written("_scaled_dot_product_flash_attention_for_cpu_backward", "FlashAttentionScoreGrad", _backward)
 devices.attention["npu"] = takes

@@ -1,4 +1,4 @@
-"""Ops over lists of tensors in one launch, and Adam's step in one."""
+"""Ops over lists of tensors in one launch, Adam's step too."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mindtorch_npu.aclnn import limits
 from mindtorch_npu.backend.algebra import reshaped
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.libraries import Symbols, symbols
 from mindtorch_npu.properties import chip_family
 
 ONE = {
@@ -37,6 +38,18 @@ FLOATS = frozenset({"float32", "float16", "bfloat16"})
 def available(name: str) -> bool:
     """Return whether the vendor's documents say that an operator exists on this chip."""
     return chip_family() not in limits().get(name, {}).get("chips_no", ())
+
+
+def exists(name: str) -> bool:
+    """Return whether the chip has an operator by the vendor's documents, and the installed libraries have it too."""
+    key = symbols(), name
+    found = _found.get(key)
+    if found is None:
+        found = _found[key] = available(name) and key[0].address(name) is not None
+    return found
+
+
+_found: dict[tuple[Symbols, str], bool] = {}
 
 
 def _choose(name: str, lists: Sequence[Any], number: float | None) -> tuple[str, list[Any]] | None:
@@ -111,26 +124,57 @@ def row_of(x: DeviceArray) -> DeviceArray:
 
 
 def adam_step(
-    param: Any, grad: Any, exp_avg: Any, exp_avg_sq: Any, largest: Any, count: Any, options: dict[str, Any]
+    params: Sequence[Any],
+    grads: Sequence[Any],
+    exp_avgs: Sequence[Any],
+    exp_avg_sqs: Sequence[Any],
+    largest: Sequence[Any] | None,
+    counts: Sequence[Any],
+    options: dict[str, Any],
 ) -> None:
-    """Make one step of AdamW in one launch; `count` is the number of steps before it."""
-    state = [tensor if tensor is None else tensor._array for tensor in (param, exp_avg, exp_avg_sq, largest)]
-    state = [one if one is None else row_of(one) for one in state]
-    gradient, step = grad._array, count._array
-    own: Any = state[0]
-    if gradient.dtype != own.dtype:
-        gradient = gradient.astype(own.dtype)
-    step = step.astype(np.dtype(np.float32), copy=False)
+    """Make one step of AdamW, in one launch for all parameters where the libraries have that, and count it in another."""
+    state = [[row_of(tensor._array) for tensor in tensors] for tensors in (params, exp_avgs, exp_avg_sqs)]
+    gradients = [row_of(grad._array) for grad in grads]
+    counters = [row_of(count._array) for count in counts]
     beta1, beta2 = options["betas"]
-    numbers = [options["lr"], beta1, beta2, options["weight_decay"], options["eps"]]
-    amsgrad = largest is not None
-    launch("aclnnApplyAdamWV2", [*state, row_of(gradient), row_of(step), *numbers, amsgrad, bool(options["maximize"])])
-    for tensor in (param, exp_avg, exp_avg_sq, largest):
-        if tensor is not None:
+    rates = [options["lr"], beta1, beta2, options["weight_decay"], options["eps"]]
+    # The operator over lists takes the largest of corrected squares: torch's amsgrad that of uncorrected ones.
+    together = largest is None and _takes_adam([*gradients, *(one for arrays in state for one in arrays)], counters)
+    if together:
+        _count(counters)
+        steps = [state[0], gradients, *state[1:], None, counters, None, None]
+        launch("aclnnFusedAdamw", [*steps, *rates, False, bool(options["maximize"])])
+    else:
+        squares = [None] * len(params) if largest is None else [row_of(tensor._array) for tensor in largest]
+        for own, grad, square, count in zip(zip(*state, strict=True), gradients, squares, counters, strict=True):
+            grad = grad if grad.dtype == own[0].dtype else grad.astype(own[0].dtype)
+            given = [*own, square, grad, count.astype(np.dtype(np.float32), copy=False)]
+            launch("aclnnApplyAdamWV2", [*given, *rates, square is not None, bool(options["maximize"])])
+        _count(counters)
+    for tensors in (params, exp_avgs, exp_avg_sqs, largest or (), counts):
+        for tensor in tensors:
             devices.changed(tensor)
+
+
+def _takes_adam(arrays: Sequence[Any], counters: Sequence[Any]) -> bool:
+    """Return whether the operator over lists takes parameters, gradients, averages and counters."""
+    counting = all(one.dtype == counters[0].dtype for one in counters) and counters[0].dtype.name in (
+        "int64",
+        "float32",
+    )
+    return _alike(arrays) and arrays[0].dtype.name in FLOATS and counting and exists("aclnnFusedAdamw")
+
+
+def _count(counters: Sequence[Any]) -> None:
+    """Add one to every counter."""
+    if _alike(counters) and counters[0].dtype.name in FLOATS and available("aclnnForeachAddScalarV2"):
+        launch("aclnnForeachAddScalarV2", [counters, 1.0, counters])
+        return
+    for one in counters:
+        launch("aclnnInplaceAdds", [one, 1, 1])
 
 
 devices.list_kernels["npu"] = over_lists
 devices.adam_steps["npu"] = adam_step
 
-__all__ = ["adam_step", "available", "over_lists", "row_of"]
+__all__ = ["adam_step", "available", "exists", "over_lists", "row_of"]

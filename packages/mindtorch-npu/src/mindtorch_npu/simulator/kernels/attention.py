@@ -26,10 +26,20 @@ def _scores(query: Array, key: Array, shift: object, hidden: Array | None, scale
 
 
 def _checked(
-    layout: str, keep: float, drop: object, padding: Sequence[int] | None, prefix: object, sparse: int
+    layout: str, keep: float, drop: Array | None, padding: Sequence[int] | None, prefix: object, sparse: int
 ) -> None:
-    if layout != LAYOUT or drop is not None or keep != 1.0 or padding is not None or prefix is not None or sparse:
-        raise ValueError("FlashAttentionScore: only BNSD without dropout, padding mask, prefix or sparse mode")
+    if layout != LAYOUT or padding is not None or prefix is not None or sparse:
+        raise ValueError("FlashAttentionScore: only BNSD without padding mask, prefix or sparse mode")
+    if (drop is None) != (keep == 1.0):
+        raise ValueError("FlashAttentionScore: a mask of dropout comes with keepProb below 1, and only then")
+
+
+def _factors(drop: Array | None, keep: float, like: Array) -> Any:
+    """Return what dropout multiplies weights with: one over the probability to be kept, or 0."""
+    if drop is None:
+        return like.dtype.type(1)
+    kept = np.unpackbits(drop.reshape(-1), bitorder="little")[: like.size].reshape(like.shape)
+    return kept.astype(like.dtype) * like.dtype.type(0 if keep == 0 else 1 / keep)
 
 
 def _forward(
@@ -37,7 +47,7 @@ def _forward(
     key: Array,
     value: Array,
     shift: object,
-    drop: object,
+    drop: Array | None,
     padding: Sequence[int],
     hidden: Array | None,
     prefix: object,
@@ -60,7 +70,7 @@ def _forward(
     largest = np.where(np.isneginf(largest), 0, largest)
     weights = np.exp(scores - largest)
     sums = weights.sum(-1, keepdims=True)
-    out = (weights @ values) / np.where(sums == 0, 1, sums)
+    out = ((weights * _factors(drop, keep, weights)) @ values) / np.where(sums == 0, 1, sums)
     eight = (*query.shape[:3], 8)
     return np.broadcast_to(largest, eight), np.broadcast_to(sums, eight), None, out
 
@@ -71,7 +81,7 @@ def _backward(
     value: Array,
     grad: Array,
     shift: object,
-    drop: object,
+    drop: Array | None,
     padding: Sequence[int],
     hidden: Array | None,
     largest: Array,
@@ -94,9 +104,10 @@ def _backward(
     scores = _scores(query, keys, shift, hidden, scale)
     top = np.where(np.isneginf(largest[..., :1]), 0, largest[..., :1])
     weights = np.exp(scores - top) / np.where(sums[..., :1] == 0, 1, sums[..., :1])
-    inner = grad @ values.swapaxes(-1, -2)
+    factors = _factors(drop, keep, weights)
+    inner = (grad @ values.swapaxes(-1, -2)) * factors
     inner = weights * (inner - (grad * out).sum(-1, keepdims=True)) * query.dtype.type(scale)
-    to_key, to_value = inner.swapaxes(-1, -2) @ query, weights.swapaxes(-1, -2) @ grad
+    to_key, to_value = inner.swapaxes(-1, -2) @ query, (weights * factors).swapaxes(-1, -2) @ grad
     if share > 1:
         shape = (key.shape[0], key.shape[1], share, *key.shape[2:])
         to_key, to_value = to_key.reshape(shape).sum(2), to_value.reshape(shape).sum(2)

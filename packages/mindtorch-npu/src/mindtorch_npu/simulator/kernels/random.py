@@ -10,7 +10,8 @@ from mindtorch_npu.simulator.kernels import kernel
 from mindtorch_npu.simulator.typing import Array
 
 
-def _stream(seed: int, offset: int) -> np.random.Generator:
+def stream(seed: int, offset: int) -> np.random.Generator:
+    """Return the numbers of a seed from an offset on."""
     counter = np.array([0, 0, offset & (2**64 - 1), 0], np.uint64)
     return np.random.Generator(np.random.Philox(counter=counter, key=seed & (2**64 - 1)))
 
@@ -18,30 +19,30 @@ def _stream(seed: int, offset: int) -> np.random.Generator:
 def _chances(x: Any, prob: Any, seed: int, offset: int) -> Any:
     if offset % 4:
         raise ValueError("Bernoulli: the offset must be a multiple of 4")
-    return _stream(seed, offset).random(x.shape) < prob
+    return stream(seed, offset).random(x.shape) < prob
 
 
 def _normal(x: Array, mean: float, std: float, seed: int, offset: int) -> Any:
-    return _stream(seed, offset).standard_normal(x.shape) * std + mean
+    return stream(seed, offset).standard_normal(x.shape) * std + mean
 
 
 kernel(
     "InplaceUniform",
-    lambda x, low, high, seed, offset: _stream(seed, offset).random(x.shape, np.float32) * (high - low) + low,
+    lambda x, low, high, seed, offset: stream(seed, offset).random(x.shape, np.float32) * (high - low) + low,
 )
 kernel("InplaceNormal", _normal)
 kernel("InplaceBernoulli", _chances)
 kernel("InplaceBernoulliTensor", _chances)
-kernel("InplaceRandom", lambda x, low, high, seed, offset: _stream(seed, offset).integers(low, high, x.shape))
-kernel("Randperm", lambda n, seed, offset: _stream(seed, offset).permutation(n), outputs=("out",))
+kernel("InplaceRandom", lambda x, low, high, seed, offset: stream(seed, offset).integers(low, high, x.shape))
+kernel("Randperm", lambda n, seed, offset: stream(seed, offset).permutation(n), outputs=("out",))
 kernel("Bernoulli", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
 kernel("BernoulliTensor", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
 
 
 def _chosen(weights: Any, count: int, replacement: bool, seed: int, offset: int) -> Any:
-    stream = _stream(seed, offset)
+    numbers = stream(seed, offset)
     rows = np.atleast_2d(weights).astype(np.float64)
-    picked = [stream.choice(row.size, count, replacement, row / row.sum()) for row in rows]
+    picked = [numbers.choice(row.size, count, replacement, row / row.sum()) for row in rows]
     return np.reshape(picked, (*weights.shape[:-1], count))
 
 

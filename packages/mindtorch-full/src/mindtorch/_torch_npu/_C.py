@@ -1,0 +1,46 @@
+"""`torch_npu._C`: of the native module what programs call, over the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mindtorch as torch
+from mindtorch import npu
+from mindtorch.tensor.tensor import Tensor
+from mindtorch_npu import runtime
+from mindtorch_npu.device import current_device
+
+_npu_emptyCache = npu.empty_cache
+_npu_synchronize = npu.synchronize
+_npu_setDevice = npu.set_device
+_npu_get_soc_version = npu.get_soc_version
+
+
+def _empty_strided_npu(size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """Return a tensor of the current device that nothing was written to."""
+    return torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device="npu")
+
+
+def _npu_getDevice() -> int:
+    """Return the current device's index."""
+    return current_device()
+
+
+def _npu_getDeviceCount() -> int:
+    """Return how many devices there are."""
+    return runtime.device_count()
+
+
+def _npu_getLocalDevice() -> int:
+    """Return the current device's index, -1 before the runtime is initialised."""
+    return current_device() if runtime.is_initialized() else -1
+
+
+def _npu_canDeviceAccessPeer(device: int, peer: int) -> bool:
+    """Return whether a device reads another one's memory."""
+    return npu.can_device_access_peer(device, peer)
+
+
+def _npu_get_cann_version(module: str = "CANN") -> str:
+    """Return the version of CANN."""
+    return npu.get_cann_version(module)

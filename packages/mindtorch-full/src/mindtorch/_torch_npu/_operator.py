@@ -1,0 +1,57 @@
+"""How a function becomes an operator of `torch.ops.npu`: its schema is torch_npu's, it is made of torch's own operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+from mindtorch import library
+from mindtorch.tensor.tensor import Tensor
+
+__all__ = ["SCHEMAS", "operator"]
+
+F = TypeVar("F", bound=Callable[..., object])
+
+SCHEMAS: dict[str, str] = {}
+"""The operators' schemas by name."""
+
+
+@cache
+def _library() -> library.Library:
+    """Return what declares the operators: for as long as the process lives."""
+    return library.Library("npu", "DEF")
+
+
+def operator(schema: str, *, out: bool = False) -> Callable[[F], F]:
+    """Make a function the operator of this schema, and with `out` one that also writes into a tensor that is given."""
+
+    def declare(function: F) -> F:
+        name = schema.partition("(")[0]
+        SCHEMAS[name] = schema
+        _declare(schema, function)
+        if out:
+            arguments, returned = schema.removeprefix(f"{name}(").rsplit(") -> ", 1)
+            joint = ", " if "*," in arguments else ", *, "
+            if returned != "Tensor":
+                raise ValueError(f"{name}: only one tensor can be written into")
+            written = f"{name}.out({arguments}{joint}Tensor(a!) out) -> Tensor(a!)"
+            _declare(written, _writing(function))
+        return function
+
+    return declare
+
+
+def _declare(schema: str, function: Callable[..., object]) -> None:
+    _library().define(schema)
+    _library().impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
+
+
+def _writing(function: Callable[..., object]) -> Callable[..., Tensor]:
+    def write(*args: object, out: Tensor, **kwargs: object) -> Tensor:
+        made = function(*args, **kwargs)
+        if not isinstance(made, Tensor):
+            raise TypeError(f"an operator made a {type(made).__name__} instead of a tensor")
+        return out.resize_(made.shape).copy_(made)
+
+    return write

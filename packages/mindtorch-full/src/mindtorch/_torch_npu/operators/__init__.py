@@ -1,0 +1,46 @@
+"""`torch_npu.npu_*` and `torch.ops.npu.*`: the operators that public models call, over those of `torch`."""
+
+from mindtorch._ops import ops
+from mindtorch._torch_npu._absent import placeholders
+from mindtorch._torch_npu._operator import SCHEMAS
+from mindtorch._torch_npu.operators import (
+    activation,
+    attention,
+    boxes,
+    caches,
+    further,
+    gradients,
+    inference,
+    layout,
+    matmul,
+    moe,
+    norm,
+    quantize,
+    regions,
+    rope,
+    update,
+)
+
+FAMILIES = (
+    activation, attention, boxes, caches, further, gradients, inference, layout, matmul, moe, norm, quantize, regions,
+    rope, update,
+)  # fmt: skip
+
+IN_TABLE = ("npu_add_rms_norm", "npu_rms_norm", "npu_rotary_mul", "npu_swiglu")
+"""Those of the op table, which have kernels of their own."""
+
+__all__ = sorted([*IN_TABLE, *(name for family in FAMILIES for name in family.__all__)])
+
+globals().update({name.partition(".")[0]: getattr(ops.npu, name.partition(".")[0]) for name in (*IN_TABLE, *SCHEMAS)})
+npu_change_data_ptr = layout.npu_change_data_ptr
+"""A function alone: an operator cannot change what its operand's memory is."""
+setattr(ops.npu, "npu_change_data_ptr", npu_change_data_ptr)  # noqa: B010 - the namespace looks its operators up
+globals().update(
+    {
+        name: update.with_out(getattr(ops.npu, name))
+        for name in ("npu_apply_adam", "npu_apply_adam_w", "npu_bert_apply_adam")
+    }
+)
+for _name, _value in placeholders("torch_npu").items():
+    if _name.islower():
+        setattr(ops.npu, _name, _value)
