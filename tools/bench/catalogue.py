@@ -63,6 +63,14 @@ def _model(text: str, goal: float | None = None) -> Effort:
     return Effort(text, "model_cases", seconds=0.0, pairs=5, goal=goal)
 
 
+def _net(text: str, goal: float | None = 1.0, seconds: float = 0.0) -> Effort:
+    return Effort(text, "net_cases", seconds=seconds, pairs=7, goal=goal)
+
+
+def _user(text: str, goal: float | None = 1.0) -> Effort:
+    return Effort(text, "user_cases", seconds=0.1, pairs=7, goal=goal)
+
+
 _TINY = {
     "add": _tiny("add of two 16-element tensors", 0.2),
     "add_grad": _tiny("add of two 16-element tensors, recording for backward", 0.3),
@@ -249,7 +257,7 @@ _IMAGES = {
     ),
     "product_of_int64": _image("matmul of int64, 128 × 128 by 128"),
     "dot": _image("dot of 100,000"),
-    "outer": _image("64 columns by rows, 128 × 128 each"),
+    "outer_products": _image("64 columns by rows, 128 × 128 each"),
     "attention_eighty": _image("attention forward, 2 × 16 × 128 × 80"),
 }
 
@@ -292,6 +300,25 @@ _PROGRAMS = {
     "gpt2_decode": _model("GPT-2-small greedy decoding of 32 tokens, KV cache", 0.8),
 }
 
+_NETS = {
+    "resnet_train": _net("ResNet-18 training step, batch 4 of 224 × 224, SGD with momentum", 0.85),
+    "resnet_forward": _net("ResNet-18 forward, batch 4 of 224 × 224"),
+    "sample_gradients": _net("gradients of 64 samples by vmap, MLP 32-64-10", 0.6, seconds=0.2),
+}
+
+_USERS = {
+    "graph_train": _user("graph net of two layers, 2,000 nodes and 20,000 edges, AdamW step"),
+    "agent_act": _user("agent of reinforcement learning, choice for one observation"),
+    "agent_train": _user("agent of reinforcement learning, clipped policy step on 256 choices, AdamW"),
+    "diffusion_train": _user("diffusion, small U-Net on 16 images of 32 × 32, AdamW step"),
+    "experts_train": _user("mixture of experts, 512 tokens to 2 of 8 nets, AdamW step"),
+    "long_text": _user("transformer of two layers, causal, forward of 2,048 tokens"),
+    "sound_train": _user("sound, spectrograms of 8 × 16,000 samples and convolutions, AdamW step"),
+    "mobile_train": _user("separable convolutions, batch 8 of 96 × 96, AdamW step"),
+    "mobile_forward": _user("separable convolutions, forward of one image of 96 × 96"),
+    "quantised_train": _user("perceptron trained with weights and activations of eight bits, AdamW step"),
+}
+
 GROUPS = {
     "tiny": _TINY,
     "kernels": _KERNELS,
@@ -302,7 +329,14 @@ GROUPS = {
     "layers": _LAYERS,
     "images": _IMAGES,
     "recurrent": _RECURRENT,
+    "nets": _NETS,
+    "users": _USERS,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }
 CASES = {name: effort for group in GROUPS.values() for name, effort in group.items()}
+
+_PEAKS = [*_USERS, *_NETS, "lstm_words", "gru_words"]
+# Of these the peak memory is measured, in fresh processes: the measurement's name is that of the case and `_memory`.
+MEMORY = {f"{name}_memory": name for name in _PEAKS} | {"bert_memory": "bert_train"}
+GROUPS["memory"] = {name: CASES[case] for name, case in MEMORY.items()}

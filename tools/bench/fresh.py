@@ -5,11 +5,13 @@ import os
 import subprocess
 from pathlib import Path
 
+from catalogue import CASES, MEMORY
 from pairing import Measurement
 
 FRESH = {
     "import": "import time and resident memory after import, fresh processes",
-    "bert_memory": "peak memory of BERT-base training steps, less what the imports take, fresh processes",
+} | {
+    name: f"peak memory of three steps, less what the imports take: {CASES[case].text}" for name, case in MEMORY.items()
 }
 PAIRS = 5
 
@@ -23,15 +25,15 @@ import resource
 print(json.dumps(dict(cpu=cpu, wall=wall, rss=pages * resource.getpagesize())))
 """
 
-_TRAINING = """
+_STEPS = """
 import json, resource, sys
 if {module!r} == "mindtorch":
     __import__("mindtorch_proxy").install()
 sys.path.insert(0, {folder!r})
-import model_cases, torch
+import {cases}, torch
 torch.manual_seed(0)
 before = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
-step = model_cases.bert_train()
+step = {cases}.{case}()
 for _ in range(3):
     step()
 print(json.dumps(dict(peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)))
@@ -59,10 +61,11 @@ def run_fresh(interpreter: str, module: str, program: str = _PROGRAM, **values: 
 
 def measure_fresh(name: str, ours: str, torch: str, pairs: int | None) -> list[Measurement]:
     """Return a case's figures, alternating fresh processes of both sides."""
-    if name == "bert_memory":
+    if name in MEMORY:
+        wanted = {"cases": CASES[MEMORY[name]].module, "case": MEMORY[name]}
         peak = Measurement(name, FRESH[name], unit="B")
         try:
-            runs = [[run_fresh(*side, _TRAINING)["peak"] for side in ((ours, "mindtorch"), (torch, "torch"))]]
+            runs = [[run_fresh(*side, _STEPS, **wanted)["peak"] for side in ((ours, "mindtorch"), (torch, "torch"))]]
         except RuntimeError as error:
             peak.error = str(error)
             return [peak]

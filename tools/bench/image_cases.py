@@ -55,5 +55,5 @@ def product_of_int64() -> Step:
 
 
 dot = _case(torch.dot, (100_000,), (100_000,))
-outer = _case(lambda x, y: torch.einsum("bi,bj->bij", x, y), (64, 128), (64, 128))
+outer_products = _case(lambda x, y: torch.einsum("bi,bj->bij", x, y), (64, 128), (64, 128))
 attention_eighty = _case(F.scaled_dot_product_attention, *[(2, 16, 128, 80)] * 3)

@@ -67,6 +67,9 @@ static PyMethodDef methods[] = {
     method<use_bfloat16>("use_bfloat16", METH_O, "use_bfloat16(dtype): numpy's dtype of bfloat16."),
     method<limit_host_cache>("limit_host_cache", METH_O,
                              "limit_host_cache(bytes): keep that much freed memory of large arrays."),
+    method<use_huge_pages>("use_huge_pages",
+                           "use_huge_pages(array, wanted): whether untouched memory of a large array comes in huge "
+                           "pages."),
     method<empty_host_cache>("empty_host_cache", METH_NOARGS, "Give freed memory that is kept back to the system."),
     method<checksum>("crc32", METH_VARARGS,
                      "crc32(data, before): the CRC-32 of what has the checksum `before` and these bytes after it."),

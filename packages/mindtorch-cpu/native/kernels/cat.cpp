@@ -197,6 +197,7 @@ int triangle(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         return 0;
     const npy_intp item = npy_intp{1} << size, rows = PyArray_DIM(out, ndim - 2), columns = PyArray_DIM(out, ndim - 1);
     const npy_intp all = columns > 0 ? PyArray_SIZE(out) / columns : 0;
+    diagonal = diagonal < -rows - 1 ? -rows - 1 : diagonal > columns + 1 ? columns + 1 : diagonal;  // none may overflow
     for (npy_intp number = 0; number < all; number++) {
         npy_intp edge = number % rows + diagonal + (upper ? 0 : 1);
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;

@@ -47,6 +47,7 @@ PyObject* chain_operations();
 int use_host_cache();
 PyObject* host_cache_capsule();
 PyObject* limit_host_cache(PyObject* module, PyObject* bytes);
+PyObject* use_huge_pages(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* empty_host_cache(PyObject* module, PyObject* nothing);
 PyObject* host_cache(PyObject* module, PyObject* nothing);
 

@@ -28,7 +28,8 @@ namespace mindtorch {
     X(nonzero)                       \
     X(sort)                          \
     X(kthvalue)                      \
-    X(rnn)
+    X(rnn)                           \
+    X(factory)
 
 #define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
 MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)

@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <mutex>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "memory/host_arena.h"
 #include "kernels/kernel.h"
@@ -189,6 +192,28 @@ PyObject* limit_host_cache(PyObject*, PyObject* bytes) {
     cache().limit_to(wanted);
 #endif
     if (use_host_cache() < 0) return nullptr;
+    Py_RETURN_NONE;
+}
+
+// (array, wanted): whether memory of the array that was never touched comes in huge pages, when it is touched.
+PyObject* use_huge_pages(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    if (count != 2 || !PyArray_Check(arguments[0]) || !PyBool_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "use_huge_pages takes an array and a bool");
+        return nullptr;
+    }
+#if defined(__linux__)
+    auto* array = reinterpret_cast<PyArrayObject*>(arguments[0]);
+    char *from = PyArray_BYTES(array), *to = from + PyArray_NBYTES(array);
+    if (cache().holds(from) && PyArray_IS_C_CONTIGUOUS(array)) {
+        const auto page = static_cast<uintptr_t>(HostArena::PAGE);
+        const uintptr_t begin = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page,
+                        end = reinterpret_cast<uintptr_t>(to) / page * page;
+        // A hint: what the system does not know of it is as it was.
+        if (begin < end)
+            madvise(reinterpret_cast<void*>(begin), end - begin,
+                    arguments[1] == Py_True ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    }
+#endif
     Py_RETURN_NONE;
 }
 

@@ -107,7 +107,10 @@ PyObject* extents_of(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count == 1) return Py_NewRef(shape);
     if (!PyLong_CheckExact(arguments[1])) return nullptr;
     Py_ssize_t dim = PyLong_AsSsize_t(arguments[1]);
-    if (dim == -1 && PyErr_Occurred()) PyErr_Clear();
+    if (dim == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return nullptr;
+    }
     if (dim < 0) dim += PyTuple_GET_SIZE(shape);
     return dim < 0 || dim >= PyTuple_GET_SIZE(shape) ? nullptr : Py_NewRef(PyTuple_GET_ITEM(shape, dim));
 }

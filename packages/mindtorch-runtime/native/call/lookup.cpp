@@ -28,6 +28,13 @@ size_t address(const void* object) { return reinterpret_cast<size_t>(object) >> 
 
 bool is_number(PyTypeObject* kind) { return kind == &PyFloat_Type || kind == &PyLong_Type || kind == &PyBool_Type; }
 
+// Integers beyond 64 bits are refused when they are planned: no plan is for any of them.
+bool is_ordinary(PyObject* value, PyTypeObject* kind) {
+    int overflow = 0;
+    if (kind == &PyLong_Type) (void)PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow == 0;
+}
+
 PyObject* typed(PyObject* value) { return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(value)), value); }
 
 PyObject* fingerprint(PyObject* value);
@@ -73,7 +80,7 @@ bool same_items(PyObject* part, PyObject* value, PyTypeObject* kind) {
 }
 
 bool same_number(PyObject* part, PyObject* value, PyTypeObject* kind) {
-    if (part == reinterpret_cast<PyObject*>(kind)) return true;  // any number of the type
+    if (part == reinterpret_cast<PyObject*>(kind)) return is_ordinary(value, kind);  // any number of the type
     if (kind == &PyLong_Type) return PyLong_CheckExact(part) && PyObject_RichCompareBool(part, value, Py_EQ) == 1;
     if (!PyTuple_CheckExact(part) || PyTuple_GET_SIZE(part) != 2) return false;
     if (PyTuple_GET_ITEM(part, 0) != reinterpret_cast<PyObject*>(kind)) return false;
@@ -268,7 +275,7 @@ PyObject* Lookup::make_key(PyObject* mode, const Given& given) const {
     for (Py_ssize_t place = 0; place < count; place++) {
         PyObject* value = given.arguments[place];
         PyObject* kind = reinterpret_cast<PyObject*>(Py_TYPE(value));
-        const bool any = is_number(Py_TYPE(value)) && is_free(place, given);
+        const bool any = is_number(Py_TYPE(value)) && is_free(place, given) && is_ordinary(value, Py_TYPE(value));
         PyObject* part = any ? Py_NewRef(kind) : fingerprint(value);
         if (part == nullptr) {
             if (PyErr_Occurred() && PyErr_ExceptionMatches(configuration.unplannable)) PyErr_Clear();
