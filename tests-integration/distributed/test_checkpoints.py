@@ -24,7 +24,7 @@ def test_checkpoints_interchange_and_reshard(launch, tmp_path):
         folder = tmp_path / library
         folder.mkdir()
         saved[library] = launch(library, "checkpoints.py", "save", folder)
-        loaded[other] = launch(other, "checkpoints.py", "load", folder, options=("--nproc-per-node", "3"))
+        loaded[other] = launch(other, "checkpoints.py", "load", folder, ranks=3)
         for what in ("model", "optim", "flat"):
             assert loaded[other][what] == saved[library][what], (library, what)
         assert loaded[other]["hf"] == loaded[other]["hf-whole"] == saved[library]["model"]

@@ -11,9 +11,9 @@ TOLERANCE = {"half": torch.finfo(torch.float16).eps / 2, "low rank": 2e-4}
 
 
 @pytest.mark.parametrize("steps", [6, pytest.param(50, marks=pytest.mark.slow)])
-def test_losses_are_those_of_torch(launch, steps):
-    ours = launch("mindtorch", "data_parallel.py", steps)
-    torchs = launch("torch", "data_parallel.py", steps)
+def test_losses_are_those_of_torch(torchrun, steps):
+    ours = torchrun("mindtorch", "data_parallel.py", steps)
+    torchs = torchrun("torch", "data_parallel.py", steps)
     assert ours.keys() == torchs.keys()
     for way, (losses, buckets) in ours.items():
         expected, their_buckets = torchs[way]

@@ -13,16 +13,16 @@ def devices(monkeypatch):
     monkeypatch.setenv(simulator.VARIABLE, "Ascend910B3:2,memory=1GiB,races=1")
 
 
-def test_two_devices_train_as_one(devices, launch):
-    one = launch("mindtorch", "npu_data_parallel.py", 3, 4, options=["--nproc-per-node", "1"])
-    two = launch("mindtorch", "npu_data_parallel.py", 3, 4)
+def test_two_devices_train_as_one(devices, torchrun):
+    one = torchrun("mindtorch", "npu_data_parallel.py", 3, 4, options=["--nproc-per-node", "1"])
+    two = torchrun("mindtorch", "npu_data_parallel.py", 3, 4)
     assert two["losses"] == pytest.approx(one["losses"], rel=1e-6)  # halves of a batch are added in another order
     assert two["races"] == [[], []]
     assert two["reductions"] > 3 * 2  # a loss, and more than one bucket, in every step
 
 
-def test_collectives_of_devices(devices, launch):
-    found = launch("mindtorch", "npu_collectives.py")
+def test_collectives_of_devices(devices, torchrun):
+    found = torchrun("mindtorch", "npu_collectives.py")
     assert found["0"]["values"] == found["expected"][0]
     assert found["1"]["values"] == found["expected"][1]
     assert found["0"]["races"] == found["1"]["races"] == []

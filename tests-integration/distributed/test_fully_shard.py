@@ -40,9 +40,8 @@ def same(ours, theirs, tolerance, steps, half):
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("steps", [2, pytest.param(50, marks=pytest.mark.slow)])
 def test_losses_are_those_of_torch(launch, steps, ranks):
-    count = ("--nproc-per-node", str(ranks))
-    ours = launch("mindtorch", "fully_shard.py", steps, options=count)
-    torchs = launch("torch", "fully_shard.py", steps, options=count)
+    ours = launch("mindtorch", "fully_shard.py", steps, ranks=ranks)
+    torchs = launch("torch", "fully_shard.py", steps, ranks=ranks)
     assert ours.keys() == torchs.keys()
     for way in ours.keys() - {"meta", "methods"}:
         half = way == "half"

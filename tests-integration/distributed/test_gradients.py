@@ -17,8 +17,7 @@ def close(ours, theirs):
 
 
 def test_gradients_are_those_of_torch(launch):
-    options = ("--nproc-per-node", "3")
-    ours, torchs = (launch(library, "gradients.py", options=options) for library in ("mindtorch", "torch"))
+    ours, torchs = (launch(library, "gradients.py", ranks=3) for library in ("mindtorch", "torch"))
     for own, their in zip(ours, torchs, strict=True):
         assert own.keys() == their.keys()
         for name in their:

@@ -8,7 +8,6 @@ import mindtorch as mt
 
 USES = [
     ("fsdp._runtime_utils", "_lazy_init"),
-    ("pipelining", "pipeline"),
     ("rpc", "init_rpc"),
     ("optim", "DistributedOptimizer"),
 ]

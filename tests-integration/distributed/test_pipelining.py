@@ -17,8 +17,15 @@ def close(ours, theirs):
 
 
 def test_losses_and_gradients_are_those_of_torch(launch):
-    options = ("--nproc-per-node", "3")
-    ours, torchs = (launch(library, "pipelining.py", options=options) for library in ("mindtorch", "torch"))
+    ours, torchs = (launch(library, "pipelining.py", ranks=3) for library in ("mindtorch", "torch"))
+    for own, their in zip(ours, torchs, strict=True):
+        assert own.keys() == their.keys()
+        for name in their:
+            close(own[name], their[name])
+
+
+def test_several_stages_a_rank_train_as_torchs(launch):
+    ours, torchs = (launch(library, "pipelining_stages.py") for library in ("mindtorch", "torch"))
     for own, their in zip(ours, torchs, strict=True):
         assert own.keys() == their.keys()
         for name in their:

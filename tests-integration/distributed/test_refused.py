@@ -9,8 +9,8 @@ pytest.importorskip("mpi4py", reason="two processes need MPI")
 UNREADABLE = {"dimensions", "count of calls"}
 
 
-def test_texts_are_those_of_torch(launch):
-    ours, torchs = launch("mindtorch", "refused.py"), launch("torch", "refused.py")
+def test_texts_are_those_of_torch(torchrun):
+    ours, torchs = torchrun("mindtorch", "refused.py"), torchrun("torch", "refused.py")
     for part, scenarios in torchs.items():
         assert ours[part].keys() == scenarios.keys()
         for name, (first, second) in scenarios.items():

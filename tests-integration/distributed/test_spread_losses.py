@@ -17,8 +17,7 @@ def close(ours, theirs):
 
 
 def test_losses_are_those_of_torch(launch):
-    options = ("--nproc-per-node", "3")
-    ours, torchs = (launch(library, "spread_losses.py", options=options) for library in ("mindtorch", "torch"))
+    ours, torchs = (launch(library, "spread_losses.py", ranks=3) for library in ("mindtorch", "torch"))
     assert ours.keys() == torchs.keys()
     # Of images torch writes a gradient to other places than one process does; ours are those of one process.
     value, placements, of_gradient, gradient, shape = ours.pop("images")

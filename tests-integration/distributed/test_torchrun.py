@@ -19,12 +19,12 @@ def _summary(stderr):
 
 
 @pytest.mark.parametrize("ending", ["exit", "kill"])
-def test_a_failed_worker_ends_the_others_and_is_named(launch, tmp_path, ending):
+def test_a_failed_worker_ends_the_others_and_is_named(torchrun, tmp_path, ending):
     told, said = [], []
     for library in ("mindtorch", "torch"):
         folder = tmp_path / library
         folder.mkdir()
-        ended = launch(library, "worker.py", folder, ending, result=False)
+        ended = torchrun(library, "worker.py", folder, ending, result=False)
         assert ended.returncode == 1
         told.append(_told(folder))
         said.append(_summary(ended.stderr))
@@ -32,11 +32,11 @@ def test_a_failed_worker_ends_the_others_and_is_named(launch, tmp_path, ending):
     assert said[0] == said[1]
 
 
-def test_workers_are_started_again(launch, tmp_path):
+def test_workers_are_started_again(torchrun, tmp_path):
     folder, logs = tmp_path / "told", tmp_path / "logs"
     folder.mkdir()
     options = ["--standalone", "--max-restarts", "1", "-r", "3", "-t", "1", "--log-dir", str(logs)]
-    ended = launch("mindtorch", "worker.py", folder, "once", options=options, result=False)
+    ended = torchrun("mindtorch", "worker.py", folder, "once", options=options, result=False)
     assert ended.returncode == 0, ended.stderr
     assert sorted(_told(folder)) == ["0-0.json", "0-1.json", "1-0.json", "1-1.json"]
     assert all(f"[default{rank}]:hello of {rank}" in ended.stdout for rank in (0, 1))

@@ -14,7 +14,6 @@ REFUSED = {
     "torch.distributed.fsdp._runtime_utils._root_pre_forward",
     "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
     "torch.distributed.optim.DistributedOptimizer",
-    "torch.distributed.pipelining.pipeline",
     "torch.distributed.rpc.TensorPipeRpcBackendOptions",
     "torch.distributed.rpc.api._all_gather",
     "torch.distributed.rpc.init_rpc",

@@ -106,6 +106,27 @@ def states():
     return result
 
 
+def refused(action):
+    """Return type and first line of what an action raises."""
+    try:
+        action()
+    except (AssertionError, ValueError) as error:
+        return [type(error).__name__, str(error).split("\n")[0]]
+    return []
+
+
+def wrapped_again():
+    """Train, wrap units once more and run them; return the sum of outputs, and what a root or a policy raises."""
+    model = sharded(by_class)
+    generator = torch.Generator().manual_seed(rank)
+    step(model, torch.optim.SGD(model.parameters(), lr=0.1), generator)
+    host = {"use_orig_params": True, "device_id": torch.device("cpu")}
+    hidden = torch.randn(2, 8, 16, generator=generator)
+    total = FSDP(nn.Sequential(*model.layers), **host)(hidden).double().square().sum().item()
+    root = refused(lambda: FSDP(nn.Sequential(model), **host)(torch.zeros(1, 8, dtype=torch.long)))
+    return total, root, refused(lambda: FSDP(nn.Sequential(model), auto_wrap_policy=by_class, **host))
+
+
 half = fsdp.MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
 by_class = functools.partial(wrap.transformer_auto_wrap_policy, transformer_layer_cls={nn.TransformerEncoderLayer})
 by_size = functools.partial(wrap.size_based_auto_wrap_policy, min_num_params=1500)
@@ -119,6 +140,7 @@ results = {
     "not": train(sharding_strategy=strategies.NO_SHARD),
     "half": train(policy=by_class, mixed_precision=half),
     "states": states(),
+    "again": wrapped_again(),
 }
 if rank == 0:
     with open(target, "w") as stream:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from mindtorch_distributed.errors import DistStoreError, QueueEmptyError
+from mindtorch_distributed.stores.arguments import checks_arguments
 
 DEFAULT_TIMEOUT = timedelta(seconds=300)
 POLL = 0.002
@@ -33,6 +34,7 @@ def until(ready: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
+@checks_arguments
 class Store:
     """A map from keys to bytes that processes share. A subclass has `change`, the one way to its data."""
 
@@ -107,8 +109,8 @@ class Store:
         return [self.get(key) for key in keys]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """Set keys; ValueError when there are more or fewer values."""
-        for key, value in zip(keys, values, strict=True):
+        """Set keys; a store of one process leaves out those without a value, as torch's."""
+        for key, value in zip(keys, values, strict=False):
             self.set(key, value)
 
     def queue_push(self, key: str, value: str | bytes) -> None:

@@ -10,11 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 from mindtorch_distributed.stores.actions import Contents
+from mindtorch_distributed.stores.arguments import checks_arguments
 from mindtorch_distributed.stores.base import Store, until
 
 READING = frozenset({"get", "check", "keys", "queue_len"})
 
 
+@checks_arguments
 class FileStore(Store):
     """Keys in a file that processes of a host, or of hosts with a common file system, share."""
 

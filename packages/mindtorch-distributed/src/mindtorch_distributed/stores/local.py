@@ -6,9 +6,11 @@ import threading
 from typing import Any
 
 from mindtorch_distributed.stores.actions import Contents
+from mindtorch_distributed.stores.arguments import checks_arguments
 from mindtorch_distributed.stores.base import Store
 
 
+@checks_arguments
 class HashStore(Store):
     """Keys in this process."""
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from mindtorch_distributed.stores.arguments import checks_arguments
 from mindtorch_distributed.stores.base import Store
 
 
+@checks_arguments
 class PrefixStore(Store):
     """The keys of a store that begin with `prefix/`."""
 

@@ -14,11 +14,13 @@ from typing import Any
 from mindtorch_distributed.errors import DistNetworkError, DistStoreError
 from mindtorch_distributed.stores import server as servers
 from mindtorch_distributed.stores import wire
+from mindtorch_distributed.stores.arguments import checks_arguments
 from mindtorch_distributed.stores.base import DEFAULT_TIMEOUT, Store
 
 ERRORS = {"KeyError": KeyError, "ValueError": ValueError}
 
 
+@checks_arguments
 class TCPStore(Store):
     """Keys in the process that is the master, reached by all others through a socket."""
 
@@ -133,6 +135,12 @@ class TCPStore(Store):
 
     def _late(self, keys: Sequence[str], seconds: float) -> str:
         return f"wait timeout after {int(seconds * 1000)}ms, keys: {', '.join('/' + key for key in keys)}"
+
+    def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
+        """Set keys; DistStoreError when there are more or fewer values."""
+        if len(keys) != len(values):
+            raise DistStoreError("multiSet keys and values vectors must be of same size")
+        super().multi_set(keys, values)
 
     def num_keys(self) -> int:
         """The number of keys, the store's own included."""

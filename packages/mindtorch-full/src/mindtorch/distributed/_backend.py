@@ -99,6 +99,8 @@ class EngineBackend(Backend):
         for tensor in tensors:
             checks.reduction(tensor, opts.reduceOp, self._size)
         single = len(tensors) == 1
+        if kind is OpType.ALLREDUCE and not single:
+            checks.same_kind("allreduce", tensors[1:], tensors[0])
         array, write_back = flat(tensors[0]) if single else (joined(tensors), lambda: spread(array, tensors))
         after = self._mean(array, opts.reduceOp, write_back)
         reduction = REDUCTIONS[type_of(opts.reduceOp)]
@@ -139,7 +141,10 @@ class EngineBackend(Backend):
 
     def allgather(self, output_tensors: list[list[Any]], input_tensors: list[Any], opts: Any = None) -> Work:
         """Give everybody the tensors of all."""
-        opts, (tensor,) = opts or AllgatherOptions(), input_tensors
+        opts = opts or AllgatherOptions()
+        if len(input_tensors) != len(output_tensors):
+            checks.fail("allgather", "requires input/output tensor lists to have the same length")
+        (tensor,) = input_tensors
         for index, outputs in enumerate(output_tensors):
             if len(outputs) != self._size:
                 expected = f"(expected length {self._size}, got {len(outputs)})"
@@ -344,6 +349,8 @@ class EngineBackend(Backend):
         return self._message(OpType.RECVANYSOURCE, tensors, None, tag)
 
     def _message(self, kind: OpType, tensors: list[Any], rank: int | None, tag: int) -> Work:
+        if len(tensors) != 1:
+            raise RuntimeError("ProcessGroupGloo::send takes a single tensor")
         (tensor,) = tensors
         check_dtype(tensor)
         if self._closed is not None:

@@ -34,11 +34,11 @@ from mindtorch.distributed._reduce_op import ReduceOp
 from mindtorch.distributed._world import (
     _canonicalize_group_rank,
     _check_valid_timeout,
-    _get_default_group,
     _get_default_timeout,
     _group_or_default_group,
     _rank_not_in_group,
     _warn_not_in_group,
+    _working_group,
     get_backend,
 )
 
@@ -86,7 +86,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
             raise ValueError(f"all_reduce does not support {op} on complex tensors")
         tensor = real(tensor)
     options = _options(AllreduceOptions, async_op, reduceOp=op)
-    group = _get_default_group() if group is None else group
+    group = _working_group(group)
     collected, result = collect(group, all_reduce, tensor, None, op, async_op)
     if collected:
         return result
@@ -105,7 +105,7 @@ def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None
     if any(t.is_complex() for t in tensors) and not supports_complex(op):
         raise ValueError(f"all_reduce does not support {op} on complex tensors")
     options = _options(AllreduceCoalescedOptions, async_op, reduceOp=op)
-    work = (group or _get_default_group()).allreduce_coalesced(reals(tensors), options)
+    work = _working_group(group).allreduce_coalesced(reals(tensors), options)
     return work.get_future() if async_op else finished(work, False)
 
 
@@ -141,7 +141,7 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     if _rank_not_in_group(group):
         return _warn_not_in_group("all_gather")
     options = _options(AllgatherOptions, async_op)
-    group = group or _get_default_group()
+    group = _working_group(group)
     return finished(group.allgather([reals(tensor_list)], [real(tensor)], options), async_op)
 
 
@@ -153,7 +153,7 @@ def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, 
     if _rank_not_in_group(group):
         return _warn_not_in_group("all_gather_single")
     output, given = real(output_tensor), real(input_tensor)
-    group = group or _get_default_group()
+    group = _working_group(group)
     collected, result = collect(group, all_gather_single, given, output, None, async_op)
     if collected:
         return result
@@ -191,7 +191,7 @@ def all_gather_coalesced(
         _ensure_all_tensors_same_dtype(outputs)
     lists = [reals(outputs) for outputs in output_tensor_lists]
     options = _options(AllgatherOptions, async_op)
-    work = (group or _get_default_group()).allgather_coalesced(lists, reals(input_tensor_list), options)
+    work = _working_group(group).allgather_coalesced(lists, reals(input_tensor_list), options)
     return work.get_future() if async_op else finished(work, False)
 
 
@@ -271,7 +271,7 @@ def reduce_scatter(
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce_scatter")
     options = _options(ReduceScatterOptions, async_op, reduceOp=op)
-    return finished((group or _get_default_group()).reduce_scatter([output], [input_list], options), async_op)
+    return finished(_working_group(group).reduce_scatter([output], [input_list], options), async_op)
 
 
 @overridable("input")
@@ -284,7 +284,7 @@ def reduce_scatter_single(
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce_scatter_single")
     options = _options(ReduceScatterOptions, async_op, reduceOp=op)
-    group = group or _get_default_group()
+    group = _working_group(group)
     collected, result = collect(group, reduce_scatter_single, input, output, op, async_op)
     if collected:
         return result
@@ -322,7 +322,7 @@ def all_to_all_single(
     _check_single_tensor(input, "input")
     _ensure_all_tensors_same_dtype(output, input)
     options = _options(AllToAllOptions, async_op)
-    work = (group or _get_default_group()).all_to_all_single(
+    work = _working_group(group).all_to_all_single(
         real(output), real(input), list(output_split_sizes or []), list(input_split_sizes or []), options
     )
     return finished(work, async_op)
@@ -337,13 +337,13 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
     _check_tensor_list(input_tensor_list, "input_tensor_list")
     _ensure_all_tensors_same_dtype(output_tensor_list, input_tensor_list)
     options = _options(AllToAllOptions, async_op)
-    group = group or _get_default_group()
+    group = _working_group(group)
     return finished(group.alltoall(reals(output_tensor_list), reals(input_tensor_list), options), async_op)
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Any:
     """Return when all are here."""
-    group = group or _get_default_group()
+    group = _working_group(group)
     if _rank_not_in_group(group):
         return _warn_not_in_group("barrier")
     options = _options(BarrierOptions, async_op)

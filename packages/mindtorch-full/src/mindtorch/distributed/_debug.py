@@ -14,7 +14,12 @@ def get_debug_level() -> DebugLevel:
 
 def set_debug_level(arg0: DebugLevel) -> None:
     """Set how much is checked."""
-    _current[0] = DebugLevel(arg0)
+    if not isinstance(arg0, DebugLevel):
+        raise TypeError(
+            "set_debug_level(): incompatible function arguments. The following argument types are supported:\n"
+            f"    1. (arg0: torch._C._distributed_c10d.DebugLevel) -> None\n\nInvoked with: {arg0!r}"
+        )
+    _current[0] = arg0
 
 
 def set_debug_level_from_env() -> None:

@@ -44,7 +44,13 @@ class ReduceOp:
     PREMUL_SUM = RedOpType.PREMUL_SUM
 
     def __init__(self, op: Any) -> None:
-        self.op = op.op if isinstance(op, ReduceOp) else RedOpType(op)
+        if not isinstance(op, (ReduceOp, RedOpType)):
+            raise TypeError(
+                "__init__(): incompatible constructor arguments. The following argument types are supported:\n"
+                "    1. torch._C._distributed_c10d.ReduceOp(arg0: c10d::ReduceOp::RedOpType)\n\n"
+                f"Invoked with: {op!r}"
+            )
+        self.op = op.op if isinstance(op, ReduceOp) else op
         self.factor: Any = None
 
     def __eq__(self, other: object) -> bool:

@@ -121,9 +121,9 @@ def init_process_group(
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     if store is not None:
-        if world_size <= 0:
+        if not world_size > 0:
             raise AssertionError("world_size must be positive if using store")
-        if rank < 0:
+        if not rank >= 0:
             raise AssertionError("rank must be non-negative if using store")
     device_id = _check_device(device_id)
     load_plugins(backend)

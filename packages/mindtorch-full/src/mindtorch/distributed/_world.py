@@ -133,7 +133,7 @@ _AVAILABLE = {
 
 def is_backend_available(backend: str) -> bool:
     """Return whether a backend, or all of a string of devices and backends, is there."""
-    names = BackendConfig(Backend(backend)).device_backend_map.values() if ":" in backend else (backend,)
+    names = BackendConfig(Backend(backend)).device_backend_map.values() if ":" in backend.lower() else (backend,)
     return all(
         _AVAILABLE[str(name).lower()]()
         if str(name).lower() in _AVAILABLE
@@ -168,6 +168,20 @@ def _update_default_pg(pg: Any) -> None:
 
 def _group_or_default_group(group: Any = None) -> Any:
     return _get_default_group() if group is None or group is _world.default_pg else group
+
+
+def _working_group(group: Any = None) -> Any:
+    """Return the group that a collective starts on; ValueError for what is no group."""
+    group = group or _get_default_group()
+    if _world.default_pg is not None and not hasattr(group, "allreduce"):
+        raise _unknown(group)
+    return group
+
+
+def _unknown(group: object) -> ValueError:
+    return ValueError(
+        f"Process group {group} is not initialized in the world group map. Please initialize the group first."
+    )
 
 
 def _rank_not_in_group(group: Any) -> bool:
@@ -283,9 +297,7 @@ def get_backend(group: Any = None) -> Any:
     pg = _member_of(group)
     known = _world.pg_map.get(pg)
     if known is None:
-        raise ValueError(
-            f"Process group {pg} is not initialized in the world group map. Please initialize the group first."
-        )
+        raise _unknown(pg)
     return Backend(known[0])
 
 

@@ -182,8 +182,8 @@ class DeviceMesh:
             raise KeyError("No `mesh_dim_names` found.")
         if mesh_dim not in self.mesh_dim_names:
             raise KeyError(
-                f"Mesh dimension '{mesh_dim}' does not exist. Available mesh dimensions are: "
-                f"mesh_dim_names={self.mesh_dim_names}"
+                f"Mesh dimension '{mesh_dim}' does not exist.",
+                f"Available mesh dimensions are: mesh_dim_names={self.mesh_dim_names}",
             )
         return self.mesh_dim_names.index(mesh_dim)
 

@@ -122,6 +122,7 @@ class FullyShardedDataParallel(nn.Module):
         self._state = shard_modules(
             [module], info, strategy in _FREED, None, _policy(self.mixed_precision), offload, ignored
         )
+        self._state.may_change_root = True
         self._cast_buffers()
         self._register_state_dict_hook(FullyShardedDataParallel._after_state_dict)
         self.register_state_dict_pre_hook(FullyShardedDataParallel._before_state_dict)

@@ -90,7 +90,13 @@ class CustomPolicy:
 
 
 def wrap_children(module: nn.Module, policy: Any, wrapper: Callable[..., nn.Module], options: dict[str, Any]) -> None:
-    """Wrap modules within a module, the innermost first, as a policy says."""
+    """Wrap modules within a module, the innermost first, as a policy says; ValueError where one is wrapped already."""
+    if isinstance(wrapper, type):
+        for name, part in module.named_modules():
+            if isinstance(part, wrapper):
+                raise ValueError(
+                    f"FSDP auto wrapping requires modules to not already have FSDP applied but found {name} in\n{module}"
+                )
     _wrap(module, policy, wrapper, options, {}, root=True)
 
 
@@ -108,8 +114,6 @@ def _wrap(
     if by_size and not policy(module=module, recurse=True, nonwrapped_numel=total):
         return 0
     for name, child in list(module.named_children()):
-        if isinstance(child, wrapper) if isinstance(wrapper, type) else False:
-            continue
         size = sum(p.numel() for p in child.parameters())
         if child in made:
             setattr(module, name, made[child])

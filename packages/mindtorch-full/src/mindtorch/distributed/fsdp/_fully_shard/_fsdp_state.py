@@ -41,6 +41,7 @@ class FSDPState:
         self.group: FSDPParamGroup | None = None
         self.context = _Context()
         self.is_root: bool | None = None
+        self.may_change_root = False
         self.training_state = TrainingState.IDLE
         self.forward_prefetch: list[FSDPState] = []
         self.backward_prefetch: list[FSDPState] = []
@@ -63,16 +64,25 @@ class FSDPState:
             if state is None or state in self.context.all_states:
                 continue
             if state is not self:
-                if state.is_root is not None:
-                    raise RuntimeError(
-                        f"FSDP state has already been lazily initialized for {name}\n"
-                        "FSDP requires running forward through the root module first"
-                    )
-                state.is_root = False
+                state.go_below(name)
             self.context.all_states.append(state)
         if self.auto_reshard and self.group is not None:
             self.group.reshard_after_forward = False  # the root's parameters would be gathered again at once
         self._share()
+
+    def go_below(self, name: str) -> None:
+        """Become part of another root; FSDP1's modules may be wrapped again, for example to evaluate them."""
+        if self.may_change_root:
+            if self.is_root:
+                raise AssertionError(
+                    "Non-root FSDP instance's `_is_root` should not have been set yet or should have been set to `False`"
+                )
+        elif self.is_root is not None:
+            raise RuntimeError(
+                f"FSDP state has already been lazily initialized for {name}\n"
+                "FSDP requires running forward through the root module first"
+            )
+        self.is_root = False
 
     def _share(self) -> None:
         """Give all states the root's context, and parameters their names."""
