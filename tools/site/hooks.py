@@ -12,6 +12,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
 import charts
+import pictures
 import reference
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,7 @@ def on_config(config: Any) -> Any:
     MADE.update(copied())
     MADE.update(tutorials())
     MADE.update(charts.pages(ROOT / "docs" / "status"))
+    MADE.update(pictures.pages((ROOT / "docs" / "guides" / "npu-memory.md").read_text()))
     config.nav = [_filled(item) for item in config.nav]
     return config
 

@@ -39,7 +39,7 @@ ENDED, RAISED, HUNG, DIED = "ended", "raised", "hung", "died"
 _RAISED = 3  # the exit status
 _OURS, _THEIRS = "mindtorch", "torch"
 _COMMANDS = ("__main__", "_doctor", "_environment")
-_OPTIONAL = ("utils.tensorboard",)  # which stands on a library of its own
+_OPTIONAL = ("utils.tensorboard", "_dynamo.test_case")  # which stand on something that MindTorch does not bring
 
 
 def attributes() -> list[str]:

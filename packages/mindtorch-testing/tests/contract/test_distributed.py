@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mindtorch_testing.distributed import kills, ranks, restarts
+from mindtorch_testing.distributed import kills, misuses, ranks, restarts
 
 pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("mpi4py", reason="the engine of several processes")
@@ -34,6 +34,26 @@ def test_ranks_do_as_those_of_torch(size):
         if ours[rank].get(name) != expected and name not in DIFFERENT
     ]
     assert len(ours[0]) > 140
+    assert not different, "\n".join(different)
+
+
+def test_misuses_are_refused_with_the_texts_of_torch():
+    started = {
+        library: ranks.start(["-m", "mindtorch_testing.distributed.misuses", library], 1)
+        for library in ("torch", "mindtorch")
+    }
+    said = {}
+    for library, processes in started.items():
+        ((code, output, errors),) = ranks.finish(processes, 200)
+        assert code == 0, errors
+        said[library] = json.loads(re.search(r"TEXTS (.*)", output)[1])
+    assert {part: list(texts) for part, texts in said["torch"].items()} == misuses.MISUSES
+    different = [
+        f"{part}, {statement}:\n  ours   {said['mindtorch'][part][statement]}\n  torch  {expected}"
+        for part, texts in said["torch"].items()
+        for statement, expected in texts.items()
+        if said["mindtorch"][part][statement] != expected and statement not in misuses.DIFFERENT
+    ]
     assert not different, "\n".join(different)
 
 

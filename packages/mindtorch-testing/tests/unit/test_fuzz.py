@@ -2,6 +2,7 @@
 
 import ast
 import marshal
+from argparse import Namespace
 from collections import Counter
 from random import Random
 
@@ -11,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="oracle")
 
 from mindtorch_testing.fuzz import arguments, tensors  # noqa: E402 - both need torch
+from mindtorch_testing.fuzz.__main__ import told  # noqa: E402
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Tally  # noqa: E402
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
@@ -88,6 +90,23 @@ def test_a_row_accepts_only_what_it_names():
     assert all(row.reason and row.kinds for row in Rows.load().rows)
 
 
+ORDINARY = """aten.relu.default aten.gelu.default aten.silu_.default aten.sqrt.default aten.rsqrt.out aten._weight_norm.default
+Tensor.detach aten.detach_copy.default nn.functional.linear aten.linalg_svdvals.default linalg.eigvalsh torch.msort torch.cdist
+aten.add.Tensor aten.std.correction special.bessel_j0 torch.unique torch.solarize""".split()
+
+
+@pytest.mark.parametrize("kind", ["value", "missed error", "crash", "hang", "memory"])
+@pytest.mark.parametrize("entry", ORDINARY)
+def test_no_row_accepts_what_is_ordinary(entry, kind):
+    rows = Rows.load()
+    for setup in (
+        "a0 = torch.tensor([1.0, 2.0])",
+        "a0 = (torch.arange(9) * 3 % 11 - 5).reshape((3, 3)).expand((2, 3, 3))",
+    ):
+        finding = Finding(kind, "1.0", "0.5")
+        assert rows.accepting(entry, finding, (setup, f"torch.{entry}(a0)", False)) is None
+
+
 @pytest.fixture(scope="module")
 def pair():
     made = Pair()
@@ -123,6 +142,15 @@ def test_runs_add_up_until_there_are_as_many_calls_as_wanted(tmp_path):
     assert [report.entry for report in progress.reports()] == ["aten.a", "aten.b"]
     later = Progress(Record(tmp_path / "record"), 7, Findings(SEVERE, accepting, print), print)
     assert [report.finding.where for report in later.reports()] == ["[1]"]
+
+
+def test_a_run_without_a_call_fails(tmp_path):
+    options = Namespace(write=False, save=None, entry=None)
+    for name, calls, status in (("none", 0, 1), ("some", 3, 0)):
+        findings = Findings(SEVERE, Rows([], {}), print)
+        progress = Progress(Record(tmp_path / name), 1, findings, print)
+        progress.add(Tally(calls, {"aten.a"}, Counter(value=calls)), 1.0)
+        assert told(options, progress, findings, 0) == status
 
 
 def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):

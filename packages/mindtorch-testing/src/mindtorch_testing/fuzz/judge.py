@@ -122,7 +122,7 @@ def values(one: Any, other: Any) -> Finding | None:
 def coarse(arguments: Any) -> str:
     """Return the narrowest float dtype among the arguments; that of float32 where integers are computed with."""
     names = {described[1] for _, described in arguments if described[0] == "T"}
-    floats = [name for name in names if name in TOLERANCES]
+    floats = [name if name in TOLERANCES else "torch.float32" for name in names]
     return max(floats or ["torch.float32"], key=lambda name: TOLERANCES[name][0])
 
 
@@ -137,7 +137,7 @@ def inputs(one: Any, other: Any) -> Finding | None:
 
 def gradients(one: Any, other: Any) -> Finding | None:
     """Compare the gradients of the arguments, or the errors of going back."""
-    if one is None or other is None:
+    if not one or not other:
         return Finding("gradient", short(other), short(one))
     if "error" in (one[0], other[0]):
         if one[0] == other[0] and one[1] == other[1] and cleaned(one[2]) == cleaned(other[2]):

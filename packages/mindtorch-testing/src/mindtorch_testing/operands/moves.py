@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mindtorch as mt
@@ -56,6 +57,9 @@ rows("tril triu")(lambda d: [d.tensor(at_least(d, 2)), d.whole(-5, 5)])
 rows("repeat")(lambda d: [d.tensor(), [d.whole(0, 3) for _ in range(len(d.shape) + d.whole(0, 1))]])
 rows("masked_select")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape), "bool")])
 rows("nonzero")(lambda d: [d.tensor()])
+rows("linspace")(lambda d: [d.pick([0, -3, 0.1, 1e30, math.inf]), d.pick([1, 7.5, -1e-3]), d.pick([0, 1, 2, 9, 40000])])
+rows("tril_indices triu_indices")(lambda d: [d.whole(0, 9), d.whole(0, 9), d.whole(-11, 11)])
+rows("bincount")(lambda d: [d.indices((d.pick([0, 1, 8, 301]),), d.pick([1, 40, 5000])), None, d.pick([0, 3, 70])])
 
 
 @rows("cat")
