@@ -1,5 +1,7 @@
 """The bench runs a case on both sides and reports it; how fast they are is not a test's business."""
 
+import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -32,3 +34,49 @@ def test_unknown_cases_are_refused():
     done = subprocess.run([sys.executable, str(BENCH), "--case", "nothing"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "unknown case nothing" in done.stderr
+
+
+def names_of(module):
+    """What a module of cases defines at its top, known without importing torch."""
+    for node in ast.parse((BENCH / f"{module}.py").read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name))
+
+
+def test_every_case_is_defined_and_no_two_share_a_name(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    catalogue = importlib.import_module("catalogue")
+    groups = {name: cases for name, cases in catalogue.GROUPS.items() if name != "memory"}
+    names = [name for cases in groups.values() for name in cases]
+    assert sorted(names) == sorted(set(names))
+    defined = {module: set(names_of(module)) for module in {case.module for case in catalogue.CASES.values()}}
+    assert [name for name, case in catalogue.CASES.items() if name not in defined[case.module]] == []
+    assert set(catalogue.MEMORY.values()) <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "words"),
+    [
+        ([0.5, 0.9], "ahead everywhere"),
+        ([1.5, 1.1], "behind everywhere"),
+        ([0.5, 1.1], "behind from 256"),
+        ([1.5, 0.7], "ahead from 256"),
+    ],
+)
+def test_curves_say_where_they_cross(monkeypatch, ratios, words):
+    monkeypatch.syspath_prepend(str(BENCH))
+    assert importlib.import_module("curves").crossings((16, 256), ratios) == words
+
+
+@pytest.mark.slow
+def test_a_curve_and_peak_memory_are_measured():
+    curve = [str(BENCH / "curves.py"), "--curve", "convolution", "--pairs", "1"]
+    done = subprocess.run([sys.executable, *curve], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "convolution 3 × 3" in done.stdout
+    assert "not measured" not in done.stdout
+    peak = subprocess.run([sys.executable, str(BENCH), "--case", "agent_act_memory"], capture_output=True, text=True)
+    assert peak.returncode == 0, peak.stderr
+    assert "MB" in peak.stdout

@@ -136,8 +136,7 @@ SPACES = "nn nn.functional optim optim.lr_scheduler utils.data autograd nn.init 
 WITHOUT_EXAMPLE = frozenset(
     "swap_in_optimizer_params_and_state enforce_grad_layout_policy cuda npu xpu pin_memory record_stream reinforce eig lstsq "
     "solve symeig dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
-    "qscheme to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr ccol_indices col_indices "
-    "crow_indices row_indices resize_as_sparse_ slice_inverse sparse_resize_ sparse_resize_and_clear_ lu "
+    "qscheme to_mkldnn to_padded_tensor resize_as_sparse_ slice_inverse sparse_resize_ sparse_resize_and_clear_ lu "
     "narrow_copy pipeline hsmm index ipu mtia".split()
 )
 """They need a device, raise in torch as well, or belong to layouts that are not offered everywhere."""

@@ -18,7 +18,7 @@ from mindtorch_dispatch.override.interception import intercepted
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.typing import Array, Tensor
 from mindtorch_storage.forking import renew_after_fork
-from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.references import is_unshared
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import is_non_overlapping_and_dense
@@ -41,7 +41,7 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
     grad = grads.pop()
     with lock:
         old = meta.grad
-        if grad._sig.spec.layout is sparse_coo or (old is not None and old._sig.spec.layout is sparse_coo):
+        if grad._sig.spec.layout is not strided or (old is not None and old._sig.spec.layout is not strided):
             meta.grad = _with_sparse(old, grad) if old is not None else _first_sparse(grad, unshared)
         elif old is None:
             if state.mode.grad:
@@ -58,15 +58,17 @@ def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
 
 def _with_sparse(old: Any, grad: TensorBase) -> Any:
     """Return the sum of gradients of which one is sparse: it is sparse when all are."""
-    if old._sig.spec.layout is sparse_coo and grad._sig.spec.layout is not sparse_coo:
-        return aten.add(grad, old)
-    return aten.add(old, grad) if old._sig.spec.layout is sparse_coo else aten.add_(old, grad)
+    if old._sig.spec.layout is strided:
+        return aten.add_(old, grad)
+    return aten.add(grad, old) if grad._sig.spec.layout is strided else aten.add(old, grad)
 
 
 def _first_sparse(grad: TensorBase, unshared: bool) -> Any:
     """Return a first gradient that is sparse: with the memory of `grad` where nothing else refers to that."""
     if state.mode.grad:
         return aten.clone(grad)
+    if grad._sig.spec.layout is not sparse_coo:
+        return aten.detach(grad) if unshared else aten.clone(aten.detach(grad))
     indices, values = aten._indices(grad), aten._values(grad)
     if unshared and indices.is_contiguous() and values.is_contiguous():
         return aten.detach(grad)
@@ -108,7 +110,7 @@ def _unseen(view: Any, array: Any) -> bool:
 
 def add(have: Tensor, grad: Tensor) -> Any:
     """Return the sum of two gradients. A sparse one comes last: it can be added to a dense one, not the other way round."""
-    return aten.add(grad, have) if have._sig.spec.layout is sparse_coo else aten.add(have, grad)
+    return aten.add(grad, have) if have._sig.spec.layout is not strided else aten.add(have, grad)
 
 
 def add_in_place(have: Tensor, grad: Tensor) -> Any:

@@ -120,7 +120,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Tensor | None = None,
-    inputs: Sequence[Tensor] | Tensor | None = None,
+    inputs: Sequence[TensorBase] | TensorBase | None = None,
 ) -> None:
     """Add the gradients of `tensors` to the `.grad` of the leaves they depend on (of `inputs` only, when given).
 
@@ -204,7 +204,7 @@ def _input_edge(item: Tensor) -> tuple[Node, int]:
 
 def grad(
     outputs: object,
-    inputs: Sequence[Tensor] | Tensor | None,
+    inputs: Sequence[TensorBase] | TensorBase | None,
     grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,

@@ -79,7 +79,7 @@ derivatives: dict[str, Derivative] = {}
 
 def node_name(packet: str) -> str:
     """Return torch's node class name for an op name: `avg_pool2d` gives `AvgPool2DBackward0`."""
-    stem = "".join(part.title() for part in packet.strip("_").split("_"))
+    stem = "".join(part.title() for part in packet.rpartition("::")[2].strip("_").split("_"))
     return f"{stem}Backward0"
 
 

@@ -56,7 +56,9 @@ def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
         one._counter[0] += 1
 
 
-class _MultiHandle:
+class MultiHandle:
+    """What `register_multi_grad_hook` returns: removes the hook of every tensor at once, or at the end of a `with`."""
+
     def __init__(self, handles: Sequence[Any]) -> None:
         self.handles = tuple(handles)
 
@@ -65,7 +67,7 @@ class _MultiHandle:
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self) -> _MultiHandle:
+    def __enter__(self) -> MultiHandle:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -104,7 +106,7 @@ class _Gathering:
         return arrived
 
 
-def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> _MultiHandle:
+def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> MultiHandle:
     """Call `fn` once the gradients of all `tensors` that a backward reaches are there, as a list with None for others;
     with `mode="any"` on the first one only.
 
@@ -114,7 +116,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "all":
         gathering = _Gathering(tensors, fn)
-        return _MultiHandle([tensor.register_hook(gathering.hook(index)) for index, tensor in enumerate(tensors)])
+        return MultiHandle([tensor.register_hook(gathering.hook(index)) for index, tensor in enumerate(tensors)])
     lock = threading.Lock()
     done: set[int] = set()
 
@@ -127,4 +129,4 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
         if not known:
             fn(grad)
 
-    return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
+    return MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])

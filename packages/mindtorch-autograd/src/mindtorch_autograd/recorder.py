@@ -109,8 +109,7 @@ class Recorder:
     check = staticmethod(check_inplace)
 
     def before(self, flat: tuple[Any, ...]) -> Any:
-        """Ahead of an in-place kernel: refuse what torch refuses; return what `after` needs from before the write: the
-        edges, and a copy of `self` if a formula needs its value."""
+        """Ahead of a write: refuse what torch refuses; return the edges, and a copy of `self` if a formula needs it."""
         target = flat[0]
         check_inplace(target)
         copy = aten.clone(target) if self.needs_self_copy else None
@@ -167,6 +166,11 @@ class Recorder:
                     output._output_nr = number
         else:
             result._grad_fn = node
+
+    def after_view(self, flat: tuple[Any, ...], target: TensorBase, before: Any = None) -> None:
+        """As `after`, for another geometry in place: the target may have been another output of its former node."""
+        self.after(flat, target, before)
+        target._output_nr = 0
 
     def _save(self, node: OpNode, flat: tuple[Any, ...], result: Any, self_copy: Any) -> list[Any]:
         """Return what the node keeps, each item followed by its version (None for what has none)."""

@@ -25,6 +25,8 @@ OVERWRITTEN = "samples write several values to one place: a gradient goes to eac
 RANDOM = "torch gives the mean and the deviation of random numbers no gradient"
 POLE = "samples have powers of zero, where the derivative is infinite"
 FUSED = "torch has no derivative of this kernel's backward either"
+SPARSE = "the result is sparse, of which differences are not taken; test_sparse_compressed.py checks the gradient"
+OPERAND = "differences step through the sparse operand by operators without a gradient; first gradients equal torch's"
 CORNER = "a norm has no second derivative at zero"
 
 KNOWN = {
@@ -37,16 +39,25 @@ KNOWN = {
         "__rpow__": POLE,
         "normal": RANDOM,
         "normal.number_mean": RANDOM,
+        "sparse.mm.reduce": OPERAND,
+        "sparse.sampled_addmm": SPARSE,
     },
-    (FIRST, COMPLEX): {**CASTS, "cov": WEIGHTS},
+    (FIRST, COMPLEX): {**CASTS, "cov": WEIGHTS, "sparse.sampled_addmm": SPARSE},
     (SECOND, REAL): {
         **CASTS,
         "cov": WEIGHTS,
         "nn.functional.ctc_loss": FUSED,
         "__rpow__": POLE,
         "linalg.norm.subgradients_at_zero": CORNER,
+        "sparse.mm.reduce": OPERAND,
+        "sparse.sampled_addmm": SPARSE,
     },
-    (SECOND, COMPLEX): {**CASTS, "cov": WEIGHTS, "linalg.norm.subgradients_at_zero": CORNER},
+    (SECOND, COMPLEX): {
+        **CASTS,
+        "cov": WEIGHTS,
+        "linalg.norm.subgradients_at_zero": CORNER,
+        "sparse.sampled_addmm": SPARSE,
+    },
 }
 """Per check and dtype, what fails and why."""
 

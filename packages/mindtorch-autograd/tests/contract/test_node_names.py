@@ -23,6 +23,7 @@ OTHER_NODES = {
     "fft.ihfftn": "conjugates are computed at once",
     "to_sparse": "torch does not show the option that its node keeps",
     "masked.mean": "composed in other steps",
+    "sparse.mm.reduce": "composed in other steps",
     "nn.functional.linear_cross_entropy.chunked": "composed in other steps",
     "nn.functional.linear_cross_entropy.chunked_none": "composed in other steps",
     "nn.functional.pad.circular": "composed in other steps",

@@ -340,6 +340,33 @@ def inference_tensors_and_their_geometry(T):
     ]
 
 
+@scenarios.each(
+    slogdet=lambda T, a: T.linalg.slogdet(a)[1].unsqueeze_(0),
+    var_mean=lambda T, a: T.var_mean(a, 1)[1].unsqueeze_(0).transpose_(0, 1),
+    function=lambda T, a: _twice(T).apply(a)[1].t_(),
+    first=lambda T, a: T.topk(a, 2)[0].t_(),
+)
+def geometry_in_place_of_an_output(T, case):
+    a = (T.eye(3) * 2 + T.arange(9.0).reshape(3, 3)).requires_grad_()
+    made = case(T, a)
+    number = made.output_nr
+    (made * T.arange(1.0, made.numel() + 1).reshape(made.shape)).sum().backward()
+    return a.grad, number, type(made.grad_fn).__name__
+
+
+def _twice(T):
+    class Twice(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * 2 + second * 3
+
+    return Twice
+
+
 @scenarios
 def module_hooks_without_inputs_to_differentiate(T):
     found = []

@@ -186,6 +186,35 @@ def gradients_through_writes(T):
     )
 
 
+TURNS = {
+    "t_": lambda T, x: x.t_(),
+    "squeeze_": lambda T, x: x[:1].clone().squeeze_(0),
+    "unsqueeze_": lambda T, x: x.unsqueeze_(0),
+    "transpose_": lambda T, x: x.transpose_(0, -1),
+    "swapaxes_": lambda T, x: x.swapaxes_(0, 1),
+    "of_view": lambda T, x: x[:2].t_().mul_(T.arange(6.0, dtype=T.float64).reshape(3, 2)),
+    "second_output": lambda T, x: T.var_mean(x, 1)[1].unsqueeze_(0),
+}
+
+
+@scenarios.each(**TURNS)
+def gradients_through_geometry_in_place(T: Any, case: Any) -> Any:
+    def run(x):
+        made = x * 2
+        turned = case(T, made)
+        weights = T.arange(float(turned.numel()), dtype=T.float64).reshape(turned.shape)
+        return (turned.sin() * weights).sum() + (made * made).sum()
+
+    x = values(T, 2, 3, 3)
+    tangents = T.ones(3, 3, dtype=T.float64)
+    return (
+        T.func.vmap(T.func.grad(run))(x),
+        T.func.grad(lambda x: T.func.vmap(run)(x).sum())(x),
+        T.func.vmap(T.func.jacrev(run))(x),
+        T.func.vmap(lambda one: T.func.jvp(run, (one,), (tangents,)))(x),
+    )
+
+
 RANDOM = {
     "randn_different": ("different", lambda T, x: x + T.randn(3)),
     "randn_same": ("same", lambda T, x: x + T.randn(3)),

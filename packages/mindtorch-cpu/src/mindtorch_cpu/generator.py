@@ -55,7 +55,11 @@ class Generator:
     lock: threading.Lock
 
     def __new__(cls, *args: object, **kwargs: object) -> Generator:
-        _check_device(_device_argument(args, kwargs))
+        device: Any = _device_argument(args, kwargs)
+        maker = None if device is None else makers.get(Device(device).type)
+        if maker is not None:
+            return maker(Device(device))
+        _check_device(device)
         self = object.__new__(cls)
         self.engine = Engine(_INITIAL_SEED)
         self.lock = threading.Lock()
@@ -141,6 +145,10 @@ class Generator:
         seed, _, bytes_tensor = state
         self.manual_seed(seed)
         self.set_state(bytes_tensor)
+
+
+makers: dict[str, Callable[[Device], Generator]] = {}
+"""By type of device what makes its generators; the layer that knows the devices puts it there."""
 
 
 def _no_tensors(value: Any) -> NoReturn:

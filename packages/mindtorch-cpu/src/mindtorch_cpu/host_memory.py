@@ -11,6 +11,8 @@ the process's addresses are limited (`ulimit -v`).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 DEFAULT = 1 << 30
@@ -46,3 +48,19 @@ def statistics() -> dict[str, int]:
     for module in _modules:
         return dict(module.host_cache())
     return {"used": 0, "kept": 0, "limit": 0}
+
+
+@contextmanager
+def written_once(array: Any) -> Iterator[None]:
+    """While an array is filled from its begin to its end, take what memory it still needs page by page.
+
+    Such a page is in the cache when it is written, and is one that the host of a virtual machine has given already; the
+    system makes huge pages of them later.
+    """
+    for module in _modules:
+        module.use_huge_pages(array, False)
+    try:
+        yield
+    finally:
+        for module in _modules:
+            module.use_huge_pages(array, True)

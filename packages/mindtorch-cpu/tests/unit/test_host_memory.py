@@ -207,3 +207,13 @@ def test_the_variable(text, wanted):
         env={**os.environ, "MINDTORCH_HOST_CACHE": text},
     )
     assert wanted in done.stdout + done.stderr
+
+
+def test_an_array_written_once_is_an_array_like_others() -> None:
+    array = np.empty(5_000_001, np.uint8)[1:]
+    with host_memory.written_once(array):
+        array[:] = 3
+    with pytest.raises(KeyError), host_memory.written_once(array):
+        raise KeyError
+    array += 1
+    assert (array == 4).all()

@@ -25,6 +25,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import Bound, tensor_leaves
 from .arguments.description import PacketSignature, describe
+from .arguments.parameter import INT64
 from .arguments.python_defaults import with_python_defaults
 from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
@@ -103,7 +104,8 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             if kind in plain_types:
                 key.append(arg._sig)
             elif kind is float or kind is int or kind is bool:
-                key.append(kind if len(key) in free else arg if kind is int else (kind, arg))
+                any_one = len(key) in free and (kind is not int or arg in INT64)
+                key.append(kind if any_one else arg if kind is int else (kind, arg))
             elif arg is None:
                 key.append(None)
             else:
@@ -163,7 +165,8 @@ def _call_with_names(
                 key.append(arg._sig)
             elif kind is float or kind is int or kind is bool:
                 place = position + 1 if position < count else names[position - count]
-                key.append(kind if place in free else arg if kind is int else (kind, arg))
+                any_one = place in free and (kind is not int or arg in INT64)
+                key.append(kind if any_one else arg if kind is int else (kind, arg))
             else:
                 key.append(fingerprint(arg))
     except Unplannable:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: the program's, 0, or 2 for a wrong command line."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     match given:
-        case ["-h" | "--help", *_]:
+        case ["-h" | "--help", *_] | ["run" | "env" | "doctor" | "view", "-h" | "--help", *_]:
             print(__doc__)
             return 0
         case ["--version" | "-V"]:

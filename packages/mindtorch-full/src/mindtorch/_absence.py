@@ -48,6 +48,11 @@ def reason_of(value: Any) -> str | None:
     return reason if isinstance(reason, str) else None
 
 
+def stand_in(module: str, name: str, reason: str) -> Any:
+    """Return a function that raises when it is called or, of a name that begins as classes' do, a class."""
+    return _by_spelling(module, name, reason)
+
+
 def _by_spelling(module: str, name: str, reason: str) -> Any:
     return (_class if name.lstrip("_")[:1].isupper() else _function)(module, name, reason)
 

@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 from importlib.metadata import entry_points
 
+from mindtorch_storage.device import find_accelerator
 from mindtorch_storage.lazy_import import load
 
 GROUP = "mindtorch.backends"
@@ -44,3 +45,13 @@ def _join(device_type: str) -> None:
     name = f"{__package__}.{device_type}"
     if importlib.util.find_spec(name) is not None:
         load(name)
+
+
+def _present() -> str | None:
+    """Return the type of the devices that are there beside the CPU."""
+    if importlib.util.find_spec("mindtorch_npu") is None:
+        return None
+    return "npu" if load("mindtorch_npu.runtime").is_available() else None
+
+
+find_accelerator(_present)

@@ -28,6 +28,7 @@ _MESSAGES = (
     re.compile(r"module '(torch[\w.]*)' has no attribute '(\w+)'"),
     re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>torch[\w.]*)'"),
     re.compile(r"type object '(torch[\w.]*)' has no attribute '(\w+)'"),
+    re.compile(r"^(torch[\w.]*)\.(\w+) does not exist$"),
 )
 _EXTRAS = {"torch.npu": "mindtorch-full[npu]"}
 """Names that come with a distribution of their own, and what brings it."""

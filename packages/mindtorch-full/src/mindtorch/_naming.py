@@ -12,6 +12,8 @@ from typing import Any
 
 from mindtorch_storage.lazy_import import LazyModule
 
+from ._homes import reduce_ex
+
 _TABLE = "mindtorch._absence"
 _absence = LazyModule(_TABLE, "only names that are not there need its table")
 
@@ -40,6 +42,8 @@ def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
     for value in list(namespace.values()):
         if isinstance(value, (type, FunctionType)) and _belongs(value.__module__, own, parent):
             value.__module__ = shown or torch_name(own)
+            if isinstance(value, type) and value.__reduce_ex__ is object.__reduce_ex__:
+                value.__reduce_ex__ = reduce_ex  # type: ignore[assignment]
     namespace.pop("adopt", None)  # no name of torch
     namespace["__getattr__"] = missing_attribute(own, namespace.get("__getattr__"))
 

@@ -92,7 +92,7 @@ def one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
         given = args
         if len(args) == 2 and isinstance(args[0], str) and isinstance(args[1], list | tuple):
             given = (args[0], *args[1])
-        handled, result = overrides.handle(call, given, {})
+        handled, result = overrides.handle_python(call, given, {})
         return result if handled else function(*args)
 
     return call

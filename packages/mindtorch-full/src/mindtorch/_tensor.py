@@ -7,6 +7,8 @@ from mindtorch.tensor.tensor import Tensor
 
 __all__ = ["Tensor"]
 
+__named_by_proxy__ = True
+
 
 def _rebuild_from_type_v2(func: Any, new_type: type, args: tuple[Any, ...], state: Any) -> Any:
     """Make a tensor with `func`, give it its class and the attributes that a program gave the original."""

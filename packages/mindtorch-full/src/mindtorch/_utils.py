@@ -18,8 +18,11 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.lazy_import import load
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.strides import contiguous_strides
+
+__named_by_proxy__ = True
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
@@ -95,12 +98,14 @@ def _with_hooks(tensor: Any, backward_hooks: Any) -> Any:
 
 
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
-    """A sparse tensor of coordinates; RuntimeError for other layouts and for indices outside the size."""
-    if layout is not sparse_coo:
+    """A sparse tensor of its parts; RuntimeError for indices that do not fit the size."""
+    if layout not in (sparse_coo, *COMPRESSED_LAYOUTS):
         raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")
-    indices, values, size, *rest = data
 
     def made(check: bool) -> Any:
+        if layout is not sparse_coo:
+            return mindtorch.sparse_compressed_tensor(*data, layout=layout, check_invariants=check)
+        indices, values, size, *rest = data
         flag = rest[0] if rest else None
         return mindtorch.sparse_coo_tensor(indices, values, size, is_coalesced=flag, check_invariants=check)
 

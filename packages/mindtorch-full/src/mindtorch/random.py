@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import mindtorch as torch
-from mindtorch_cpu.generator import Generator, default_generator, set_state_tensors, type_name
+from mindtorch_cpu.generator import Generator, default_generator, makers, set_state_tensors, type_name
 from mindtorch_dispatch.execute.executor import wrap_array
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import uint8
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from ._naming import adopt
@@ -45,7 +46,9 @@ def _state_array(tensor: Any) -> Any:
     return tensor._host_array().reshape(-1)
 
 
+_npu = LazyModule("mindtorch.npu.generators", "only generators of Ascend devices need it")
 set_state_tensors(_state_tensor, _state_array)
+makers["npu"] = lambda device: _npu.generator_of(device)
 
 
 class _Accelerators:

@@ -11,6 +11,8 @@ from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_stora
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
+__named_by_proxy__ = True
+
 _LegacyStorage: Any = LEGACY_CLASSES["FloatStorage"].__mro__[1]
 
 

@@ -117,6 +117,8 @@ def test_wrong_mode(command):
 def test_version_help_and_environment(command):
     assert command("--version").stdout.startswith("mindtorch 0.")
     assert "MINDTORCH=0" in command("--help").stdout
+    for name in ("run", "env", "doctor", "view"):
+        assert "MINDTORCH=0" in command(name, "--help").stdout
     report = json.loads(command("env", "--json").stdout)
     assert report["torch_interface"] == "2.13.0"
     assert set(report["backends"]) == {"cpu", "npu"}

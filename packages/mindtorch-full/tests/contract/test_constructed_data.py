@@ -36,6 +36,32 @@ CASES: list[Callable[[Any], Any]] = [
     lambda m: m.tensor(np.arange(12.0).reshape(3, 4)[:, 1::2]).stride(),
 ]
 
+STORAGES: list[Callable[[Any], Any]] = [
+    lambda m: m.tensor(m.arange(6.0).untyped_storage(), dtype=m.float32),
+    lambda m: m.tensor(m.arange(6.0).untyped_storage(), dtype=m.float32, requires_grad=True),
+    lambda m: m.tensor(m.arange(6.0).untyped_storage()),
+    lambda m: m.tensor(m.arange(3, dtype=m.int16).untyped_storage(), dtype=m.int32),
+    lambda m: m.tensor(m.UntypedStorage(0)),
+    lambda m: m.tensor(m.arange(6.0).storage()),
+    lambda m: m.tensor(m.arange(6.0).storage(), dtype=m.int64),
+    lambda m: m.as_tensor(m.arange(6.0).storage(), dtype=m.float64),
+    lambda m: m.arange(6).int().new_tensor(m.arange(6.0).storage()),
+    lambda m: m.FloatTensor(m.arange(6.0).untyped_storage()),
+    lambda m: m.DoubleTensor(m.arange(6.0).untyped_storage()),
+    lambda m: m.DoubleTensor(m.arange(6.0).storage()),
+    lambda m: m.arange(6).int().new(m.arange(6.0).untyped_storage()),
+    lambda m: m.arange(6).int().new(m.arange(6.0).storage()),
+    lambda m: (lambda x: m.tensor(x.untyped_storage(), dtype=x.dtype).data_ptr() == x.data_ptr())(m.arange(6.0)),
+    lambda m: (lambda x: m.FloatTensor(x.storage()).data_ptr() == x.data_ptr())(m.arange(6.0)),
+]
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("case", STORAGES)
+def test_a_storage_is_not_converted(case: Callable[[Any], Any]) -> None:
+    assert_same(lambda: case(mt), lambda: case(torch))
+
+
 INTEGERS = ("uint64", "uint32", "uint16", "int64", "int32", "uint8", "int8", "int16", "bool")
 NUMBERS: list[Any] = [
     [300], 300, [-300], [-129], [128], [70000], [2**40], [-(2**40)], [1e30], [float("nan")], [-1.5], [300.7], 1e30, [True],

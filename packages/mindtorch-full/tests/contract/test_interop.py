@@ -231,3 +231,45 @@ def test_tensor_over_an_array_that_was_seen() -> None:
         assert mt.from_numpy(np.zeros((2, 3))).is_inference()
     with pytest.raises(RuntimeError, match="not resizable"):
         tensor.resize_(7)
+
+
+def _read_only(m: Any) -> list[Callable[[], Any]]:
+    """Tensors over memory that its owner may only read."""
+    locked = np.arange(6, dtype=np.float32).reshape(2, 3)
+    locked.flags.writeable = False
+    half = locked.astype(np.float16)
+    half.flags.writeable = False
+    return [
+        lambda: m.from_numpy(locked), lambda: m.from_numpy(locked.T), lambda: m.as_tensor(half),
+        lambda: m.from_numpy(locked[:, ::2]), lambda: m.frombuffer(bytes(24), dtype=m.float32),
+        lambda: m.from_dlpack(m.arange(6.0).reshape(2, 3).__dlpack__()),
+    ]  # fmt: skip
+
+
+WRITES: list[Callable[[Any, Any], Any]] = [
+    lambda m, x: x.add_(1), lambda m, x: x.__setitem__(0, 5), lambda m, x: x.fill_(2), lambda m, x: m.mul(x, 3, out=x),
+    lambda m, x: x[:1].zero_(), lambda m, x: x.index_fill_(0, m.tensor([0]), 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", range(len(WRITES)))
+def test_tensors_over_read_only_memory_are_written(write: int) -> None:
+    """As in torch, which knows no read-only tensors: an image of a library is normalised in place."""
+    for ours, theirs in zip(_read_only(mt), _read_only(torch), strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = [(ours(), mt), (theirs(), torch)]
+        for tensor, module in results:
+            WRITES[write](module, tensor)
+        assert results[0][0].tolist() == results[1][0].tolist()
+
+
+def test_pages_mapped_for_reading_are_not_written(tmp_path: Any) -> None:
+    """torch's process ends there, by a signal."""
+    np.zeros(8, np.float32).tofile(tmp_path / "data")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tensor = mt.from_numpy(np.memmap(tmp_path / "data", np.float32, "r"))
+    with pytest.raises(ValueError, match="read-only"):
+        tensor.add_(1)
+    assert tensor.tolist() == [0] * 8

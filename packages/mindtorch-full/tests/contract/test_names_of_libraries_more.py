@@ -180,3 +180,41 @@ def test_the_settings_of_the_compiler():
     with ours.patch(recompile_limit=3):
         assert ours.recompile_limit == 3
     assert ours.recompile_limit == 8
+
+
+def test_groups_of_settings_of_the_compiler():
+    def refusal(run):
+        with pytest.raises(AttributeError) as caught:
+            run()
+        return str(caught.value)
+
+    def seen(config):
+        inside = []
+        with config.patch({"triton.unique_kernel_names": False, "freezing": True}):
+            inside += [config.triton.unique_kernel_names, config.freezing]
+        config.cpp.threads = 3
+        inside += [config.cpp.threads, config.get_config_copy()["cpp.threads"]]
+        config.cpp.threads = -1
+        return [
+            inside,
+            config.max_autotune_gemm_search_space,
+            config.triton.unique_kernel_names,
+            config.cpp.threads,
+            config.eager_numerics.division_rounding,
+            config.post_grad_custom_post_pass,
+            type(config.triton).__name__,
+            refusal(lambda: config.triton.nothing),
+            refusal(lambda: setattr(config.triton, "nothing", 1)),
+            refusal(lambda: config.nothing),
+        ]
+
+    ours, theirs = (importlib.import_module(f"{T.__name__}._inductor.config") for T in (mt, torch))
+    assert seen(ours) == seen(theirs)
+
+
+def test_a_program_may_set_what_a_worker_knows_of_itself(monkeypatch):
+    for T in (mt, torch):
+        worker = importlib.import_module(f"{T.__name__}.utils.data._utils.worker")
+        info = worker.WorkerInfo(id=1, num_workers=2, seed=3, dataset=None)
+        monkeypatch.setattr(worker, "_worker_info", info)
+        assert T.utils.data.get_worker_info() is info

@@ -120,6 +120,95 @@ DTYPES: list[Callable[[Any, Any], Any]] = [
 ]
 
 
+REFUSED_DTYPES: list[Callable[[Any, Any], Any]] = [
+    lambda m, out: m.linalg.norm(m.ones(2), out=out),
+    lambda m, out: m.linalg.norm(m.ones(2, 2), "nuc", out=out),
+    lambda m, out: m.linalg.matrix_norm(m.ones(2, 2), 2, out=out),
+    lambda m, out: m.linalg.vecdot(m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.linalg.multi_dot([m.ones(2, 2), m.ones(2, 2)], out=out),
+    lambda m, out: m.qr(m.eye(2), out=(out, m.ones(2))),
+    lambda m, out: m.linalg.eigh(m.eye(2), out=(m.ones(2), out)),
+    lambda m, out: m.linalg.slogdet(m.eye(2), out=(out, m.ones(2))),
+    lambda m, out: m.linalg.solve_triangular(m.eye(2), m.eye(2), upper=True, out=out),
+    lambda m, out: m.ormqr(m.eye(2), m.ones(2), m.eye(2), out=out),
+    lambda m, out: m.inner(m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.dot(m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.logcumsumexp(m.ones(2), 0, out=out),
+    lambda m, out: m.nan_to_num(m.ones(2), out=out),
+    lambda m, out: m.where(m.tensor(True), m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.hash_tensor(m.ones(2), out=out),
+    *(
+        lambda m, out, name=name, rest=rest: getattr(m.ops.aten, name).out(m.ones(2, 2), *rest(m), out=out)
+        for name, rest in {
+            "soft_margin_loss": lambda m: [m.ones(2, 2)],
+            "binary_cross_entropy": lambda m: [m.ones(2, 2)],
+            "norm": lambda m: [2, [0]],
+            "frobenius_norm": lambda m: [[0]],
+            "nuclear_norm": lambda m: [],
+            "log_sigmoid": lambda m: [],
+            "multi_margin_loss": lambda m: [m.tensor([0, 1])],
+            "multilabel_margin_loss": lambda m: [m.tensor([[0, 1]] * 2)],
+            "nll_loss": lambda m: [m.tensor([0, 1])],
+        }.items()
+    ),
+    lambda m, out: m.ops.aten.upsample_nearest2d.out(m.ones(1, 1, 2, 2), [2, 2], out=out),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("number", range(len(REFUSED_DTYPES)))
+def test_outputs_that_refuse_other_dtypes(number: int, dtype: str) -> None:
+    assert_torch_error(
+        lambda: REFUSED_DTYPES[number](mt, mt.empty(0, dtype=getattr(mt, dtype))),
+        lambda: REFUSED_DTYPES[number](torch, torch.empty(0, dtype=getattr(torch, dtype))),
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
+@pytest.mark.parametrize("name", ["fft", "ifft2", "rfft", "rfftn", "hfft", "irfft", "hfft2", "irfftn"])
+def test_transforms_refuse_what_is_not_complex_or_not_real(name: str, dtype: str) -> None:
+    def outcome(m: Any) -> Any:
+        return getattr(m.fft, name)(m.ones(2, 3), out=m.empty(0, dtype=getattr(m, dtype)))
+
+    if call_for_error(lambda: outcome(torch)) is None:
+        assert_same_value(lambda: outcome(mt), lambda: outcome(torch))
+    else:
+        assert_torch_error(lambda: outcome(mt), lambda: outcome(torch))
+
+
+DEVICES: list[Callable[[Any, Any], Any]] = [
+    lambda m, out: m.rad2deg(m.ones(2), out=out),
+    lambda m, out: m.add(m.ones(2), 1, out=out),
+    lambda m, out: m.mm(m.ones(2, 2), m.ones(2, 2), out=out),
+    lambda m, out: m.stack([m.ones(2)], out=out),
+    lambda m, out: m.var(m.ones(2), 0, out=out),
+    lambda m, out: m.kron(m.ones(2), m.ones(2), out=out),
+    lambda m, out: m.slice_copy(m.ones(2), out=out),
+    lambda m, out: m.linalg.inv(m.eye(2), out=out),
+    lambda m, out: m.linalg.svd(m.eye(2), out=(out, out, out)),
+    lambda m, out: m.tensor(0.0).igamma_(out[0]),
+    lambda m, out: m.tensor(0.0).hypot_(out[0]),
+    lambda m, out: m.tensor(0.0).clamp_(out[0]),
+    lambda m, out: m.tensor(0.0).eq_(out[0]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(DEVICES)))
+def test_outputs_on_another_device(number: int) -> None:
+    assert_torch_error(
+        lambda: DEVICES[number](mt, mt.empty(2, device="meta")),
+        lambda: DEVICES[number](torch, torch.empty(2, device="meta")),
+    )
+
+
+def test_a_meta_tensor_of_no_dimensions_where_nothing_is_computed() -> None:
+    for name in ("add_", "sub_", "mul_", "div_", "logical_or_"):
+        assert_same_value(
+            lambda name=name: getattr(mt.tensor(0.0), name)(mt.empty((), device="meta")),
+            lambda name=name: getattr(torch.tensor(0.0), name)(torch.empty((), device="meta")),
+        )
+
+
 @pytest.mark.parametrize("dtype", ["float64", "int64", "bool", "complex64", "float16"])
 def test_outputs_of_another_dtype(dtype: str) -> None:
     for case in DTYPES:

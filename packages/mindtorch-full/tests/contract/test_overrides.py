@@ -1,5 +1,6 @@
 """`torch.overrides` on both sides: who is asked, in which order, and what is said when none answers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -218,3 +219,27 @@ def test_testing_overrides_answer_minus_one():
     answers = mt.overrides.get_testing_overrides()
     assert {mt.add, mt.Tensor.add, mt.nn.functional.relu} <= set(answers)
     assert answers[mt.nn.functional.relu](1, inplace=True) == -1
+
+
+CONSTRUCTIONS: list[Callable[[Any], Any]] = [
+    lambda m: m.tensor([1.0]), lambda m: m.tensor([1], dtype=m.float32, requires_grad=True), lambda m: m.as_tensor([2]),
+    lambda m: m.asarray([3]), lambda m: m.can_cast(m.int, m.float), lambda m: m.promote_types(m.int, m.float),
+    lambda m: m.ones(2), lambda m: m.ones(2).sum(), lambda m: m.ones(2).sum(dim=0), lambda m: m.nn.functional.relu(m.ones(1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", CONSTRUCTIONS)
+def test_a_mode_sees_the_call_as_it_was_written(make: Callable[[Any], Any]) -> None:
+    def seen(m: Any) -> list[Any]:
+        calls = []
+
+        class Log(m.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                calls.append((func.__name__, len(args), None if kwargs is None else sorted(kwargs)))
+                return func(*args, **(kwargs or {}))
+
+        with Log():
+            make(m)
+        return calls
+
+    assert seen(mt) == seen(torch) != []

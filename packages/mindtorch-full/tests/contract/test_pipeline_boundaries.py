@@ -321,6 +321,7 @@ READERS = {
     "mindtorch_cpu/lists.py",
     "mindtorch_npu/backend/ops/chains.py",  # lists too
     "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
+    "mindtorch_dispatch/sparse/compressed.py",
     "mindtorch_dispatch/sparse/table.py",
     "mindtorch_dispatch/pipeline/record.py",
     "mindtorch_dispatch/pipeline/boxed.py",
@@ -329,6 +330,7 @@ READERS = {
     "mindtorch_autograd/accumulate.py",  # inside of a backward pass, where nothing is recorded
     "mindtorch_autograd/function_outputs.py",
     "mindtorch/_utils.py",  # of a sparse tensor made in that line
+    "mindtorch/autograd/_sparse_inputs.py",  # of sparse tensors alone
     "mindtorch/tensor/pickling.py",  # of a tensor made a line before
     "mindtorch/tensor/properties.py",  # setting `.data`, past the boundary
 }

@@ -2,14 +2,19 @@
 
 While the proxy is on, a module of MindTorch calls itself by the name that users know: ``torch.nn.__name__`` is
 `torch.nn`, and so are its spec's name and its package. :func:`wear` puts these on, :func:`take_off` restores its own.
+
+Classes of MindTorch say `torch.nn` always. What a plain pickle of a tensor calls must be found by its name in a process
+without the proxy as well: a module that asks for it by ``__named_by_proxy__`` shows torch's names while the proxy is on.
 """
 
 import importlib
 import importlib.util
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from mindtorch_proxy.names import to_torch
 
 
 class AliasLoader:
@@ -111,6 +116,8 @@ def wear(module: ModuleType, name: str) -> None:
     own = own_spec(module)
     if own is not None:
         _show(module, worn_spec(own, name))
+        if vars(module).get("__named_by_proxy__"):
+            _name_members(module, own.name, name)
 
 
 def take_off(module: ModuleType) -> None:
@@ -118,6 +125,14 @@ def take_off(module: ModuleType) -> None:
     own = own_spec(module)
     if own is not None:
         _show(module, own)
+        if vars(module).get("__named_by_proxy__"):
+            _name_members(module, to_torch(own.name), own.name)
+
+
+def _name_members(module: ModuleType, before: str, after: str) -> None:
+    for value in list(vars(module).values()):
+        if isinstance(value, FunctionType) and value.__module__ == before:
+            value.__module__ = after
 
 
 def _show(module: ModuleType, spec: ModuleSpec) -> None:

@@ -69,6 +69,7 @@ class _Context:
     """What the layers above plug in: the accelerator of this process and the `with device:` behaviour."""
 
     accelerator: str | None = None
+    look: Callable[[], str | None] | None = None
     enter: Callable[[device], None] | None = None
     exit: Callable[[device], None] | None = None
 
@@ -78,9 +79,14 @@ def set_accelerator(name: str | None) -> None:
     _Context.accelerator = name
 
 
+def find_accelerator(look: Callable[[], str | None]) -> None:
+    """Let `look` say which devices are there, each time that it is asked for and none was named."""
+    _Context.look = staticmethod(look)
+
+
 def accelerator() -> str | None:
     """The device type that a bare index means, None without an accelerator."""
-    return _Context.accelerator
+    return _Context.accelerator or (_Context.look() if _Context.look is not None else None)
 
 
 def set_context_hooks(enter: Callable[[device], None], leave: Callable[[device], None]) -> None:
@@ -222,9 +228,10 @@ def _from_index(index: int) -> device:
         raise ValueError("Overflow when unpacking long long")
     if index < 0:
         raise RuntimeError("Device index must not be negative")
-    if _Context.accelerator is None:
+    kind = accelerator()
+    if kind is None:
         raise RuntimeError("Cannot access accelerator device when none is available.")
-    return intern_device(_Context.accelerator, index)
+    return intern_device(kind, index)
 
 
 def _type_name(value: object) -> str:

@@ -4,13 +4,15 @@ Python locks each module by itself. A thread that imports `mindtorch.nn.modules`
 within `mindtorch.nn`, because the package is in `sys.modules` already: the two then meet in the middle, one of them sees
 modules that are half done, and raises ImportError. torch imports all of itself at once, under one lock. What is imported
 here when it is first named must look the same, so all modules of the library have one lock, which a thread may take again
-and again. It is one of Python's own, with Python's detection of deadlocks.
+and again. It is one of Python's own, with Python's detection of deadlocks. A second name of the package, as `torch` under
+the proxy, has the same lock: a module imports by both names, so two locks would be taken in both orders.
 """
 
 from __future__ import annotations
 
 import _imp
 import importlib._bootstrap
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +26,9 @@ class _Locks(dict[str, Callable[[], Any]]):
 
     def __missing__(self, name: str) -> Callable[[], Any]:
         if name.startswith(_PREFIX):
+            return _shared
+        package = sys.modules.get(name.partition(".")[0])
+        if package is not None and package is sys.modules.get(_PREFIX):
             return _shared
         raise KeyError(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
 from mindtorch_storage._pickling import is_importable_as
@@ -34,7 +35,12 @@ class layout:
         return f"torch.{self._name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return get_layout, (repr(self),)
+        found = (
+            sys.modules["torch"].serialization._get_layout
+            if is_importable_as("torch", self._name, self)
+            else get_layout
+        )
+        return found, (repr(self),)
 
     def __copy__(self) -> layout:
         return self
@@ -125,3 +131,12 @@ def get_layout(name: str) -> layout:
 
 def _memory_format_named(name: str) -> memory_format:
     return MEMORY_FORMATS[f"torch.{name}"]
+
+
+def layout_name(value: layout | None) -> str:
+    """Return the name of a layout in error texts: `SparseCsr`."""
+    if value is None:
+        return "none"
+    if value is strided:
+        return "Strided"
+    return "Sparse" + str(value).removeprefix("torch.sparse_").capitalize().replace("Coo", "")

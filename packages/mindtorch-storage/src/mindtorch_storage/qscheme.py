@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, cast
 
+from mindtorch_storage._pickling import is_importable_as
+
 
 class qscheme:
     """How whole numbers stand for real ones: one scale for a tensor, or one for each channel.
@@ -31,7 +33,9 @@ class qscheme:
     def __repr__(self) -> str:
         return f"torch.{self._name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if is_importable_as("torch", self._name, self):
+            return self._name
         return get_qscheme, (self._name,)
 
     def __copy__(self) -> qscheme:

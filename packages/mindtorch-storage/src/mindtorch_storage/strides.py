@@ -154,6 +154,8 @@ def check_fits(shape: Shape, strides: Strides, offset: int, itemsize: int, nbyte
     if len(shape) != len(strides):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(strides)})")
     needed = memory_span(shape, strides, offset) * itemsize
+    if needed > 2**63 - 1:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
     if needed > nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {offset}, and itemsize "
@@ -262,13 +264,9 @@ def _swap_sign(shape: Shape, all_strides: Sequence[Strides], inner: int, outer: 
     return 0
 
 
-def dimension_order(shape: Shape, all_strides: Sequence[Strides]) -> list[int]:
-    """Dimensions from innermost to outermost as the operands' strides suggest.
-
-    An insertion sort that walks on over undecided pairs: with partial information its result depends on the walk,
-    so the walk itself is part of the behaviour.
-    """
+def _walked_order(shape: Shape, all_strides: Sequence[Strides]) -> tuple[list[int], bool]:
     order = list(range(len(shape) - 1, -1, -1))
+    undecided = False
     for start in range(1, len(order)):
         moving = start
         for candidate in range(start - 1, -1, -1):
@@ -278,7 +276,23 @@ def dimension_order(shape: Shape, all_strides: Sequence[Strides]) -> list[int]:
                 moving = candidate
             elif sign < 0:
                 break
-    return order
+            else:
+                undecided = True
+    return order, undecided
+
+
+def dimension_order(shape: Shape, all_strides: Sequence[Strides]) -> list[int]:
+    """Dimensions from innermost to outermost as the operands' strides suggest.
+
+    An insertion sort that walks on over undecided pairs: with partial information its result depends on the walk,
+    so the walk itself is part of the behaviour.
+    """
+    return _walked_order(shape, all_strides)[0]
+
+
+def is_order_open(shape: Shape, strides: Strides) -> bool:
+    """Whether the strides leave the order of two dimensions open."""
+    return 0 not in shape and _walked_order(shape, [strides])[1]
 
 
 def elementwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Strides]]) -> tuple[int, ...]:

@@ -130,3 +130,12 @@ def test_shared_mapping_makes_and_extends_the_file(tmp_path: Path) -> None:
     path = tmp_path / "data"
     UntypedStorage.from_file(str(path), True, 16).fill_(1)
     assert path.read_bytes() == bytes([1]) * 16
+
+
+def test_programs_note_things_at_storages():
+    def noted(world: Any) -> Any:
+        storage = world.T([1, 2], dtype=world.int32)
+        storage.archiveinfo = ("storage", 3)
+        return storage.archiveinfo, vars(storage)["archiveinfo"]
+
+    compare(noted)

@@ -33,7 +33,7 @@ def index_dim_self(grad: Tensor, dim: int, index: Tensor) -> Any:
 def take_rows(grad: Tensor, dim: int, index: Tensor, source_spec: Spec) -> Any:
     """The written rows' gradient, in the source's shape."""
     rows = aten.index_select(grad, dim, index)
-    return rows if source_spec.ndim == grad.dim() else aten.reshape(rows, list(source_spec.shape))
+    return rows if source_spec.ndim == rows.dim() else aten.reshape(rows, list(source_spec.shape))
 
 
 def put_self(grad: Tensor, index: Tensor, accumulate: bool, source_spec: Spec) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.meta.matrices import is_vector_rhs
 from mindtorch_dispatch.typing import Tensor
 
 from ..derivative import derivative, joint
@@ -16,7 +17,7 @@ from .pseudo_inverse import pseudo_inverse
 @joint("self", "b")
 def lstsq(grads: Sequence[Tensor], needs: Sequence[bool], self: Tensor, b: Tensor, result0: Tensor) -> Any:
     """`linalg_lstsq`: of the solution as the pseudo-inverse gives it, and of the residuals."""
-    vector = len(self.shape) - len(b.shape) == 1
+    vector = is_vector_rhs(self, b._sig.spec)
     right = column(b) if vector else b
     matrix = given = None
     if grads[0] is not None:

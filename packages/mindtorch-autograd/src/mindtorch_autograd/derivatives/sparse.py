@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.sparse.compressed import is_compressed, parts, spec_of
 from mindtorch_dispatch.sparse.coo import is_sparse
 from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.layout import strided
 from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative
@@ -19,21 +21,44 @@ def _values_at(grad: Tensor, result: Tensor) -> Any:
     return aten._values(aten.sparse_mask(grad, result))
 
 
+def _in_layout(grad: Tensor, self: Tensor) -> Any:
+    """Return a gradient in the layout of what it is of, in its blocks and dense dimensions."""
+    if is_sparse(self):
+        return aten.to_sparse(grad, self.sparse_dim()) if grad.layout is strided else aten.to_sparse(grad)
+    if is_compressed(self):
+        spec = spec_of(self)
+        dense = spec.dense_dim if grad.layout is strided and spec.dense_dim else None
+        return aten.to_sparse(grad, layout=spec.layout, blocksize=spec.blocksize, dense_dim=dense)
+    return aten.to_dense(grad)
+
+
+def _values_of(grad: Tensor, result: Tensor) -> Any:
+    return aten.values(grad if grad.layout is result.layout else aten.sparse_mask(grad, result))
+
+
 def _as_entries(grad: Tensor, self: Tensor) -> Any:
-    """Return the sparse tensor with the indices of a coalesced one and these values."""
+    """Return the sparse tensor with the indices of a coalesced or compressed one and these values."""
+    if is_compressed(self):
+        given = parts(self)
+        return aten._sparse_compressed_tensor_unsafe(
+            given.compressed, given.plain, grad, list(self.shape), layout=self.layout
+        )
     return aten._sparse_coo_tensor_unsafe(aten.indices(self), grad, list(self.shape), is_coalesced=True)
 
 
 def _dense_grad(grad: Tensor, self: Tensor, masked_grad: bool | None) -> Any:
     """As in torch by default: only the entries that the sparse tensor has get a gradient."""
     if masked_grad is False:
-        return aten.to_sparse(grad, self.sparse_dim())
+        return _in_layout(grad, self)
+    if is_compressed(self):
+        return aten.sparse_mask(grad, self)
     return aten.sparse_mask(grad, aten.coalesce(self))
 
 
 def _sparse_first(grad: Tensor, mat1: Tensor, mat2: Tensor, alpha: float = 1) -> Any:
     """Gradient of a sparse left matrix: what a dense one has, at the entries."""
-    return aten.sparse_mask(scaled(aten.mm(grad, aten.t(conj(mat2))), alpha), aten.coalesce(mat1))
+    places = mat1 if is_compressed(mat1) else aten.coalesce(mat1)
+    return aten.sparse_mask(scaled(aten.mm(grad, aten.t(conj(mat2))), alpha), places)
 
 
 def _summed_grad(grad: Tensor, self: Tensor, dim: Sequence[int]) -> Any:
@@ -53,8 +78,26 @@ def _by_layout(grad: Tensor, self_spec: Spec, mask: Tensor) -> Any:
     return aten.to_dense(grad) if self_spec.layout is not mask.layout else aten.sparse_mask(grad, mask)
 
 
-derivative("_to_sparse", self=lambda grad: aten.to_dense(grad), node="ToSparseBackward1")
-derivative("_to_sparse.sparse_dim", self=lambda grad: aten.to_dense(grad), node="ToSparseBackward0")
+for _name, _node in (
+    ("_to_sparse", "ToSparseBackward1"),
+    ("_to_sparse.sparse_dim", "ToSparseBackward0"),
+    ("_to_sparse_csr", "ToSparseCsrBackward0"),
+    ("_to_sparse_csc", "ToSparseCscBackward0"),
+    ("_to_sparse_bsr", "ToSparseBsrBackward0"),
+    ("_to_sparse_bsc", "ToSparseBscBackward0"),
+):
+    derivative(_name, self=lambda grad, self: _in_layout(grad, self), node=_node)
+derivative(
+    "_sparse_compressed_tensor_unsafe",
+    values=lambda grad, result: _values_of(grad, result),
+    node="SparseCompressedTensorBackward0",
+)
+derivative(
+    "sparse_sampled_addmm",
+    self=lambda grad, beta: scaled(grad, beta),
+    mat1=lambda grad, self, mat2, alpha: scaled(aten.mm(aten.sparse_mask(grad, self), aten.t(conj(mat2))), alpha),
+    mat2=lambda grad, self, mat1, alpha: scaled(aten.mm(aten.t(conj(mat1)), aten.sparse_mask(grad, self)), alpha),
+)
 derivative(
     "_to_dense",
     self=lambda grad, self, masked_grad: _dense_grad(grad, self, masked_grad),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import lru_cache
 from typing import Any
 
@@ -68,20 +67,31 @@ def _best(flat: Any) -> Any:
     return best
 
 
+def _largest_along(values: Any, places: Any, axis: int, count: int) -> tuple[Any, Any]:
+    """Return the largest value of each of `count` windows along an axis, and the place of each."""
+    begin, end = _bounds(values.shape[axis], count)
+    # Short windows name their last position again: it is found after the first, and is the same place.
+    index = np.minimum(begin[:, None] + np.arange((end - begin).max()), end[:, None] - 1)
+    windows, whose = (np.moveaxis(np.take(one, index, axis=axis), axis + 1, -1) for one in (values, places))
+    best = _best(windows)[..., None]
+    return np.take_along_axis(windows, best, -1)[..., 0], np.take_along_axis(whose, best, -1)[..., 0]
+
+
 @kernel("adaptive_max_pool2d", "adaptive_max_pool3d")
 def largest(outs: Any, x: Any, output_size: Any) -> None:
-    """The largest value of every window, and where it was in its plane."""
+    """The largest value of every window, and where it was in its plane.
+
+    The first in the order of memory is the first of its row in the first row that has it: one axis after the other.
+    """
     out, index = outs
-    dims = len(output_size)
-    spatial = x.shape[-dims:]
-    bounds = [_bounds(extent, count) for extent, count in zip(spatial, output_size, strict=True)]
-    numbers = np.arange(int(np.prod(spatial))).reshape(spatial)
-    for cell in itertools.product(*(range(count) for count in output_size)):
-        window = tuple(slice(begin[at], end[at]) for (begin, end), at in zip(bounds, cell, strict=True))
-        flat = x[(..., *window)].reshape(*x.shape[:-dims], -1)
-        best = _best(flat)
-        out[(..., *cell)] = np.take_along_axis(flat, best[..., None], axis=-1)[..., 0]
-        index[(..., *cell)] = numbers[window].reshape(-1)[best]
+    if out.size == 0:
+        return
+    spatial = x.shape[-len(output_size) :]
+    values, places = x, np.broadcast_to(np.arange(int(np.prod(spatial))).reshape(spatial), x.shape)
+    for axis in reversed(range(x.ndim - len(output_size), x.ndim)):
+        values, places = _largest_along(values, places, axis, output_size[axis - x.ndim])
+    out[...] = values
+    index[...] = places
 
 
 def _to_indices(dims: int) -> Any:

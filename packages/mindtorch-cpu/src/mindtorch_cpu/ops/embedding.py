@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import combine_at
 from ..register import kernel
 
 SUM, MEAN, MAX = 0, 1, 2
@@ -52,7 +53,7 @@ def renorm(out: Any, self: Any, indices: Any, max_norm: float, norm_type: float)
     """Scale the rows that are named and longer than `max_norm`."""
     for number in np.unique(indices):
         row = out[number]
-        norm = float(np.linalg.norm(row.astype(np.float64), norm_type))
+        norm = float(np.linalg.norm(row.astype(np.complex128 if row.dtype.kind == "c" else np.float64), norm_type))
         if norm > max_norm:
             row *= row.dtype.type(max_norm / (norm + 1e-7))
 
@@ -157,7 +158,7 @@ def bag_dense_backward(
     if mode == MAX:
         filled = np.flatnonzero(sizes > 0)
         for column in range(out.shape[1]):
-            np.add.at(out[:, column], winners[filled, column], grad[filled, column])
+            combine_at(np.add, out[:, column], winners[filled, column], grad[filled, column])
         return
     numbers = indices.reshape(-1)
     kept = np.arange(len(numbers)) if padding_idx < 0 else np.flatnonzero(numbers != padding_idx)

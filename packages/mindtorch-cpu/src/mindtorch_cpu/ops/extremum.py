@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import take_along_axis
 from ..register import kernel
 
 # numpy's stubs have no overload for `axis` and `out` given by place.
@@ -53,7 +54,7 @@ def _found(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], where: Any) 
         return
     places = where(self, dims[0], keepdims=True)
     indices.reshape(places.shape)[...] = places
-    values[...] = np.take_along_axis(self, places, dims[0]).reshape(values.shape)
+    values[...] = take_along_axis(self, places, dims[0]).reshape(values.shape)
 
 
 @kernel("max.dim")

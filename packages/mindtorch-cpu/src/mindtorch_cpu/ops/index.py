@@ -9,7 +9,9 @@ import numpy as np
 from mindtorch_dispatch import table
 from mindtorch_dispatch.decomp.index import warn_of_bytes
 from mindtorch_storage.dtype import from_numpy
+from mindtorch_storage.strides import broadcast_shapes
 
+from ..many_dimensions import broadcast_arrays, combine_at, take_along_axis
 from ..number import number_of
 from ..register import kernel
 
@@ -38,8 +40,8 @@ def _check_together(self: Any, places: list[Any]) -> None:
     """Raise torch's errors that need the positions of masks."""
     given = [(self.shape[dim], index) for dim, index in enumerate(places) if type(index) is np.ndarray]
     try:
-        common = np.broadcast_shapes(*[index.shape for _, index in given])
-    except ValueError:
+        common = broadcast_shapes(*[index.shape for _, index in given])
+    except RuntimeError:
         shapes = ", ".join(str(list(index.shape)) for _, index in given)
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
@@ -52,7 +54,7 @@ def _refused(self: Any, places: list[Any]) -> tuple[Any, ...]:
     """Raise for the first position out of range; a result without elements lets it pass, as torch never looks."""
     given = [(self.shape[dim], index) for dim, index in enumerate(places) if type(index) is np.ndarray]
     free = [extent for dim, extent in enumerate(self.shape) if dim >= len(places) or type(places[dim]) is slice]
-    wide = np.broadcast_arrays(*[index for _, index in given])
+    wide = broadcast_arrays(*[index for _, index in given])
     if wide[0].size == 0 or 0 in free:
         return tuple(np.zeros_like(place) if type(place) is np.ndarray else place for place in places)
     outside = [(one < -extent) | (one >= extent) for (extent, _), one in zip(given, wide, strict=True)]
@@ -110,10 +112,10 @@ def _check_values(out: Any, place: Any, indices: Any, values: Any) -> None:
 
 def _accumulate(out: Any, place: Any, values: Any) -> None:
     if out.dtype.kind in "fciu" or out.dtype.kind == "b":
-        np.add.at(out, place, values) if out.dtype.kind != "b" else np.logical_or.at(out, place, values)
+        combine_at(np.logical_or if out.dtype.kind == "b" else np.add, out, place, values)
         return
     wide = out.astype(np.float32)
-    np.add.at(wide, place, values.astype(np.float32))
+    combine_at(np.add, wide, place, values.astype(np.float32))
     out[...] = wide
 
 
@@ -139,7 +141,7 @@ def gather(out: Any, self: Any, dim: int, index: Any) -> None:
         return
     _check_index(index, self.shape[dim], dim)
     if all(a == b for axis, (a, b) in enumerate(zip(index.shape, self.shape, strict=True)) if axis != dim):
-        out[...] = np.take_along_axis(self, index.astype(np.int64, copy=False), dim)
+        out[...] = take_along_axis(self, index.astype(np.int64, copy=False), dim)
     else:
         out[...] = self[_positions(index, dim)]
 
@@ -180,10 +182,10 @@ def reduce_at(target: Any, place: Any, src: Any, reduce: str, include_self: bool
     source = src if work is target else src.astype(np.float32)
     if not include_self:
         work[place] = {"amax": _lowest, "amin": _highest}[reduce](work) if reduce in _EXTREMES else reduce == "prod"
-    _REDUCTIONS[reduce].at(work, place, source)
+    combine_at(_REDUCTIONS[reduce], work, place, source)
     if reduce == "mean":
         count = np.full(work.shape, 1 if include_self else 0, np.int64)
-        np.add.at(count, place, 1)
+        combine_at(np.add, count, place, 1)
         count = np.maximum(count, 1)
         work[...] = work // count if work.dtype.kind in "iu" else work / count
     if work is not target:
@@ -275,6 +277,19 @@ def index_add(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any
     _accumulate(target, _rows(dim, index), rows)
 
 
+def _reduce_rows(target: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> None:
+    """Combine rows one after the other: torch rounds halves after each of them."""
+    rows = np.moveaxis(target, dim, 0)
+    if not include_self:
+        rows[index] = {"amax": -np.inf, "amin": np.inf, "prod": 1, "mean": 0}[reduce]
+    combine = _REDUCTIONS[reduce]
+    for place, row in zip(index, np.moveaxis(source, dim, 0), strict=True):
+        rows[place] = combine(rows[place], row)
+    if reduce == "mean":
+        count = np.maximum(np.bincount(index, minlength=len(rows)) + include_self, 1).astype(rows.dtype)
+        rows[...] = rows / count.reshape(-1, *[1] * (rows.ndim - 1))
+
+
 @kernel("index_reduce", upcast=False)
 def index_reduce(out: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> None:
     """Rows combined along one dimension."""
@@ -282,6 +297,9 @@ def index_reduce(out: Any, self: Any, dim: int, index: Any, source: Any, reduce:
         raise IndexError("index out of range in self")
     target = _prepared(out, self)
     source = source.reshape(-1) if target.ndim == 1 else source
+    if target.dtype.itemsize == 2 and target.dtype.kind not in "iu":
+        _reduce_rows(target, dim, index.reshape(-1), source, reduce, include_self)
+        return
     places = index.reshape((-1, *[1] * (target.ndim - dim - 1))).astype(np.int64, copy=False)
     places = np.broadcast_to(places, source.shape)
     _by("scatter_reduce.two")(target, target, dim, places, source, reduce, include_self)

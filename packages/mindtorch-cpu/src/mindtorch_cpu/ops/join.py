@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import combine_at
 from ..register import kernel
 
 
@@ -39,13 +40,19 @@ def roll(out: Any, self: Any, shifts: Any, dims: Any) -> None:
 @kernel("tril", upcast=False)
 def tril(out: Any, self: Any, diagonal: int) -> None:
     """The lower triangle."""
-    _triangle(out, self, np.tri(self.shape[-2], self.shape[-1], diagonal, dtype=bool))
+    _triangle(out, self, _below(self, diagonal))
 
 
 @kernel("triu", upcast=False)
 def triu(out: Any, self: Any, diagonal: int) -> None:
     """The upper triangle."""
-    _triangle(out, self, ~np.tri(self.shape[-2], self.shape[-1], diagonal - 1, dtype=bool))
+    _triangle(out, self, ~_below(self, diagonal - 1))
+
+
+def _below(self: Any, diagonal: int) -> Any:
+    """Return where the elements up to a diagonal are; one far outside is the nearest that is outside."""
+    rows, columns = self.shape[-2:]
+    return np.tri(rows, columns, min(max(diagonal, -rows - 1), columns + 1), dtype=bool)
 
 
 def _triangle(out: Any, self: Any, kept: Any) -> None:
@@ -83,9 +90,9 @@ def as_strided_backward(
     low = min(int(offsets.min()), int(places.min()))
     top = max(int(offsets.max()), int(places.max())) + 1 - low
     memory = np.zeros(top, grad.dtype if grad.dtype.kind in "fc" else np.float32)
-    np.add.at(memory, (offsets - low).reshape(-1), grad.reshape(-1))
+    combine_at(np.add, memory, (offsets - low).reshape(-1), grad.reshape(-1))
     count = np.zeros(top, np.int64)
-    np.add.at(count, (places - low).reshape(-1), 1)
+    combine_at(np.add, count, (places - low).reshape(-1), 1)
     out[...] = (memory / np.maximum(count, 1))[places - low]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.meta.matrices import status_error
+from mindtorch_dispatch.meta.matrices import is_vector_rhs, status_error
 
 from ..lapack import each, routine
 from ..register import kernel
@@ -28,7 +28,7 @@ def _full_rank(matrix: Any, right: Any, index: tuple[int, ...], shape: tuple[int
 def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> None:
     """The shortest of the solutions with the least residual."""
     solution, residuals, ranks, values = outs
-    vector = self.ndim - b.ndim == 1
+    vector = is_vector_rhs(self, b)
     right = b[..., None] if vector else b
     target = solution[..., None] if vector else solution
     cut = np.finfo(self.dtype).eps * max(self.shape[-2:]) if rcond is None else rcond
@@ -42,7 +42,8 @@ def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> Non
             target[index], _, rank, found = np.linalg.lstsq(matrix, given, rcond=cut)
         if residuals.size:
             residuals[index] = np.sum(np.abs(given - matrix @ target[index]) ** 2, axis=0)
-        if ranks.size and len(index) == ranks.ndim:
-            ranks[index] = rank
+        own = tuple(0 if extent == 1 else at for extent, at in zip(self.shape[:-2], index, strict=True))
+        if ranks.size:
+            ranks[own] = rank
         if values.size and found is not None:
-            values[index] = found
+            values[own] = found

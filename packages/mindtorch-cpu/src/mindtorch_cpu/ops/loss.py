@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_cpu.many_dimensions import combine_at
 from mindtorch_cpu.register import kernel
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -267,7 +268,7 @@ def multilabel_margin_loss_backward(
     for row, scores, targets in _listed_classes(frame, target.reshape(frame.shape)):
         active = (_hinges(scores, targets, listed[row]) > 0).astype(frame.dtype)
         slope[row] += active.sum(0)
-        np.subtract.at(slope[row], targets, active.sum(1))
+        combine_at(np.subtract, slope[row], targets, active.sum(1))
     slope /= frame.shape[1] * (frame.shape[0] if reduction == _MEAN else 1)
     scale = grad_output if grad_output.ndim == 0 else grad_output[:, None]
     out[...] = (slope * scale).reshape(out.shape)

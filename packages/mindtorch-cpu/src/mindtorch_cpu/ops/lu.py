@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.meta.matrices import status_error
+from mindtorch_dispatch.meta.matrices import is_vector_rhs, status_error
 
 from ..lapack import check_pivots, each, factor, parity, permutation, routine, solve_factored
 from ..register import kernel
@@ -69,7 +69,7 @@ def solve_ex(outs: Any, A: Any, B: Any, left: bool, check_errors: bool) -> None:
     """Solutions, and the factors they come from."""
     result, factors, pivots, infos = outs
     factors[...], pivots[...], infos[...] = factor(A)
-    vector = result.ndim == B.ndim and (B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape))
+    vector = is_vector_rhs(A, B)
     right = B[..., None] if vector else B
     target = result[..., None] if vector else result
     for index, one, exchanges, given in each(target.shape[:-2], (factors, 2), (pivots, 1), (right, 2)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import broadcast_arrays
 from ..number import number_of
 from ..register import kernel
 
@@ -34,7 +35,7 @@ def masked_scatter(out: Any, self: Any, mask: Any, source: Any) -> None:
 @kernel("masked_select", upcast=False)
 def masked_select(self: Any, mask: Any) -> Any:
     """The elements where the mask holds."""
-    self, mask = np.broadcast_arrays(self, mask)
+    self, mask = broadcast_arrays(self, mask)
     return self[mask]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import broadcast_arrays
 from ..register import kernel
 from ..steps import steps
 
@@ -146,7 +147,7 @@ def addr(out: Any, self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> No
 @kernel("linalg_cross", upcast=False)
 def cross(out: Any, self: Any, other: Any, dim: int) -> None:
     """Cross product along `dim`, each component rounded as torch's arithmetic in the dtype itself."""
-    first, second = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
+    first, second = broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
     result = np.moveaxis(out, dim, 0)
     for at in range(3):
         left, right = (at + 1) % 3, (at + 2) % 3

@@ -12,7 +12,7 @@ from ..register import kernel
 def _standardize(x: Any, out: Any, eps: float) -> tuple[Any, Any]:
     """Write rows of `x`, less their mean and by their deviation, into `out`; return mean and 1 / deviation."""
     count = x.shape[1]
-    mean = np.add.reduce(x, axis=1) / count
+    mean = np.add.reduce(x, axis=1) / (count or 1)
     np.subtract(x, mean[:, None], out)
     rstd = np.einsum("ij,ij->i", out, out)
     rstd /= count

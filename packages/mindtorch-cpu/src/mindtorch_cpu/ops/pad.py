@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import combine_at
 from ..number import number_of
 from ..register import kernel
 
@@ -61,7 +62,7 @@ def _backward(mode: str) -> Any:
         for axis, places in _maps(mode, self.shape, padding).items():
             shape = (*array.shape[:axis], self.shape[axis], *array.shape[axis + 1 :])
             summed = np.zeros(shape, array.dtype)
-            np.add.at(np.moveaxis(summed, axis, 0), places, np.moveaxis(array, axis, 0))
+            combine_at(np.add, np.moveaxis(summed, axis, 0), places, np.moveaxis(array, axis, 0))
             array = summed
         out[...] = array
 

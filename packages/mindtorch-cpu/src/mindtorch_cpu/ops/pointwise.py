@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,19 @@ def pow_(out: Any, self: Any, exponent: Any) -> None:
         if exponent == 3:
             np.multiply(np.multiply(self, self), self, out)
             return
+    special = _powers_of_zero(self, exponent) if out.dtype.kind == "c" else ()
     np.power(self, exponent, out)
+    for where, value in special:
+        np.copyto(out, value, where=where)
+
+
+def _powers_of_zero(base: Any, exponent: Any) -> tuple[tuple[Any, complex], ...]:
+    """Return where a complex base is 0 and what its powers are: torch computes the exponential of a logarithm."""
+    zero, real = np.equal(base, 0), np.equal(np.imag(exponent), 0)
+    negative = zero & real & np.less(np.real(exponent), 0), complex(math.inf, math.nan)
+    if not isinstance(exponent, np.ndarray):  # the power 0 of a plain number is 1
+        return (negative,)
+    return negative, (zero & np.equal(exponent, 0), complex(math.nan, math.nan))
 
 
 @kernel("heaviside")

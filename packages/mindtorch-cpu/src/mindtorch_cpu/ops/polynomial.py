@@ -22,8 +22,16 @@ def _fused(factor: Any, value: Any, subtrahend: Any) -> Any:
 
 def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
     """Return p_n(x) where p_0 = 1, p_1 = `first` and `step(k, x, p_k, p_{k-1})` is p_{k+1}."""
-    result = np.where(n < 0, x.dtype.type(0), x.dtype.type(1))
     before, current = np.ones_like(x), first
+    one = int(n[(0,) * n.ndim]) if n.size else 0  # iterators take 32 dimensions at most
+    if one > 0 and (n == one).all():  # what any element's degree is needs no choice
+        with np.errstate(all="ignore"):
+            for degree in range(1, one):
+                before, current = current, step(degree, x, current, before)
+                if degree % 64 == 0 and np.isnan(current).all():  # which they stay
+                    break
+        return current
+    result = np.where(n < 0, x.dtype.type(0), x.dtype.type(1))
     with np.errstate(all="ignore"):
         for degree in range(1, int(n.max(initial=0)) + 1):
             result = np.where(n == degree, current, result)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch_cpu import random
 from mindtorch_cpu.generator import Generator, default_generator
+from mindtorch_cpu.many_dimensions import broadcast_arrays
 from mindtorch_cpu.register import kernel
 
 
@@ -214,7 +215,7 @@ def poisson(out: Any, self: Any, generator: Any) -> None:
 @kernel("binomial", upcast=False)
 def binomial(out: Any, count: Any, prob: Any, generator: Any) -> None:
     """Successes in elementwise trials."""
-    counts, chances = np.broadcast_arrays(count, prob)
+    counts, chances = broadcast_arrays(count, prob)
     random.binomial(_source(generator), out, counts, chances)
 
 

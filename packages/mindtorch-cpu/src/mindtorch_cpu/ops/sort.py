@@ -8,6 +8,8 @@ import numpy as np
 
 from mindtorch_dispatch import table
 
+from ..many_dimensions import argpartition, argsort, take_along_axis
+from ..many_dimensions import sort as sort_along
 from ..register import kernel
 
 _SMALL = 256
@@ -17,8 +19,8 @@ _SMALL = 256
 def order_of(self: Any, axis: int, descending: bool) -> Any:
     """Return the stable sorting order along `axis`."""
     if not descending:
-        return np.argsort(self, axis, kind="stable")
-    backward = np.argsort(np.flip(self, axis), axis, kind="stable")
+        return argsort(self, axis)
+    backward = argsort(np.flip(self, axis), axis)
     return np.flip(self.shape[axis] - 1 - backward, axis)
 
 
@@ -39,7 +41,7 @@ def sort(outs: tuple[Any, Any], self: Any, axis: int, descending: bool) -> None:
         return
     order = order_of(self, axis, descending)
     indices[...] = order
-    values[...] = np.take_along_axis(self, order, axis)
+    values[...] = take_along_axis(self, order, axis)
 
 
 @kernel("topk")
@@ -55,21 +57,23 @@ def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> 
         order = order_of(self, axis, largest)
         places = order[(slice(None),) * axis + (slice(0, k),)]
     else:
-        chosen = np.argpartition(self, extent - k if largest else k - 1, axis)
+        chosen = argpartition(self, extent - k if largest else k - 1, axis)
         part = slice(extent - k, None) if largest else slice(0, k)
-        chosen = np.sort(chosen[(slice(None),) * axis + (part,)], axis)
-        places = np.take_along_axis(chosen, order_of(np.take_along_axis(self, chosen, axis), axis, largest), axis)
+        chosen = sort_along(chosen[(slice(None),) * axis + (part,)], axis)
+        places = take_along_axis(chosen, order_of(take_along_axis(self, chosen, axis), axis, largest), axis)
     indices[...] = places
-    values[...] = np.take_along_axis(self, places, axis)
+    values[...] = take_along_axis(self, places, axis)
 
 
 @kernel("searchsorted.Tensor", "searchsorted.Scalar")
 def searchsorted(out: Any, sequence: Any, values: Any, side: Any, _int32: Any, _right: Any, sorter: Any) -> None:
     """Where each value would be inserted."""
+    if sorter is not None and sorter.size and (sorter.min() < 0 or sorter.max() >= sorter.shape[-1]):
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
     if not out.size:
         return
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, sorter, -1)
+        sequence = take_along_axis(sequence, sorter, -1)
     if sequence.ndim == 1:
         out[...] = np.searchsorted(sequence, values, side)
         return

@@ -58,19 +58,39 @@ def polygamma(out: Any, n: int, self: Any) -> None:
     if n == 0:
         special.psi(self, out)
         return
+    if n == 1:
+        out[...] = _trigamma(self.astype(out.dtype if out.dtype == np.float64 else np.float32))
+        return
     factor = (1.0 if n % 2 else -1.0) * (math.gamma(n + 1) if n < _FACTORIAL_OVERFLOWS else math.inf)
     x = self.astype(np.float64)
-    values = _trigamma(x) if n == 1 else np.where(np.isposinf(x), math.nan, special.zeta(np.float64(n + 1), x))
+    values = np.where(np.isposinf(x), math.nan, special.zeta(np.float64(n + 1), x))
     with np.errstate(invalid="ignore"):
         np.multiply(values.astype(out.dtype), out.dtype.type(factor), out)
 
 
+_STEPS = 6
+"""How often trigamma's recurrence is used before its series."""
+
+
 def _trigamma(x: Any) -> Any:
-    mirrored = x < 0.5
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reflection = (math.pi / np.sin(math.pi * x)) ** 2
-    values = special.zeta(2.0, np.where(mirrored, 1 - x, x))
-    return np.where(mirrored, reflection - values, values)
+    """Reflection, recurrence, then the series at infinity, in the precision of `x`.
+
+    As in torch: next to a pole the sine's rounding decides the result.
+    """
+    number, mirrored = x.dtype.type, x < 0.5
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reflection = np.square(number(math.pi) / np.sin(number(math.pi) * x))
+        at = np.where(mirrored, number(1) - x, x)
+        total = np.zeros_like(at)
+        for _ in range(_STEPS):
+            total += np.reciprocal(np.square(at))
+            at = at + number(1)
+        inverse = np.reciprocal(at)
+        square = np.square(inverse)
+        # Bernoulli's numbers 1/6, -1/30 and 1/42.
+        series = square * (number(1 / 6) - square * (number(1 / 30) - square / number(42)))
+        total += (number(1) + inverse / number(2) + series) * inverse
+        return np.where(mirrored, reflection - total, total)
 
 
 @kernel("mvlgamma")

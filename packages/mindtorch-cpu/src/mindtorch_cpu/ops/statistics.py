@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..many_dimensions import take_along_axis
 from ..register import kernel
 from .reduce import total
 from .sort import ordered
@@ -79,7 +80,7 @@ def _rows(self: Any, dims: tuple[int, ...]) -> Any:
 
 
 def _store(outs: tuple[Any, Any], rows: Any, places: Any, dims: tuple[int, ...]) -> None:
-    values = np.take_along_axis(rows, places, -1)
+    values = take_along_axis(rows, places, -1)
     for out, found in zip(outs, (values, places), strict=True):
         if dims:
             found = np.moveaxis(found, -1, dims[0])
@@ -94,7 +95,7 @@ def _median_places(rows: Any, skip_nan: bool) -> Any:
         missing = np.isnan(rows)
         count = _reduce_add(missing, -1, np.int64, None, True)
         middle = np.maximum(extent - count - 1, 0) // 2 if skip_nan else np.where(count > 0, extent - count, middle)
-    return np.take_along_axis(order, middle, -1)
+    return take_along_axis(order, middle, -1)
 
 
 def _median_dim(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], skip_nan: bool) -> None:
@@ -136,4 +137,4 @@ def mode(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], keepdim: bool)
     begin = np.maximum.accumulate(np.where(starts, np.arange(extent), 0), -1)
     length = np.arange(extent) - begin + 1
     last = np.argmax(length, -1, keepdims=True)
-    _store(outs, rows, np.take_along_axis(order, last, -1), dims)
+    _store(outs, rows, take_along_axis(order, last, -1), dims)

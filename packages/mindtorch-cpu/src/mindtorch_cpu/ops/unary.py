@@ -161,7 +161,12 @@ kernel("isneginf")(lambda out, self: np.isneginf(self, out) if self.dtype.kind =
 def logit(out: Any, self: Any, eps: float | None) -> None:
     """`log(x / (1 - x))`, x clamped to [eps, 1 - eps] when eps is given; each step is rounded, as in torch."""
     one = self.dtype.type(1)
-    x = self if eps is None else np.clip(self, self.dtype.type(eps), one - self.dtype.type(eps))
+    x = self
+    if eps is not None:
+        low, high = self.dtype.type(eps), one - self.dtype.type(eps)
+        x = np.where(
+            self < low, low, np.where(self > high, high, self)
+        )  # the lower bound first: it may be the larger one
     out[...] = np.log((x / (one - x)).astype(np.float32 if self.dtype.itemsize == 2 else self.dtype))
 
 

@@ -18,7 +18,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..schema import Argument, EnumName, Schema
 from .messages import type_name
-from .parameter import enum_value, is_index, is_number, is_tensor_like, read_number
+from .parameter import INT64, check_scalar, enum_value, is_index, is_number, is_tensor_like, read_number
 from .signature import Parsed
 from .tables import NUMBERS_AS_TENSORS
 
@@ -126,7 +126,7 @@ def _cast(argument: Argument, value: object, numbers: bool) -> Any:
 
 def _cast_list(argument: Argument, value: Any) -> Any:
     kind = argument.type
-    if kind.kind == "int" and kind.size and is_index(value):
+    if kind.kind == "int" and kind.size and is_index(value) and not isinstance(value, TensorBase):
         return (_cast_item("int", value),) * kind.size
     if kind.kind == "SymInt" and not isinstance(value, Iterable):
         raise _MismatchError(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
@@ -155,14 +155,16 @@ def _cast_item(kind: str, value: Any) -> Any:
         return _cast_tensor(value, False)
     if kind == "Scalar":
         if type(value) in (int, float, bool, complex):
+            if type(value) is int:
+                check_scalar(value)
             return value
         raise _MismatchError(f"Cast error details: Cannot cast {value} to number")
     if kind in ("int", "SymInt"):
-        if isinstance(value, bool) or type(value) is int:
+        if isinstance(value, bool) or (type(value) is int and value in INT64):
             return value
         if isinstance(value, TensorBase) and value._spec.numel == 1:
             return int(read_number(value))
-        if is_index(value):
+        if is_index(value) and value.__index__() in INT64:
             return value.__index__()
     elif kind in ("float", "complex"):
         if isinstance(value, TensorBase) and value._spec.numel == 1:
@@ -195,5 +197,7 @@ def _cast_tensor(value: Any, numbers: bool) -> Any:
     if is_tensor_like(value):
         return value
     if numbers and is_number(value):
+        if type(value) is int:
+            check_scalar(value)
         return read_number(value) if isinstance(value, (np.number, np.bool_)) else value
     raise _MismatchError(f"Cast error details: Unable to cast {value} to Tensor")

@@ -44,6 +44,11 @@ PRINTED_KINDS: dict[str, str] = {
 }
 """How a message calls a parameter of each kind; other kinds are called `object`."""
 
+INT64 = range(-(2**63), 2**63)
+"""The integers that an argument may be; a plain number may be an unsigned one of 64 bits, too."""
+
+_UINT64_BOUND = 2**64
+_UNPACKED = "Overflow when unpacking long long"
 _PYTHON_DTYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
 _INT_DTYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 
@@ -240,11 +245,21 @@ def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
     if isinstance(value, TensorBase):
         # A Tensor parameter that also takes numbers gets the tensor itself.
         return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
+    if type(value) is int and parameter.kind in ("Scalar", "Tensor"):
+        check_scalar(value)
     return Converted(value.item()) if isinstance(value, (np.number, np.bool_)) else value
+
+
+def check_scalar(value: int) -> None:
+    """Refuse an integer of which torch can make no Scalar."""
+    if value not in INT64 and not 0 <= value < _UINT64_BOUND:
+        raise OverflowError("can't convert negative int to unsigned" if value < 0 else "int too big to convert")
 
 
 def _integer(parameter: Parameter, value: int) -> Any:
     if type(value) is int:
+        if value not in INT64:
+            raise ValueError(_UNPACKED)
         return value
     return Converted(_as_int(value, parameter.kind == "SymInt"), isinstance(value, TensorBase))
 
@@ -258,6 +273,8 @@ def _as_int(value: Any, symbolic: bool) -> int:
             )
         return int(read_number(value))
     found: int = value.__index__()
+    if found not in INT64:
+        raise ValueError(_UNPACKED)
     return found
 
 
@@ -266,13 +283,18 @@ def _integers(parameter: Parameter, value: Sequence[int] | int) -> Any:
     symbolic = parameter.kind == "SymInt[]"
     if not isinstance(value, (tuple, list)):
         return Converted((_as_int(value, symbolic),) * parameter.size, isinstance(value, TensorBase))
-    if all(type(item) is int for item in value):
+    if all(type(item) is int and item in INT64 for item in value):
         return value if isinstance(value, tuple) else Converted(tuple(value))
     for position, item in enumerate(value, 1):
+        problem = ""
         if not is_index(item):
+            problem = f"type must be {parameter.printed_kind},but got {type_name(item)}"
+        elif not isinstance(item, TensorBase) and item.__index__() not in INT64:
+            problem = _UNPACKED
+        if problem:
             raise TypeError(
                 f"{parameter.function}(): argument '{parameter.name}' failed to unpack the object at pos {position} "
-                f'with error "type must be {parameter.printed_kind},but got {type_name(item)}"'
+                f'with error "{problem}"'
             )
     return Converted(
         tuple(_as_int(item, symbolic) for item in value), any(isinstance(item, TensorBase) for item in value)
@@ -290,6 +312,9 @@ def _floats(parameter: Parameter, value: Sequence[float]) -> Any:
 
 
 def _numbers(parameter: Parameter, value: Sequence[float]) -> Any:
+    for item in value:
+        if type(item) is int:
+            check_scalar(item)
     return Converted(tuple(item.item() if isinstance(item, (np.number, np.bool_)) else item for item in value))
 
 

@@ -11,7 +11,7 @@ from ..interface.batching import hooks
 from . import rules as rules
 from .calls import plan_batched
 from .levels import Batch, current, depth, open_level, transforming
-from .wrapper import is_batched, lifted, lifted_here, rewrapped, unwrapped, without_history, wrapped
+from .wrapper import escaped, is_batched, lifted, lifted_here, rewrapped, unwrapped, without_history, wrapped
 
 __all__ = [
     "Batch",
@@ -29,3 +29,4 @@ __all__ = [
 ]
 
 hooks.plan = plan_batched
+hooks.escaped = escaped

@@ -31,6 +31,7 @@ from .rules.random import check_loop
 from .rules.table import RANDOM, Rule, find_rule
 from .wrapper import Batched, example_spec, is_unbatchable, lifted, unbatchable, unwrapped, without_history, wrapped
 
+_LISTS = (list, tuple)
 _VALUES_DECIDE = {"nonzero", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"}
 """Ops whose results' shapes depend on values, so that examples cannot be stacked."""
 
@@ -122,8 +123,7 @@ def _composition(plan: Plan, row: OpRow) -> Any:
 def _loops(row: OpRow) -> bool:
     """True for a composed op that may be computed slice by slice: one whose results are fresh tensors."""
     returns = row.schema.returns
-    written = any(argument.is_write for argument in row.schema.arguments)
-    return bool(returns) and not written and all(one.alias is None and "Tensor" in one.type.kind for one in returns)
+    return bool(returns) and not row.written and all(one.alias is None and "Tensor" in one.type.kind for one in returns)
 
 
 def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -133,13 +133,28 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def _recorded(values: Sequence[Any]) -> bool:
     """True when a call is to be recorded at the level of its batched tensors; a loop below that has no formula."""
-    return state.mode.records and any(t._sig.requires_grad for t in tensor_leaves(values) if t._wraps)
+    if not state.mode.records:
+        return False
+    for value in values:
+        if isinstance(value, TensorBase):
+            if value._sig.requires_grad and value._wraps:
+                return True
+        elif isinstance(value, _LISTS) and _recorded([item for item in value if isinstance(item, TensorBase)]):
+            return True
+    return False
 
 
 def _innermost(values: Sequence[Any]) -> int:
     """Return the level of the innermost batched tensor, 0 when there is none."""
-    wrappers: list[Any] = [tensor._storage for tensor in tensor_leaves(values) if tensor._wraps]
-    return max((wrapper.level for wrapper in wrappers), default=0)
+    found = 0
+    for value in values:
+        if isinstance(value, TensorBase):
+            if value._wraps:
+                wrapper: Any = value._storage
+                found = max(found, wrapper.level)
+        elif isinstance(value, _LISTS):
+            found = max(found, _innermost([item for item in value if isinstance(item, TensorBase)]))
+    return found
 
 
 def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -155,8 +170,7 @@ def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
     row = plan.row
-    written = [place for place, argument in enumerate(row.schema.arguments) if argument.is_write]
-    if written:
+    if row.written:
         return _write(plan, row, values, level)
     result = _functional(plan, row, plan.kernel, values, level)
     return result if plan.pack is None else plan.pack(result)
@@ -211,7 +225,7 @@ def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) ->
 def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
     """Return what records a call whose tensors are all of one level, None when nothing is to be recorded."""
     mode = state.mode
-    if not mode.records or hooks.recorder is None or not any(t._sig.requires_grad for t in tensor_leaves(values)):
+    if hooks.recorder is None or not _recorded(values):
         return None
     made = plan.outputs  # a plan holds for one geometry of the examples, but their results may be laid out differently
     key = tuple(specs) if isinstance(specs, list) else specs
@@ -225,8 +239,7 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
     many = isinstance(result, (tuple, list))
     outputs = list(result) if many else [result]
     places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
-    recording = state.mode.records and any(t._sig.requires_grad and t._wraps for t in tensor_leaves(values))
-    if not recording:
+    if not _recorded(values):
         made = [
             one if one is None or (at is None and not isinstance(one, TensorBase)) else wrapped(one, at, level)
             for one, at in zip(outputs, places, strict=True)
@@ -340,7 +353,7 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
             f"Batching rule not implemented for {row.aten_name}; the fallback path doesn't work on out= or view ops."
         )
     if getattr(row.meta, "view", False):
-        return _turn(row, values)
+        return _turn(plan, row, values)
     wrapper: Any = target._storage if target._wraps else None
     held = wrapper if wrapper is not None and wrapper.level == level else None
     others = tensor_leaves(values[1:])
@@ -358,17 +371,22 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     return target
 
 
-def _turn(row: OpRow, values: list[Any]) -> Any:
-    """Give a batched tensor another geometry over its own value, as `squeeze_` does."""
+def _turn(plan: Plan, row: OpRow, values: list[Any]) -> Any:
+    """Give a batched tensor another geometry over its own value, as `squeeze_` does; the change is in its history."""
     target = values[0]
     packet = row.packet.removesuffix("_")
     found = registry.get(packet + (f".{row.overload}" if row.overload else ".int" if packet == "transpose" else "")).row
     held = target._storage
     assert found is not None, row.name
     result, dim = compute(found, find_rule(found), values, held.level)
+    spec = example_spec(result, dim)
+    recorder = _recorder(plan, values, spec, False)
+    if recorder is not None:
+        recorder.after_view(tuple(values), target, recorder.before(tuple(values)))
     target._storage = Batched(result, dim, held.level)
     target._offset = result._offset
-    spec = example_spec(result, dim)
     target._sig = spec.tracked if target._sig.requires_grad else spec.plain
     target._counter[0] += 1
+    if target._view is not None:
+        target._view.attr_version = target._counter[0]
     return target

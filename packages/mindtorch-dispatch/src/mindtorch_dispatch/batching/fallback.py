@@ -45,7 +45,7 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
     Raises RuntimeError for ops whose results are no fresh tensors: views of slices cannot be stacked.
     """
     returns = row.schema.returns
-    written = any(argument.is_write for argument in row.schema.arguments)
+    written = row.written
     if not returns or (not written and any(one.alias is not None for one in returns)):
         raise RuntimeError(
             f"Batching rule not implemented for {_name(row)}; the fallback path doesn't work on out= or view ops."

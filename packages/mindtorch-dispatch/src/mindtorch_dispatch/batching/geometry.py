@@ -14,14 +14,8 @@ from ..typing import Tensor, TensorOrScalar
 
 def invoke(row: OpRow, values: Sequence[Any]) -> Any:
     """Call an overload with its arguments in schema order."""
-    arguments = row.schema.arguments
-    positional, by_name = [], {}
-    for argument, value in zip(arguments, values, strict=True):
-        if argument.kwarg_only:
-            by_name[argument.name] = value
-        else:
-            positional.append(value)
-    return call_overload(row, tuple(positional), by_name)
+    count, names = row.call_form
+    return call_overload(row, tuple(values[:count]), dict(zip(names, values[count:], strict=True)))
 
 
 def is_tensor(value: Sequence[int] | TensorOrScalar | None) -> bool:

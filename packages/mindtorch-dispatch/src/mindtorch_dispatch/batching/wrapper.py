@@ -17,7 +17,7 @@ from ..interface.wiring import wired
 from ..override import overrides
 from ..plan import wrapping_types
 from ..typing import Tensor
-from .levels import current
+from .levels import current, depth
 
 _ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please "
@@ -136,14 +136,19 @@ def is_batched(value: TensorBase) -> bool:
     return isinstance(value, TensorBase) and value._wraps
 
 
+def escaped(value: Any) -> bool:
+    """True for a batched tensor whose batch is closed."""
+    return is_batched(value) and value._storage.level > depth()
+
+
 def example_spec(value: Any, dim: int | None) -> Spec:
     """Return the geometry of one example."""
-    spec = value._sig.spec
+    found: Spec = value._sig.spec
     if dim is None:
-        found: Spec = spec
         return found
-    shape, stride = spec.shape, spec.stride
-    return Spec.of(spec.dtype, spec.device, (*shape[:dim], *shape[dim + 1 :]), (*stride[:dim], *stride[dim + 1 :]))
+    shape, stride = list(found.shape), list(found.stride)
+    del shape[dim], stride[dim]
+    return Spec.of(found.dtype, found.device, shape, tuple(stride))
 
 
 def wrapped(value: Any, dim: int | None, level: int) -> Any:

@@ -17,6 +17,7 @@ from ..extend import devices
 from ..meta.checks import c_type, check
 from ..table.rows import packets
 from ..typing import Tensor
+from .npu import npu
 
 MATH, FLASH = 0, 1
 
@@ -131,8 +132,40 @@ def scaled_dot_product_attention(
         return aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, dropout_p, is_causal, attn_mask=mask, scale=scale
         )[0]
+    if not (is_causal and mask is not None) and _drops_in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
+        return _dropped(query, key, value, attn_mask, dropout_p, is_causal, scale)
     check(enabled["math"], lambda: "No available kernel. Aborting execution.")
     return attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)[0]
+
+
+def _drops_in_one(
+    query: TensorBase, key: Any, value: Any, mask: Tensor | None, dropout_p: float, enable_gqa: bool
+) -> bool:
+    """Return whether the device's fused attention drops weights as well."""
+    kind = query._sig.spec.device.type
+    if kind not in devices.in_one_kernel or "dropout" not in devices.in_one_kernel[kind] or not 0 < dropout_p < 1:
+        return False
+    fixed = mask is None or not mask.requires_grad
+    return fixed and takes_flash(query, key, value, mask, 0.0, enable_gqa)
+
+
+def _dropped(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool,
+    scale: float | None,
+) -> Any:  # fmt: skip
+    """Return attention with dropout of a device that has both in one kernel; it adds to the scores before it scales."""
+    rows, columns = query.shape[-2], key.shape[-2]
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    hidden, added = None, None
+    if is_causal:
+        hidden = aten.triu(aten.ones((rows, columns), dtype=bool_dtype, device=query.device), 1)
+    elif mask is not None and mask.dtype is bool_dtype:
+        hidden = aten.logical_not(mask)
+    elif mask is not None:
+        added = aten.expand(mask, [*((1, query.shape[1]) if mask.dim() == 2 else mask.shape[:2]), rows, columns])
+        query, factor = aten.mul.Scalar(query, factor), 1.0
+    kept = npu._npu_dropout_mask(query, math.prod(query.shape[:3]) * columns, dropout_p)
+    return npu._npu_attention(query, key, value, added, hidden, kept, factor, 1.0 - dropout_p)[0]
 
 
 def _causal_mask(query: TensorBase, key: Any, mask: Tensor | None) -> Any:

@@ -110,12 +110,16 @@ def _no_bool(name: str, y: Tensor, x: Tensor | None = None) -> None:
         raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
+def _check_step(name: str, dx: complex) -> None:
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+
+
 def trapezoid(y: Tensor, x: TensorOrScalar, dim: int) -> Any:
     """Integral by the trapezoidal rule; `x` is sample points or the distance between them."""
     wrapped = wrap_dim(dim, y.ndim)
     if not isinstance(x, TensorBase):
-        if isinstance(x, bool):
-            raise RuntimeError("trapezoid: Currently, we only support dx as a real number.")
+        _check_step("trapezoid", x)
         if y.size(wrapped) == 0:
             return aten.zeros(
                 [extent for index, extent in enumerate(y.shape) if index != wrapped], dtype=y.dtype, device=y.device
@@ -138,6 +142,7 @@ def cumulative_trapezoid(y: Tensor, x: TensorOrScalar, dim: int) -> Any:
     wrapped = wrap_dim(dim, y.ndim)
     left, right = _halves(y, wrapped)
     if not isinstance(x, TensorBase):
+        _check_step("cumulative_trapezoid", x)
         _no_bool("cumulative_trapezoid", y)
         return aten.cumsum(aten.mul.Scalar(aten.add(right, left), x / 2.0), wrapped)
     _no_bool("cumulative_trapezoid", y, x)

@@ -25,8 +25,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
         common.is_floating_point,
         lambda: f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}",
     )
+    check(eps >= 0, lambda: f"eps must be non-negative, got: {eps:g}")
     shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
-    x1, x2 = (aten.expand(x.to(common), shape) for x in (x1, x2))
+    # Each is normed in its own dtype, as in torch; integers in the common one.
+    x1, x2 = (aten.expand(x if x.is_floating_point() else x.to(common), shape) for x in (x1, x2))
     return aten.sum(_directions(x1, dim, eps) * _directions(x2, dim, eps), [dim])
 
 

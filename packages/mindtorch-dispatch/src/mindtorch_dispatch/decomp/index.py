@@ -106,13 +106,13 @@ def nonzero_as_tuple(self: Tensor, as_tuple: bool) -> Any:
 
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:
-    """`gather` with broadcasting; without dim on the flattened tensor."""
+    """`gather` with broadcasting, places modulo the extent; without dim plainly on the flattened tensor."""
+    if dim is None:
+        return aten.gather(aten.view(self, [-1]), 0, aten.view(indices, [-1]))
     check(
         indices.dtype.name == "int64",
         lambda: f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}",
     )
-    if dim is None:
-        return take_along_dim(aten.reshape(self, [-1]), aten.reshape(indices, [-1]), 0)
     check(
         len(self.shape) == len(indices.shape),
         lambda: (
@@ -126,5 +126,4 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:
     common = list(broadcast_shapes(from_shape, to_shape))
     source = aten.expand(self, [*common[:dim], self.shape[dim], *common[dim + 1 :]])
     places = aten.expand(indices, [*common[:dim], indices.shape[dim], *common[dim + 1 :]])
-    extent = self.shape[dim]
-    return aten.gather(source, dim, aten.where(places < 0, places + extent, places))
+    return aten.gather(source, dim, aten.remainder(places, self.shape[dim]))

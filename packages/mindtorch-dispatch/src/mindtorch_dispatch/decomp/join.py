@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
+from mindtorch_storage.strides import has_internal_overlap, memory_span
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
@@ -217,9 +218,10 @@ def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: 
     """Each element repeated in place."""
     if dim is None:
         self, dim = aten.reshape(self, [-1]), 0
+    if not self.shape:  # a number of repeats makes a dimension first, many need its extent
+        number = isinstance(repeats, int)
+        wrap_dim(wrap_dim(dim, 0) + 1 if number else dim, 0, scalar=number)
     dim = wrap_dim(dim, len(self.shape))
-    if not self.shape:
-        self = aten.reshape(self, [1])
     extent = self.shape[dim]
     if isinstance(repeats, int):
         check(repeats >= 0, lambda: "Repeats must be non-negative")
@@ -234,6 +236,8 @@ def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: 
         repeats.dtype.name in ("int64", "int32"),
         lambda: "repeats has to be Long or Int tensor",
     )
+    if not repeats.is_meta and repeats.numel():
+        check(aten.min(repeats).item() >= 0, lambda: "repeats can not be negative")
     if not repeats.shape or repeats.shape[0] == 1:
         repeats = aten.expand(aten.reshape(repeats, [1]), [extent])
     check(
@@ -245,6 +249,8 @@ def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: 
     )
     ends = aten.cumsum(repeats, 0)
     total = int(ends[-1].item()) if extent else 0
+    wanted = total if output_size is None or not extent else output_size
+    check(wanted == total, lambda: "allocated size does not match required size")
     positions = aten.searchsorted(ends, aten.arange(total, dtype=ends.dtype, device=self.device), right=True)
     return aten.index_select(self, dim, positions.to(int64))
 
@@ -335,17 +341,29 @@ def ravel(self: Tensor) -> Any:
     return aten.view(self.contiguous(), [-1])
 
 
+def _copied_memory(self: Tensor) -> Tensor:
+    """Return a copy with the same strides and offset, so that a place in memory means the same; dense where elements meet."""
+    shape, strides, offset = self.shape, self.stride(), self.storage_offset()
+    made: Tensor
+    if has_internal_overlap(shape, strides):
+        made = aten.clone(self)
+    else:
+        memory = aten.clone(aten.as_strided(self, [memory_span(shape, strides, offset)], [1], 0))
+        made = aten.as_strided(memory, shape, strides, offset)
+    return made
+
+
 def scatter_of(name: str) -> Callable[..., Any]:
     """Return the function that writes `src` into the view `name` of a copy of `self`."""
 
     def scatter(self: Tensor, src: Tensor, *arguments: object) -> Any:
-        made = aten.clone(self)
+        made = _copied_memory(self) if name == "as_strided" else aten.clone(self)
         region = getattr(aten, name)(made, *arguments)
         check(
             region.shape == src.shape,
             lambda: (
-                f"expected src to have a size equal to the {name} of self. src size = {shape_text(src.shape)}, "
-                f"{name} size = {shape_text(region.shape)}"
+                f"expected src to have a size equal to the slice of self. src size = {shape_text(src.shape)}, "
+                f"slice size = {shape_text(region.shape)}"
             ),
         )
         region.copy_(src)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
+from ..deprecations import warn_of
 from ..meta.checks import check
 from ..meta.matrices import check_inexact, check_square
 from ..typing import Tensor
@@ -21,22 +21,15 @@ def lu_factor(A: Tensor, pivot: bool) -> Any:
     return factors, pivots
 
 
-_LU_WARNING = (
-    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future "
-    "PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = "
-    "torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould "
-    "be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
-)
-
-
 def lu_with_info(self: Tensor, pivot: bool, check_errors: bool) -> Any:
     """`_lu_with_info`; a singular matrix is no error here, whatever `check_errors` says."""
-    warnings.warn(_LU_WARNING, UserWarning, stacklevel=2)
+    warn_of("lu")
     return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=False)
 
 
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
     """`lu_solve`: the right-hand side comes first."""
+    warn_of("lu_solve")
     return aten.linalg_lu_solve(LU_data, LU_pivots, self)
 
 

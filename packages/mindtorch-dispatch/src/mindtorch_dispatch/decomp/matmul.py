@@ -129,6 +129,14 @@ def outer(self: Tensor, vec2: Tensor) -> Any:
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
     """`x1 @ weight[k] @ x2` for every output feature k."""
+    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    check(
+        len({one.dtype for one in given.values()}) == 1,
+        lambda: (
+            "All tensors must have the same dtype, got "
+            + ", ".join(f"{name}: {c_type(one.dtype)}" for name, one in given.items())
+        ),
+    )
     first, second, sizes = tuple(input1.shape), tuple(input2.shape), tuple(weight.shape)
     check(
         len(first) == len(second),

@@ -12,10 +12,12 @@ from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
 from ..call import aten
+from ..extend.devices import has_kernel, in_one_kernel
 from ..meta.checks import check, wrap_dim
 from ..meta.normalization import check_group_norm, check_normalized_shape
 from ..state import state
 from ..typing import Tensor
+from .npu import npu
 
 
 def layer_norm(
@@ -34,6 +36,11 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
     """Divide by the root mean square over the last dimensions."""
     first = check_normalized_shape(input, normalized_shape, weight, None, star="*")
     dtype = input.dtype
+    if input._sig.spec.device.type in in_one_kernel and has_kernel(
+        "rms_norm", input, input if weight is None else weight
+    ):
+        gamma = aten.ones(normalized_shape, dtype=dtype, device=input.device) if weight is None else weight
+        return npu.npu_rms_norm(input, gamma, finfo(float32).eps if eps is None else eps)[0]
     check(
         dtype.is_floating_point or dtype.is_complex,
         lambda: f"\"rms_norm\" not implemented for '{dtype.scalar_name}'",

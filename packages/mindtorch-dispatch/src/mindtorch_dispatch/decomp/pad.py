@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.layout import contiguous_format
+
 from ..call import aten
 from ..meta.checks import check
 from ..typing import Tensor
@@ -50,6 +52,7 @@ def circular(self: Tensor, pad: Sequence[int]) -> Any:
             f"{2 * (ndim - 1)} or {2 * (ndim - 2)} respectively but got {len(pad)}"
         ),
     )
+    joined = False
     for place in range(dims):
         left, right = pad[2 * place], pad[2 * place + 1]
         dim = len(self.shape) - 1 - place
@@ -64,5 +67,6 @@ def circular(self: Tensor, pad: Sequence[int]) -> Any:
             parts.insert(0, aten.slice(self, dim, extent - left - max(0, -right), extent - max(0, -right), 1))
         if right > 0:
             parts.append(aten.slice(self, dim, max(0, -left), max(0, -left) + right, 1))
-        self = aten.cat(parts, dim) if len(parts) > 1 else parts[0]
-    return self
+        joined = len(parts) > 1
+        self = aten.cat(parts, dim) if joined else parts[0]
+    return aten.contiguous(self) if joined else aten.clone(self, memory_format=contiguous_format)

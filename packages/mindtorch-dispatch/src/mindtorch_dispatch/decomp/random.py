@@ -12,10 +12,12 @@ from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..extend.devices import has_kernel, in_one_kernel
 from ..meta.checks import check
 from ..meta.random_checks import number
 from ..plan.targets import prepare_target, refuse_recorded
 from ..typing import Tensor
+from .npu import npu
 
 _SELU_ALPHA = 1.7580993408473766
 
@@ -107,7 +109,17 @@ def _product_in_place(input: Tensor, noise: object) -> Any:
     return aten.mul_(input, noise)
 
 
-dropout = _dropout_of(_fresh_product, feature=False, alpha=False)
+_dropout = _dropout_of(_fresh_product, feature=False, alpha=False)
+
+
+def dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Drop elements; in one kernel where the device has it."""
+    kind = input._sig.spec.device.type
+    if kind in in_one_kernel and train and 0 < p < 1 and has_kernel("dropout", input):
+        return npu._npu_dropout(input, p)[0]
+    return _dropout(input, p, train)
+
+
 dropout_ = _dropout_of(_product_in_place, feature=False, alpha=False)
 feature_dropout = _dropout_of(_fresh_product, feature=True, alpha=False)
 feature_dropout_ = _dropout_of(_product_in_place, feature=True, alpha=False)

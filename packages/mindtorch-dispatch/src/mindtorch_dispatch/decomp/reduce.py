@@ -18,6 +18,11 @@ def nanmean(self: TensorBase, dim: Sequence[int] | None, keepdim: bool, dtype: D
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype.scalar_name}"
         )
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
+            f"Got: {dtype.scalar_name}"
+        )
     count = aten.sum(aten.logical_not(aten.isnan(aten.detach(self))), dim, keepdim)
     return aten.div(aten.nansum(self, dim, keepdim, dtype=dtype), count)
 

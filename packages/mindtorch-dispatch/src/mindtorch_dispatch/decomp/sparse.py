@@ -9,13 +9,16 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.layout import layout as Layout
-from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.layout import layout_name, sparse_coo, strided
 from mindtorch_storage.sparse import CooArray
 
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.embedding import check_index_dtype
 from ..sparse import coo
+from ..sparse.compressed import BLOCKS, is_compressed, nnz_of, to_coo
+from ..sparse.compressed import parts as compressed_parts
+from ..sparse.compressed import to_dense as compressed_to_dense
 from ..sparse.shapes import at_indices
 from ..typing import Tensor
 
@@ -154,7 +157,7 @@ def _parts(name: str, tensor: Any) -> CooArray:
 
 
 def _layout_name(tensor: Any) -> str:
-    return str(tensor._sig.spec.layout).removeprefix("torch.").capitalize()
+    return layout_name(tensor._sig.spec.layout)
 
 
 def coalesce(self: Any) -> Any:
@@ -175,7 +178,10 @@ def indices(self: Any) -> Any:
 
 
 def values(self: Any) -> Any:
-    """The values of a coalesced tensor."""
+    """The values of a coalesced tensor, or of a compressed one."""
+    if is_compressed(self):
+        return compressed_parts(self).values
+    check(coo.is_sparse(self), lambda: f"values expected sparse tensor layout but got {_layout_name(self)}")
     given = _parts("values", self)
     check(given.coalesced, lambda: "Cannot get values on an uncoalesced tensor, please call .coalesce() first")
     return given.values
@@ -193,34 +199,49 @@ def raw_values(self: Any) -> Any:
 
 def nnz(self: Any) -> int:
     """How many entries there are."""
+    if is_compressed(self):
+        return nnz_of(self)
     count: int = _parts("_nnz", self).indices.shape[1]
     return count
 
 
 def sparse_dim(self: Any) -> int:
     """How many dimensions are addressed by indices; 0 for dense tensors."""
-    return self._sig.spec.sparse_dim if coo.is_sparse(self) else 0
+    return self._sig.spec.sparse_dim if coo.is_sparse(self) or is_compressed(self) else 0
 
 
 def dense_dim(self: Any) -> int:
     """How many dimensions each value has."""
-    found: int = self._sig.spec.dense_dim if coo.is_sparse(self) else self.dim()
+    found: int = self._sig.spec.dense_dim if coo.is_sparse(self) or is_compressed(self) else self.dim()
     return found
 
 
 def to_dense(self: Any, dtype: Any = None, masked_grad: bool | None = None) -> Any:
     """The strided tensor with the same elements: itself when it is strided already."""
-    made = aten._to_dense(self, None, masked_grad) if coo.is_sparse(self) else self
+    sparse = coo.is_sparse(self) or is_compressed(self)
+    check(
+        dtype is None or not is_compressed(self),
+        lambda: "dtype argument is not supported by sparse_csr_to_dense",
+    )
+    made = aten._to_dense(self, None, masked_grad) if sparse else self
     return made if dtype is None or dtype is made.dtype else aten._to_copy(made, dtype=dtype)
 
 
 def dense_of(self: Any, dtype: Any = None, masked_grad: bool | None = None) -> Any:
     """The strided tensor with the elements of a sparse one; its gradient is sparse, with the same indices."""
-    return coo.to_dense(self)
+    return compressed_to_dense(self) if is_compressed(self) else coo.to_dense(self)
 
 
 def to_sparse_dims(self: Any, sparse_dim: int) -> Any:
     """The sparse tensor with the same elements, `sparse_dim` dimensions addressed by indices."""
+    if is_compressed(self):
+        check(
+            sparse_dim == 2,
+            lambda: (
+                f"sparse_compressed_to_sparse: conversion from {_layout_name(self)} to Sparse with sparse_dim argument "
+                "!=2 is not supported"
+            ),
+        )
     if coo.is_sparse(self):
         check(
             sparse_dim == self._sig.spec.sparse_dim,
@@ -233,22 +254,49 @@ def to_sparse_dims(self: Any, sparse_dim: int) -> Any:
 
 
 def to_sparse(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:
-    """The sparse tensor with the same elements; of the layouts only coordinates are offered."""
-    if layout not in (None, sparse_coo):
-        raise NotImplementedError(f"to_sparse: of the sparse layouts only torch.sparse_coo is offered, not {layout}")
-    if coo.is_sparse(self):
+    """The tensor with the same elements in a sparse layout, coordinates unless told; itself where it has it."""
+    target = sparse_coo if layout is None else layout
+    current = self._sig.spec.layout
+    blocks = target in BLOCKS
+    name = "dense_to_sparse" if current is strided else "to_sparse"
+    between = f"{name}: conversion from {_layout_name(self)} to {layout_name(target)}"
+    if current is target:
+        check(blocksize is None or blocks, lambda: f"{between} with blocksize argument given is not supported")
+        check(
+            current is strided or dense_dim is None, lambda: f"{between} with dense_dim argument given is not supported"
+        )
+        if blocks and blocksize is not None and tuple(blocksize) != self._sig.spec.blocksize:
+            have, want = shape_text(self._sig.spec.blocksize), shape_text(blocksize)
+            raise RuntimeError(f"{between} with blocksize changed from {have} to {want} is not supported")
         return self
-    return aten._to_sparse(self, dense_dim=dense_dim)
+    check(
+        blocksize is not None or not blocks or current in BLOCKS,
+        lambda: f"{between} without blocksize argument given is not supported",
+    )
+    check(blocksize is None or blocks, lambda: f"{between} with blocksize argument given is not supported")
+    check(current is strided or dense_dim is None, lambda: f"{between} with dense_dim argument given is not supported")
+    if target is sparse_coo:
+        return aten._to_sparse(self, dense_dim=dense_dim)
+    convert = getattr(aten, "_to_" + str(target).removeprefix("torch."))
+    if blocks:
+        return convert(self, list(blocksize or self._sig.spec.blocksize), dense_dim)
+    return convert(self, dense_dim)
 
 
 def sparse_of(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:
-    """The sparse tensor with the elements of a dense one."""
+    """The sparse tensor with the elements of a dense one, or the entries of a compressed one."""
+    if is_compressed(self):
+        return to_coo(self)
+    check(
+        blocksize is None,
+        lambda: "dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is not supported",
+    )
     return coo.from_dense(self, self.dim() - (dense_dim or 0))
 
 
 def sparse_of_dims(self: Any, sparse_dim: int) -> Any:
     """The sparse tensor with the elements of a dense one, `sparse_dim` dimensions addressed by indices."""
-    return coo.from_dense(self, sparse_dim)
+    return to_coo(self) if is_compressed(self) else coo.from_dense(self, sparse_dim)
 
 
 def sparse_mask(self: Any, mask: Any) -> Any:
@@ -293,7 +341,9 @@ def sparse_mm(sparse: Tensor, dense: Tensor) -> Any:
     """The product of two matrices, one or both sparse; sparse if both are."""
     if coo.is_sparse(sparse) and coo.is_sparse(dense):
         return aten._sparse_sparse_matmul(sparse, dense)
-    if not coo.is_sparse(sparse):
+    if is_compressed(sparse) and is_compressed(dense):
+        return aten.mm(sparse, dense)
+    if sparse._sig.spec.layout is strided:
         return aten.transpose(_sparse_times_dense(aten.transpose(dense, 0, 1), aten.transpose(sparse, 0, 1)), 0, 1)
     return _sparse_times_dense(sparse, dense)
 

@@ -13,6 +13,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes, view_strides
 
 from ..call import aten
+from ..deprecations import warn_of
 from ..meta.checks import check, infer_size, shape_text, wrap_dim
 from ..override.interception import intercepted
 from ..state import state
@@ -149,9 +150,11 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
     return aten.transpose(self, dim0, dim1)
 
 
-@partial(Single, lambda self: ("permute", (list(range(self.ndim))[::-1],)))
+@partial(Single, lambda self: ("permute", ((1, 0),)) if self.ndim == 2 else None)
 def reverse_dims(self: Tensor) -> Any:
     """`Tensor.T`: all dimensions in reverse order."""
+    if len(self.shape) != 2:
+        warn_of("numpy_T" if self.shape else "T of 0-D")
     return aten.permute(self, list(range(len(self.shape)))[::-1])
 
 
@@ -162,6 +165,8 @@ def matrix_transpose(self: Tensor) -> Any:
         len(self.shape) >= 2 or not self.shape,
         lambda: f"tensor.mT is only supported on matrices or batches of matrices. Got {len(self.shape)}-D tensor.",
     )
+    if not self.shape:
+        warn_of("mT of 0-D")
     return aten.transpose(self, -2, -1) if self.shape else self
 
 
@@ -195,6 +200,9 @@ def conjugate_transpose(self: Tensor) -> Any:
 
 def adjoint(self: Any) -> Any:
     """`mH` as a function."""
+    if not self.shape:
+        warn_of("adjoint of 0-D")
+        return aten.conj(self)
     check(
         len(self.shape) >= 2,
         lambda: (

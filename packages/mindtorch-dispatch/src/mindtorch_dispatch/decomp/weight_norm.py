@@ -14,7 +14,9 @@ def norm_except_dim(v: Tensor, pow: int, dim: int) -> Any:
     if dim == -1:
         return aten.norm(v, pow)
     ndim = len(v.shape)
-    dim = wrap_dim(dim, ndim)
+    dim = wrap_dim(dim, ndim, scalar=False)
+    if ndim == 1:  # an empty list of dimensions would mean all
+        return aten.norm(aten.unsqueeze(v, 1), pow, [1])
     return aten.norm(v, pow, [place for place in range(ndim) if place != dim], True)
 
 

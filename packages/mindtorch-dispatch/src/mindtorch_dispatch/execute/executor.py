@@ -356,7 +356,9 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
         single = isinstance(result, TensorBase)
         if single and not (result.dtype.is_floating_point or result.dtype.is_complex):
             return result
-        for tensor in (result,) if single else result:
+        for number, tensor in enumerate((result,) if single else result):
+            if plan.outputs is not None and number not in plan.outputs:  # those that carry a gradient
+                continue
             if isinstance(tensor, TensorBase) and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
                 tensor._sig = tensor._sig.spec.tracked
                 tensor._view = None if fresh else tensor._view  # how it was composed is not the caller's to see

@@ -7,7 +7,6 @@ and of itself on the CPU, so that autograd, `out=` and in-place forms need nothi
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..frames import is_own
+from ..frames import frames_to_program
 from ..interface.wiring import wired
 from ..table import OpRow
 
@@ -46,7 +45,7 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
     if row.aten_name not in _warned:
         _warned.add(row.aten_name)
         text = f"{row.aten_name}: no kernel for device '{device.type}'; it runs on the CPU, with copies there and back "
-        warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=_levels())
+        warnings.warn(f"{text}({VARIABLE}=warn)", stacklevel=frames_to_program())
 
     def run(*values: object) -> Any:
         home = next((one.device for one in _tensors(values)), device)
@@ -65,14 +64,6 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
         return _mapped(result, lambda tensor: wired.copy_to(tensor, home))
 
     return run
-
-
-def _levels() -> int:
-    """Return how many frames stand between the caller and the program that called an operator."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and is_own(frame):
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 def _tensors(values: Any) -> list[TensorBase]:

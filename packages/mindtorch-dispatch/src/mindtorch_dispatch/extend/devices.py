@@ -13,7 +13,8 @@ attention: dict[str, Callable[..., bool]] = {}
 """Of query, key, value specs and the mask's: whether the device's fused attention takes them. Bool masks are passed on."""
 
 adam_steps: dict[str, Callable[..., None]] = {}
-"""One step of Adam on a parameter: `step(param, grad, exp_avg, exp_avg_sq, largest, count, options)`."""
+"""One step of Adam: `step(params, grads, exp_avgs, exp_avg_sqs, largest, counts, options)`, lists of tensors, `largest` None
+without amsgrad; the counts of steps, which are on the device too, are advanced."""
 
 list_kernels: dict[str, Callable[..., bool]] = {}
 """An op over lists in one launch: `run(name, outs, lists, number)` fills `outs`; False where there is no such kernel."""
@@ -21,6 +22,9 @@ list_kernels: dict[str, Callable[..., bool]] = {}
 chains: dict[str, Callable[..., bool]] = {}
 """A chain of pointwise steps in one pass: `run(chain, lists, numbers)` writes the tensors of the lists and notes that, as
 `changed` does; False, with nothing done, where one of them is not `plain` or its array is not for that."""
+
+in_one_kernel: dict[str, dict[str, Callable[..., bool]]] = {}
+"""Of a device type, ops that others compose and it computes in one kernel: whether that takes the operands."""
 
 stream_records: dict[str, Callable[[Any, Any], None]] = {}
 """Remember that a stream uses a storage: `record(storage, stream)`."""
@@ -56,6 +60,18 @@ def plain(tensors: Iterable[Any]) -> bool:
         and (mode.inference or not one._sig.inference)  # which may be written in inference mode alone
         for one in tensors
     )
+
+
+def has_kernel(name: str, *tensors: Any) -> bool:
+    """Return whether the device of the first tensor computes op `name` in one kernel where a composition is asked for it.
+
+    Tangents, batches and modes see what ops are composed of.
+    """
+    takes = in_one_kernel.get(tensors[0]._sig.spec.device.type, {}).get(name)
+    mode = state.mode
+    if takes is None or mode.overriding or mode.include or mode.forward_ad or any(one._wraps for one in tensors):
+        return False
+    return takes(*tensors)
 
 
 def changed(tensor: Tensor) -> None:

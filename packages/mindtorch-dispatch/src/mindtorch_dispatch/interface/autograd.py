@@ -54,6 +54,9 @@ class Recorder(Protocol):
     def after(self, flat: tuple[Any, ...], result: Tensor, before: object = None) -> None:
         """Make the node of this call and connect `result` to it."""
 
+    def after_view(self, flat: tuple[Any, ...], target: TensorBase, before: object = None) -> None:
+        """As `after`, for an op that gives `target` another geometry in place."""
+
 
 @dataclass(frozen=True)
 class NativeParts:

@@ -18,12 +18,14 @@ BATCHED_MASK = 1 << DispatchKey.Batched
 
 
 class BatchingHooks:
-    """The installed function: the plan of a bound call under `vmap`, None where the key changes nothing."""
+    """The installed functions: `plan` of a bound call under `vmap`, None where the key changes nothing; `escaped`, whether
+    a tensor belongs to a batch that is closed."""
 
-    __slots__ = ("plan",)
+    __slots__ = ("escaped", "plan")
 
     def __init__(self) -> None:
         self.plan: Callable[[Any, Sequence[TensorBase]], Plan | None] = lambda bound, tensors: None
+        self.escaped: Callable[[TensorBase], bool] = lambda tensor: False
 
 
 hooks = BatchingHooks()

@@ -175,7 +175,7 @@ def fractional(dims: int) -> MetaRule:
         _check_not_empty(self, dims + 1, where, "got", ".")
         for axis, extent, width, wanted in zip(_FRACTIONAL_AXES[dims], self.shape[-dims:], kernel, size, strict=True):
             check(
-                wanted + width - 1 <= extent,
+                wanted + width - 1 <= extent - (dims - 2),  # in three dimensions torch wants one more
                 lambda axis=axis, extent=extent, width=width: (
                     f"{where}: pool {axis} {width} too large relative to input {axis} {extent}"
                 ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..deprecations import warn_of
 from .checks import check
 from .matrices import check_inexact, check_kernel, check_square, check_system, column_major, info_spec
 from .rule import meta_rule
@@ -22,6 +23,7 @@ def cholesky_ex(self: Spec, upper: bool = False, check_errors: bool = False) -> 
 @meta_rule(out=True)
 def cholesky(self: Spec, upper: bool = False) -> Spec:
     """`cholesky`."""
+    warn_of("cholesky")
     if self.numel == 0:
         return self.contiguous()
     check_square(self, "cholesky")

@@ -34,6 +34,7 @@ def embedding(weight: Spec, indices: Spec, padding_idx: int = -1, scale: bool = 
 def dense_backward(grad_output: Spec, indices: Spec, num_weights: int, padding_idx: int, scale: bool) -> Spec:
     """`embedding_dense_backward`."""
     check_index_dtype(indices, "indices", 2, "embedding_backward")
+    check(num_weights >= 0, lambda: "zeros: Dimension size must be non-negative.")
     return Spec.of(grad_output.dtype, grad_output.device, (num_weights, grad_output.shape[-1]))
 
 
@@ -46,6 +47,12 @@ def _renorm(self: Spec, indices: Spec, max_norm: float, norm_type: float) -> Spe
         ),
     )
     check_index_dtype(indices, "indices", 2, "embedding_renorm_")
+    check(
+        self.dtype.is_floating_point or self.dtype.is_complex,
+        lambda: (
+            f"norm(): input dtype should be either floating point or complex. Got {self.dtype.scalar_name} instead."
+        ),
+    )
     return self
 
 

@@ -17,6 +17,7 @@ from mindtorch_storage.strides import (
     view_strides,
 )
 
+from ..deprecations import warn_of
 from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
@@ -237,6 +238,7 @@ def _index_reduce(self: Spec, dim: int, index: Spec, source: Spec, reduce: str, 
     dim = wrap_dim(dim, self.ndim)
     _check_vector("index_reduce_", index)
     check_rows("index_reduce_", self, dim, index, source)
+    warn_of("index_reduce")
     return Outputs(self.contiguous(), values=(self, dim, index, source, reduce, include_self))
 
 

@@ -7,7 +7,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check
-from .matrices import check_resolution, column_major, row_major
+from .matrices import check_resolution, column_major, is_vector_rhs, row_major
 from .rule import Outputs, meta_rule
 
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -29,7 +29,7 @@ def _check_lstsq(self: Spec, b: Spec, driver: str | None) -> bool:
         0 <= difference <= 1,
         lambda: f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1",
     )
-    vector = difference == 1
+    vector = is_vector_rhs(self, b)
     check(
         self.shape[-2] == (b.shape[-1] if vector else b.shape[-2]),
         lambda: f"{name}: input.size(-2) should match other.size({-1 if vector else -2})",
@@ -49,7 +49,8 @@ def lstsq(self: Spec, b: Spec, rcond: float | None = None, driver: str | None = 
     driver = driver or "gelsy"
     right = b.with_(shape=(*b.shape, 1)) if vector else b
     rows, columns = self.shape[-2:]
-    batch = broadcast_shapes(self.shape[:-2], right.shape[:-2])
+    # torch counts the batch by the difference of the dimensions, also of a matrix that has one less.
+    batch = broadcast_shapes(self.shape[:-2], b.shape[: self.ndim - 2])
     count = right.shape[-1]
     full = (*batch, max(rows, columns), count)
     stride = column_major(self, full).stride

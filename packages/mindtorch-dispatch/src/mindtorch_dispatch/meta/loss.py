@@ -107,6 +107,11 @@ def _binary_cross_entropy_with_logits(
     compute = promoted(specs)
     spec = broadcast_spec(specs, compute)
     check_floating(spec, "log_sigmoid_cpu")
+    product = broadcast_spec([self, target], compute)
+    if product.shape != spec.shape:
+        raise RuntimeError(
+            f"output with shape {shape_text(product.shape)} doesn't match the broadcast shape {shape_text(spec.shape)}"
+        )
     _check_written(target, broadcast_spec([self, target], promoted([self, target])))
     return Outputs(reduced(spec, reduction), cast=compute)
 
@@ -128,7 +133,7 @@ def _check_written(target: Spec, product: Spec) -> None:
 
 
 binary_cross_entropy_with_logits = MetaRule(_binary_cross_entropy_with_logits, out=True)
-"""`binary_cross_entropy_with_logits`: everything broadcasts."""
+"""`binary_cross_entropy_with_logits`: input and target broadcast, weights to them."""
 
 
 def _check_nll_weight(self: Spec, weight: Spec | None, text: Callable[[], str], channels: int) -> None:
@@ -306,6 +311,7 @@ def _multilabel_margin_loss_forward(self: Spec, target: Spec, reduction: int) ->
         lambda: f"inconsistent target size: {shape_text(target.shape)} for input of size: {shape_text(self.shape)}",
     )
     check_floating(self, "multilabel_margin_loss_forward_out_frame")
+    check(target.dtype is int64, lambda: f"expected scalar type Long but found {target.dtype.scalar_name}")
     is_target = Spec.of(self.dtype, self.device, target.shape)
     if reduction == NONE and target.ndim > 1:
         return Spec.of(self.dtype, self.device, (batch,)), is_target

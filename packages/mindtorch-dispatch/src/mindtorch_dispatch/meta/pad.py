@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import preserved_strides
 
 from ..typing import Scalar
 from .checks import check, expect, shape_text, wrap_dim
+from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
 
 
@@ -42,7 +44,9 @@ def constant(self: Spec, pad: Sequence[int], value: Scalar = 0) -> Spec:
                 "of your input."
             ),
         )
-    return Spec.of(self.dtype, self.device, shape)
+    if all(side <= 0 for side in pad):
+        return Spec.of(self.dtype, self.device, shape, preserved_strides(shape, self.stride))
+    return suggested(self, shape)
 
 
 def _sized(mode: str, dims: int) -> MetaRule:
@@ -77,10 +81,10 @@ def _sized(mode: str, dims: int) -> MetaRule:
                 )
         shape = padded_shape(self, padding)
         check(
-            all(extent >= 1 for extent in shape[-dims:]),
+            any(extent >= 1 for extent in shape[-dims:]),
             lambda: f"input (W: {self.shape[-1]}) is too small. Calculated output W: {shape[-1]}",
         )
-        return Outputs(Spec.of(self.dtype, self.device, shape))
+        return Outputs(suggested(self, shape))
 
     rule.__name__ = name
     return MetaRule(rule, out=True)
@@ -132,7 +136,7 @@ def _backward(mode: str, dims: int) -> MetaRule:
                 f"input of shape {shape_text(self.shape)} padded by {list(padding)}; expected {shape_text(wanted)}"
             ),
         )
-        return Spec.of(self.dtype, self.device, self.shape)
+        return suggested(self)
 
     rule.__name__ = f"{mode}_pad{dims}d_backward"
     return MetaRule(rule, out=True)

@@ -92,6 +92,18 @@ def _check_window(self: Spec, dims: int, name: str, kernel: list[int], stride: l
         )
 
 
+def _pads(padding: list[int], kernel: list[int]) -> str:
+    if len(kernel) == 2:
+        return f"padW = {padding[1]}, padH = {padding[0]}, kW = {kernel[1]}, kH = {kernel[0]}"
+    return " ".join(
+        f"{name}{axis}: {at[place]}" for name, at in (("k", kernel), ("pad", padding)) for axis, place in _ORDER
+    )
+
+
+_ORDER = (("T", 0), ("W", 2), ("H", 1))
+"""The axes of three dimensions as this message lists them."""
+
+
 def _size(
     self: Spec,
     dims: int,
@@ -108,6 +120,11 @@ def _size(
         output_extent(spatial[at], kernel[at], stride[at], padding[at], dilation[at], ceil_mode) for at in range(dims)
     ]
     _check_window(self, dims, name, kernel, stride, dilation)
+    if dims > 1:
+        check(
+            all(pad <= width // 2 for pad, width in zip(padding, kernel, strict=True)),
+            lambda: f"pad should be smaller than or equal to half of kernel size, but got {_pads(padding, kernel)}",
+        )
     planes = self.shape[-dims - 1]
     check(
         min(size) >= 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..deprecations import warn_of
 from .checks import check
 from .matrices import check_kernel, check_matrix, check_square, check_system, column_major
 from .rule import Outputs, meta_rule
@@ -51,4 +52,5 @@ def triangular_solve(
     check_system(self, A, "triangular_solve")
     batch = broadcast_shapes(self.shape[:-2], A.shape[:-2])
     check_kernel(self, "triangular_solve_cpu")
+    warn_of("triangular_solve")
     return column_major(self, (*batch, *self.shape[-2:])), column_major(A, (*batch, *A.shape[-2:]))

@@ -67,15 +67,18 @@ op(
     rules.at("elu_backward_cpu", 0, 5),
     variants="nn",
 )
-op("selu(Tensor self) -> Tensor", composite=composed.selu, variants="function", inplace=True)
-op("celu(Tensor self, Scalar alpha=1.) -> Tensor", composite=composed.celu, variants="function", inplace=True)
+op("selu(Tensor self) -> Tensor", composite=composed.selu, variants="function")
+op("selu_(Tensor(a!) self) -> Tensor(a!)", composite=composed.selu_, variants="function")
+op("celu(Tensor self, Scalar alpha=1.) -> Tensor", composite=composed.celu, variants="function")
+op("celu_(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)", composite=composed.celu_, variants="function")
 op("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", rules.hardtanh, variants="nn")
 op(
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
     _backward("hardtanh_backward_cpu", 2, inplace=False),
     variants="nn",
 )
-op("relu6(Tensor self) -> Tensor", composite=composed.relu6, variants="nn", inplace=True)
+op("relu6(Tensor self) -> Tensor", composite=composed.relu6, variants="nn")
+op("relu6_(Tensor(a!) self) -> Tensor(a!)", composite=composed.relu6_, variants="nn")
 op("hardswish(Tensor self) -> Tensor", rules.floating("hardswish_cpu"), variants="nn")
 op(
     "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",

@@ -1,6 +1,7 @@
 """Sparse coordinate tensors."""
 
 from ..decomp import sparse as composed
+from ..decomp import sparse_products
 from ..sparse import kernels as kernels  # registered with the rows
 from ..sparse import products as products
 from ..sparse import shapes as shapes
@@ -94,3 +95,8 @@ op(
     variants="function",
 )
 op("_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", composite=composed.sparse_mm, variants="function")
+op(
+    "_sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor",
+    composite=sparse_products.sparse_mm_reduce,
+    variants="function",
+)

@@ -186,7 +186,8 @@ class _Call:
         for target in written:
             check_inference(target)
         versions = [target._counter[0] for target in written]
-        recorder = self._recorder(written[0]._sig.spec, not (row.meta is not None and row.meta.view))
+        view = row.meta is not None and row.meta.view
+        recorder = self._recorder(written[0]._sig.spec, not view)
         kept = recorder.before(flat) if recorder is not None else None
         result = self._ask()
         if row.schema.returns:
@@ -195,7 +196,11 @@ class _Call:
             for target, version in zip(written, versions, strict=True):
                 target._counter[0] = version + 1
         if recorder is not None:
-            recorder.after(flat, writes[0], kept)
+            if view:  # its geometry is known when the call was answered
+                recorder.outputs = (writes[0]._sig.spec,)
+                recorder.after_view(flat, writes[0], kept)
+            else:
+                recorder.after(flat, writes[0], kept)
         if not row.schema.returns:
             return None
         return writes[0] if len(writes) == 1 else tuple(writes[: len(row.schema.returns)])

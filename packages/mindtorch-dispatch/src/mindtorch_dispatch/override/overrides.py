@@ -129,8 +129,10 @@ def ask(
 ) -> tuple[bool, Any]:
     """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers.
 
-    `category` is that of the warning about an override that is no classmethod.
+    `category` is that of the warning about an override that is no classmethod: functions that are Python in torch have
+    another, and give their override keywords that are empty, too.
     """
+    given = (kwargs,) if kwargs or category is DeprecationWarning else ()
     types = tuple(type(item) for item in overloaded)
     modes = state.mode.function_modes
     if modes:
@@ -140,7 +142,7 @@ def ask(
                 "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method"
             )
         with mode_set(function_modes=modes[:-1]):
-            result = method(func, types, args, kwargs)
+            result = method(func, types, args, *given)
         if result is not NotImplemented:
             return True, result
     for item in overloaded:
@@ -152,7 +154,7 @@ def ask(
                 category,
                 stacklevel=4,
             )
-        result = method(func, types, args, kwargs)
+        result = method(func, types, args, *given)
         if result is not NotImplemented:
             return True, result
     return False, None

@@ -24,7 +24,7 @@ class Call:
     `plan` is the plan in the making, `tensors` are the operands, `outs` the tensors given as `out=`.
 
     keys: `intercepted`, that Python handles it; else `device` (where it runs), `keys` (those it passes), `mode` (less what
-        it passes by).
+        it passes by), `compressed`, whether a sparse layout of its operands compresses rows or columns.
     kernel: `kernel`, the device's, or `function`, which takes and returns tensors: `registered` by a program, or made from
         `composed`, what the op is made of. `settled` is the one call that a composed op comes to, `opaque` says that it has
         a derivative of its own.
@@ -36,6 +36,7 @@ class Call:
         "answer",
         "bound",
         "composed",
+        "compressed",
         "device",
         "function",
         "intercepted",
@@ -52,6 +53,7 @@ class Call:
         "tensors",
     )
 
+    compressed: bool
     device: Device
 
     @property

@@ -10,7 +10,7 @@ from ..extend.registry import registry
 from ..interface.autograd import hooks
 from ..keys import DispatchKey
 from ..override.interception import ask_python
-from ..sparse.table import no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
+from ..sparse.table import no_compressed_kernel, no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
 from ..table import kernels
 from .call import Call
 from .composite import compose
@@ -38,9 +38,9 @@ def _choose_sparse(call: Call) -> None:
     Where a gradient has to flow, a kernel is recorded as one node with the formula of the op, which dense tensors have.
     """
     row = call.row
-    call.function = sparse_kernel(row)
+    call.function = sparse_kernel(row, call.compressed)
     if call.bound.out is not None or (call.function is None and row.composite is None):
-        raise no_sparse_kernel(row)
+        raise no_compressed_kernel(row, call.tensors) if call.compressed else no_sparse_kernel(row)
     if call.function is None:
         call.composed = row.composite
     elif DispatchKey.Autograd in call.keys:
@@ -66,6 +66,8 @@ def _follow_keys(call: Call) -> None:
     if place == "cpu" and getattr(row.meta, "mixed_devices", False):  # copies from a device are the device's, too
         place = next((t.device.type for t in call.tensors if t.device.type in array_types), place)
     call.kernel = kernels[place].get((row.base or row).name)
+    if call.kernel is not None and call.kernel.takes is not None and not call.kernel.takes(*call.bound.values):
+        call.kernel = None
     if call.kernel is None:
         call.composed = row.composite
         if call.composed is None and fallback.takes(row, call.device, call.bound.values):

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import sparse_coo
-from mindtorch_storage.sparse import SparseSpec
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS, CompressedSpec, SparseSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..defaults import get_default_device
@@ -57,7 +57,7 @@ def find_keys(call: Call) -> Plan | None:
 def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[Any]) -> Device:
     """Return the device the call runs on; torch's error when the tensors' devices differ."""
     given = next((value for value in values if isinstance(value, Device)), None)
-    if given is not None and (not tensors or row.variants != ("method",)):
+    if given is not None and (not tensors or row.variants != ("method",) or row.meta is not None):
         return given
     found: Device | None = None
     for tensor in tensors:
@@ -88,7 +88,9 @@ def key_set(call: Call) -> DispatchKeySet:
     if mode.records and any(tensor._sig.requires_grad for tensor in tensors):
         mask |= 1 << DispatchKey.Autograd
     options = [value for value in call.bound.values if type(value) is Layout]
-    if any(type(tensor._sig.spec) is SparseSpec for tensor in tensors) or sparse_coo in options:
+    kinds = {type(tensor._sig.spec) for tensor in tensors}
+    call.compressed = CompressedSpec in kinds or any(one in COMPRESSED_LAYOUTS for one in options)
+    if call.compressed or SparseSpec in kinds or sparse_coo in options:
         mask |= 1 << DispatchKey.Sparse
     if mode.autocast is not None:
         mask |= 1 << DispatchKey.Autocast

@@ -7,12 +7,11 @@ from typing import Any
 
 from mindtorch_storage.dtype import complex128, float64
 
+from ..arguments.parameter import INT64
 from ..extend.overloads import namespace
 from ..interface.wiring import wired
 from ..meta.factory import dtype_of_number
 from .call import Call
-
-_INT64 = range(-(2**63), 2**63)
 
 
 def of_numbers(call: Call) -> Callable[..., Any] | None:
@@ -41,7 +40,7 @@ def of_numbers(call: Call) -> Callable[..., Any] | None:
 def _as_tensor(value: object) -> Any:
     aten = namespace("aten")
     if isinstance(value, int):
-        if value not in _INT64:
+        if value not in INT64:
             raise OverflowError("int too big to convert")
         return aten.scalar_tensor(value, dtype=dtype_of_number(value))
     # A number too large for the default dtype becomes infinite.

@@ -19,11 +19,15 @@ EXACT = frozenset(
     isin.Scalar_Tensor linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex
     linalg_ldl_solve linalg_lu_solve linalg_solve linalg_solve_ex linalg_svdvals lu_solve msort avg_pool2d avg_pool3d linear
     take_along_dim tril triu _linalg_det _linalg_slogdet _linalg_solve_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex
-    linalg_ldl_factor linalg_ldl_factor_ex linalg_qr _linalg_eigh svd argsort.stable max_pool2d_with_indices
+    linalg_ldl_factor linalg_ldl_factor_ex linalg_qr qr _linalg_eigh svd argsort.stable max_pool2d_with_indices
     max_pool2d_with_indices_backward avg_pool2d_backward avg_pool3d_backward adaptive_max_pool2d adaptive_max_pool3d
     adaptive_max_pool2d_backward adaptive_max_pool3d_backward fractional_max_pool2d fractional_max_pool3d reflection_pad1d
     reflection_pad3d replication_pad1d replication_pad2d replication_pad3d log_softmax.int softmax.int _softmax _log_softmax
     _softmax_backward_data _log_softmax_backward_data mean.dim mean triangular_solve nll_loss_forward bmm baddbmm
+    linalg_matrix_power _linalg_svd linalg_svd linalg_eigh linalg_slogdet norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype
+    frobenius_norm.dim nll_loss upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d
+    upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_nearest_exact1d _upsample_nearest_exact2d
+    _upsample_nearest_exact3d _upsample_bilinear2d_aa _upsample_bicubic2d_aa
     """.split()
 )
 """Ops that refuse as those of linear algebra do. So do those whose `out=` form torch's generator makes."""
@@ -32,10 +36,36 @@ SAME = frozenset(
     """
     abs ceil conj_physical trunc floor frac neg gelu hardshrink softplus softshrink round round.decimals sgn sign
     bitwise_not clamp clamp_min clamp_max hardtanh elu hardswish silu mish leaky_relu threshold log_sigmoid_backward
-    hardsigmoid softshrink_backward leaky_relu_backward
+    hardsigmoid softshrink_backward leaky_relu_backward soft_margin_loss binary_cross_entropy
     """.split()
 )
-"""Elementwise ops whose result has their operand's dtype."""
+"""Elementwise ops and losses whose result has their operand's dtype."""
+
+
+_TEMPLATES = {
+    "expected scalar_type {} but found {}": "cummin cummax logcumsumexp",
+    "expected scalar type {} but found {}": "linalg_solve_triangular log_sigmoid col2im im2col multi_margin_loss "
+    "multilabel_margin_loss",
+    "linalg.norm expected out tensor dtype {} but got: {}": "linalg_norm linalg_norm.ord_str",
+    "linalg.matrix_norm expected out tensor dtype {} but got: {}": "linalg_matrix_norm linalg_matrix_norm.str_ord "
+    "nuclear_norm nuclear_norm.dim",
+    "linalg.vecdot: Expected out of dtype{} but found {}": "linalg_vecdot",
+    "multi_dot(): expected out tensor to have dtype {2} but got {3}": "linalg_multi_dot chain_matmul",
+    "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{} and result has dtype {}": "ormqr",
+    "tensordot: Expected the output tensor to have dtype {}, but got an output tensor with dtype {}": "inner tensordot",
+    "heaviside is not yet implemented for tensors with different dtypes.": "heaviside",
+    "nan_to_num: dtype of out: {1} should be same as input: {0}": "nan_to_num",
+    "Expected result to be of dtype uint64, but got {1}": "hash_tensor",
+    "Expected out type to be {} but got {}": "where.self",
+    "result dtype {1} does not match input dtype {0}": "dot vdot",
+}
+"""Texts of refusals and the ops that have them: of the result's dtype and the target's, then of these in C++."""
+
+
+def _of_template(template: str) -> Callable[[Spec, Dtype, int], str]:
+    return lambda spec, target, place: template.format(
+        spec.dtype.scalar_name, target.scalar_name, c_type(spec.dtype), c_type(target)
+    )
 
 
 def _required_dtype(spec: Spec, target: Dtype, place: int) -> str:
@@ -62,10 +92,6 @@ def _of_kthvalue(spec: Spec, target: Dtype, place: int) -> str:
 def _of_mode(spec: Spec, target: Dtype, place: int) -> str:
     name = ("values", "indices")[place]
     return f"expected scalar type '{spec.dtype.scalar_name}' but got '{target.scalar_name}' for {name} output"
-
-
-def _of_cumulative(spec: Spec, target: Dtype, place: int) -> str:
-    return f"expected scalar_type {spec.dtype.scalar_name} but found {target.scalar_name}"
 
 
 def _of_searchsorted(spec: Spec, target: Dtype, place: int) -> str:
@@ -95,7 +121,7 @@ def _of_quantile(spec: Spec, target: Dtype, place: int) -> str:
 WORDED: dict[str, Callable[[Spec, Dtype, int], str]] = {
     **dict.fromkeys(("float_power.Tensor_Tensor", "float_power.Tensor_Scalar", "float_power.Scalar"), _required_dtype),
     **dict.fromkeys(("median.dim", "nanmedian.dim"), _of_median),
-    **dict.fromkeys(("cummin", "cummax"), _of_cumulative),
+    **{name: _of_template(text) for text, names in _TEMPLATES.items() for name in names.split()},
     **dict.fromkeys(
         ("searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar"), _of_searchsorted
     ),
@@ -113,14 +139,37 @@ def expected_dtype(spec: Spec, target: Dtype) -> str:
     return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
 
 
+_TRANSFORMS = {
+    f"fft_{name}{dims}": (("fft" if name == "ifft" else name) + "n" if dims else name, name in ("hfft", "irfft"))
+    for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    for dims in ("", "2", "n")
+}
+"""How the refusal of a Fourier transform calls it, and whether its result is real."""
+
+
+def _check_transform(row: OpRow, target: Dtype) -> None:
+    name, real = _TRANSFORMS[row.name]
+    if target.is_floating_point if real else target.is_complex:
+        return
+    wanted = "floating point" if real else "complex"
+    raise RuntimeError(f"{name} expects a {wanted} output tensor, but got {target.scalar_name}")
+
+
+def is_exact(row: OpRow) -> bool:
+    """Whether `out=` of another dtype or device is refused as by linear algebra and by what torch's generator makes."""
+    return row.name in EXACT or Tag.generated in built_in_tags(out_schema(row))
+
+
 def check_out_dtype(row: OpRow, spec: Spec, target: Dtype, place: int = 0) -> None:
     """Raise torch's error where the op does not convert its result, the one at `place`."""
     if spec.dtype is target:
         return
+    if row.name in _TRANSFORMS:
+        _check_transform(row, target)
     if row.name in SAME:
         raise RuntimeError(f"Found dtype {target.scalar_name} but expected {spec.dtype.scalar_name}")
     if row.name in WORDED:
         raise RuntimeError(WORDED[row.name](spec, target, place))
     exact = row.meta.exact if row.meta is not None else False
-    if exact or row.name in EXACT or Tag.generated in built_in_tags(out_schema(row)):
+    if exact or is_exact(row):
         raise RuntimeError((exact if callable(exact) else expected_dtype)(spec, target))

@@ -24,8 +24,10 @@ def attach_recorder(call: Call) -> None:
             PlanRequest(row, bound.values, bound.sources, call.answer.specs, written and not view, call.mode)
         )
     if call.recorder is not None:
-        plan.record = call.recorder.after
+        plan.record = call.recorder.after_view if written and view else call.recorder.after
     if call.function is not None or bound.out is not None:
+        if call.opaque and call.recorder is not None:
+            plan.outputs = call.recorder.differentiable
         return
     if written:
         plan.before = None if call.recorder is None else call.recorder.before

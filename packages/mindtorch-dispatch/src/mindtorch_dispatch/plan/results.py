@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,12 +24,27 @@ WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
 _MOST_BYTES = 2**63 - 1
 
 
+def _check_addressable(spec: Spec) -> None:
+    """Refuse extents and steps that no array can have; an array counts its other extents even where one is 0."""
+    extents = [extent for extent in spec.shape if extent > 1]
+    if math.prod(extents) * spec.itemsize > _MOST_BYTES:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
+    if spec.is_contiguous or not spec.numel:
+        return
+    steps = [(extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)]
+    if min(steps) < 0 or (1 + sum(steps)) * spec.itemsize > _MOST_BYTES:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(spec.shape)} and strides={list(spec.stride)}"
+        )
+
+
 def allocator(spec: Spec, name: str) -> Callable[..., Any]:
     """Return what makes the array of an output of the op `name`; refuses a geometry that no memory or array can have."""
     if spec.nbytes > _MOST_BYTES:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
     if spec.device.type != "meta":
         check_dimensions(spec.ndim, name)
+        _check_addressable(spec)
     arrays = array_types.get(spec.device.type)
     if arrays is not None:
         return lambda shape, np_dtype: arrays.empty(spec)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.spec import Spec
@@ -18,7 +19,7 @@ from ..meta.checks import c_type, shape_text
 from ..state import state
 from ..table import OpRow
 from .call import Call
-from .out_dtypes import check_out_dtype
+from .out_dtypes import check_out_dtype, is_exact
 from .overlap import refusing_overlap
 
 _FILLS = frozenset(
@@ -34,6 +35,31 @@ def check_writable(spec: Spec) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+
+
+_WITHOUT_COPY = frozenset(
+    "add_ sub_ mul_ div_ logical_and_ logical_or_ logical_xor_ fill_ copy_ set_ resize_as_".split()
+)
+"""In-place forms that torch lets write from a meta tensor of no dimensions: nothing is computed."""
+
+
+def _cannot_copy(source: Device, target: Device) -> RuntimeError:
+    return RuntimeError(
+        f"Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"
+    )
+
+
+def check_out_device(row: OpRow, source: Device, target: Device) -> None:
+    """Raise torch's error where a result on the device `source` is to be written to an `out=` tensor on another."""
+    if source == target:
+        return
+    if "meta" not in (source.type, target.type):
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {source} and {target}!"
+        )
+    if is_exact(row):
+        raise RuntimeError(f"Expected out tensor to have device {source}, but got {target} instead")
+    raise _cannot_copy(source, target)
 
 
 def check_inference(target: TensorBase) -> None:
@@ -81,6 +107,8 @@ def check_target(call: Call) -> None:
     if row.meta.aliases_ok and row.meta.overlap_ok is not True:
         plan.before = refusing_overlap(plan, row.meta)
     spec = target._sig.spec
+    if call.device.type == "meta" != spec.device.type and row.packet not in _WITHOUT_COPY:
+        raise _cannot_copy(call.device, spec.device)
     if row.name not in _FILLS:
         check_writable(spec)
     if row.kind == "inplace":
@@ -94,6 +122,8 @@ def _check_result(row: OpRow, result: Spec, spec: Spec) -> None:
         raise RuntimeError(
             f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape {shape_text(result.shape)}"
         )
+    if row.packet == "abs_" and spec.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
     check_result_type(result.dtype, spec.dtype)
 
 
@@ -138,6 +168,8 @@ def adopt_options(bound: Bound) -> None:
         return
     if "pin_memory" not in names:
         return
+    if "memory_format" in names and bound.values[names.index("memory_format")] is not None:
+        raise RuntimeError("'memory_format' argument is incompatible with 'out' tensor argument")
     place = names.index("dtype")
     given = bound.values[place]
     if bound.sources[place] is not None and given is not None and given is not spec.dtype:
@@ -188,11 +220,7 @@ def check_out(call: Call) -> None:
     results = [specs] if isinstance(specs, Spec) else list(specs)
     for place, (target, spec) in enumerate(zip(call.outs, results, strict=True)):
         check_inference(target)
-        if target.device != spec.device:
-            raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, {spec.device} and "
-                f"{target.device}!"
-            )
+        check_out_device(row, spec.device, target.device)
         check_out_dtype(row, spec, target.dtype, place)
         check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.

@@ -13,7 +13,7 @@ from ..meta.packs import Pack
 from ..state import state
 from ..table import OpRow
 from .out_dtypes import check_out_dtype
-from .targets import COPIED_OUT, check_result_type, prepare_target, refuse_recorded
+from .targets import COPIED_OUT, check_out_device, check_result_type, prepare_target, refuse_recorded
 
 
 def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
@@ -43,6 +43,8 @@ def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
             if last not in ("", "clone", "copy_"):
                 refuse_recorded(last, [value])
     for place, (target, value) in enumerate(pairs):
+        if "meta" in (value.device.type, target.device.type):
+            check_out_device(row, value.device, target.device)
         check_out_dtype(row, value._sig.spec, target.dtype, place)
         check_result_type(value.dtype, target.dtype)
         prepare_target(target, value._sig.spec)

@@ -33,11 +33,12 @@ def make(indices: Any, values: Any, size: Any, coalesced: bool = False) -> Any:
             "Could not run 'aten::view' with arguments from the 'SparseCPU' backend: vmap has no sparse tensors"
         )
     spec = SparseSpec.coo(values.dtype, values.device, tuple(int(extent) for extent in size), indices.shape[0])
-    with_parts = CooArray(_plain(indices), _plain(values), coalesced or values.shape[0] < 2)
+    with_parts = CooArray(plain(indices), plain(values), coalesced or values.shape[0] < 2)
     return make_tensor(wired.tensor_class, spec.plain, with_parts, None, 0, [0])
 
 
-def _plain(tensor: Any) -> Any:
+def plain(tensor: Any) -> Any:
+    """Return a part of a sparse tensor without gradient, which the whole has."""
     if tensor._sig.requires_grad:
         if state.mode.grad:
             raise no_gradient()
@@ -110,4 +111,8 @@ def from_dense(tensor: TensorBase, sparse_dim: int) -> Any:
     )
     kept = tensor if sparse_dim == rank else aten.any(aten.ne(tensor, 0), list(range(sparse_dim, rank)))
     places = aten.t(aten.nonzero(kept))
-    return make(aten.contiguous(places), aten.index(tensor, list(aten.unbind(places))), tensor.shape, True)
+    if sparse_dim:
+        values = aten.index(tensor, list(aten.unbind(places)))
+    else:  # one entry, the whole tensor, or none
+        values = aten.narrow(aten.unsqueeze(tensor, 0), 0, 0, places.shape[1])
+    return make(aten.contiguous(places), aten.clone(values), tensor.shape, True)

@@ -39,6 +39,16 @@ for _name in (
     kernel(_name)(_of_sums(_name))
 
 
+@kernel("threshold_backward")
+def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Any:
+    """The gradient of relu: what it has where `self` has larger elements."""
+    given = parts(grad_output)
+    places = index_of(grad_output)
+    dense = to_dense(self)
+    elements = aten.index(dense, places) if places else aten.reshape(dense, [-1])
+    return like(grad_output, aten.threshold_backward(given.values, elements, threshold))
+
+
 @kernel("pow.Tensor_Scalar")
 def power(self: Any, exponent: Any) -> Any:
     """A power of every element, those that are 0 included."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_storage.layout import layout_name
 from mindtorch_storage.promotion import can_cast
+from mindtorch_storage.sparse import CompressedSpec, without
+
+from ..meta.rule import every_dim
 
 kernels: dict[str, Callable[..., Any]] = {}
 """Overload to the function that computes it; it takes and returns tensors."""
+
+
+compressed_kernels: dict[str, Callable[..., Any]] = {}
+"""The same for tensors with compressed rows or columns."""
 
 
 def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -21,12 +29,23 @@ def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-def sparse_kernel(row: Any) -> Callable[..., Any] | None:
+def compressed_kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of tensors with compressed rows or columns for these overloads."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        compressed_kernels.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def sparse_kernel(row: Any, compressed: bool = False) -> Callable[..., Any] | None:
     """Return what computes `row` on sparse tensors: its own kernel, or for an in-place form that of its base."""
-    own = kernels.get(row.name)
+    table = compressed_kernels if compressed else kernels
+    own = table.get(row.name)
     if own is not None or row.kind != "inplace":
         return own
-    base = kernels.get(row.base.name)
+    base = table.get(row.base.name)
     return None if base is None else lambda self, *rest: written(self, base(self, *rest))
 
 
@@ -36,7 +55,8 @@ def written(tensor: Any, new: Any) -> Any:
         raise RuntimeError(
             f"result type {new.dtype.scalar_name} can't be cast to the desired output type {tensor.dtype.scalar_name}"
         )
-    return kernels["copy_"](tensor, new)
+    table = compressed_kernels if type(tensor._sig.spec) is CompressedSpec else kernels
+    return table["copy_"](tensor, new)
 
 
 def without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,10 +71,22 @@ def without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def no_sparse_kernel(row: Any) -> NotImplementedError:
+def no_compressed_kernel(row: Any, tensors: Sequence[Any]) -> Exception:
+    """Return torch's error for an op that compressed tensors do not have: views need strides, pointwise ops a layout."""
+    given = next((one._sig.spec.layout for one in tensors if type(one._sig.spec) is CompressedSpec), None)
+    meta = (row.base or row).meta
+    if given is not None and row.schema.returns[0].alias_set and not row.schema.returns[0].is_write:
+        return without(given, "strides")
+    if given is not None and getattr(meta, "leading", None) is every_dim:
+        return RuntimeError(f"unsupported tensor layout: {layout_name(given)}")
+    return no_sparse_kernel(row, True)
+
+
+def no_sparse_kernel(row: Any, compressed: bool = False) -> NotImplementedError:
     """Return torch's error for an op that sparse tensors do not have, without its list of other backends."""
+    backend = "SparseCsrCPU" if compressed else "SparseCPU"
     return NotImplementedError(
-        f"Could not run '{row.aten_name}' with arguments from the 'SparseCPU' backend. This could be because the "
+        f"Could not run '{row.aten_name}' with arguments from the '{backend}' backend. This could be because the "
         "operator doesn't exist for this backend. Use to_dense() first."
     )
 

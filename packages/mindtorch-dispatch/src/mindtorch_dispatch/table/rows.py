@@ -83,6 +83,17 @@ class OpRow:
             return self.base.schema.as_inplace()
         return parse_schema(self.signature)
 
+    @cached_property
+    def call_form(self) -> tuple[int, tuple[str, ...]]:
+        """How many arguments are positional, and the names of the others, which all follow them."""
+        names = tuple(argument.name for argument in self.schema.arguments if argument.kwarg_only)
+        return len(self.schema.arguments) - len(names), names
+
+    @cached_property
+    def written(self) -> tuple[int, ...]:
+        """Places of the arguments that are written to."""
+        return tuple(place for place, argument in enumerate(self.schema.arguments) if argument.is_write)
+
     @property
     def aten_name(self) -> str:
         """`aten::name.overload`, as messages spell it."""
@@ -160,17 +171,25 @@ class Kernel:
     `upcast`: float16 and bfloat16 operands are given as float32 and the result is rounded once; False for kernels
     that only move or compare elements. `aliases_ok`: `out` may be an input. `halves`: where upcast, operands that are
     float16 or bfloat16 and need no other conversion are given as they are, and the kernel rounds the result itself.
+    `takes`, of an op that is composed elsewhere: whether the kernel takes a call's values, by what a plan's key holds; where
+    it does not, the op is composed here too.
     """
 
-    __slots__ = ("aliases_ok", "fn", "halves", "upcast")
+    __slots__ = ("aliases_ok", "fn", "halves", "takes", "upcast")
 
     def __init__(
-        self, fn: Callable[..., Any], upcast: bool = True, aliases_ok: bool = False, halves: bool = False
+        self,
+        fn: Callable[..., Any],
+        upcast: bool = True,
+        aliases_ok: bool = False,
+        halves: bool = False,
+        takes: Callable[..., bool] | None = None,
     ) -> None:
         self.fn = fn
         self.upcast = upcast
         self.aliases_ok = aliases_ok
         self.halves = halves
+        self.takes = takes
 
 
 _defaults: dict[str, Any] = {"dtype": None}
@@ -288,11 +307,17 @@ def find_row(name: str) -> OpRow | None:
 
 
 def register_kernel(
-    device_type: str, names: Iterable[str], fn: Callable[..., Any], *, upcast: bool = True, aliases_ok: bool = False
+    device_type: str,
+    names: Iterable[str],
+    fn: Callable[..., Any],
+    *,
+    upcast: bool = True,
+    aliases_ok: bool = False,
+    takes: Callable[..., bool] | None = None,
 ) -> None:
     """Make `fn` the kernel of the rows `names` on `device_type`; DuplicateOpError when one has a kernel already."""
     table = kernels[device_type]
-    entry = Kernel(fn, upcast, aliases_ok)
+    entry = Kernel(fn, upcast, aliases_ok, takes=takes)
     for name in names:
         if name in table:
             raise DuplicateOpError(f"{device_type} kernel of {name!r} is registered twice")

@@ -120,13 +120,13 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_set_profiling_mode,
     _jit_set_texpr_fuser_enabled,
 )
-from mindtorch._C._variable_functions import _VariableFunctions
+from mindtorch._C._variable_functions import _VariableFunctions, _VariableFunctionsClass  # noqa: F401 (the class is a name in torch's pickles)
 from mindtorch._naming import adopt, torch_name
+from mindtorch.random import Generator  # noqa: F401 (its name in torch)
 from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch.utils.backend_registration import _get_privateuse1_backend_name
 from mindtorch_autograd.function import BackwardCFunction as _FunctionBase
-from mindtorch_cpu.generator import Generator  # noqa: F401 (its name in torch)
 from mindtorch_dispatch.errors import LinAlgError as _LinAlgError
 from mindtorch_dispatch.override.overrides import disabled_torch_function as _disabled_torch_function_impl
 from mindtorch_storage.device import device

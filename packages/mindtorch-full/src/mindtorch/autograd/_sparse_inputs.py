@@ -57,14 +57,22 @@ def _apart(tensor: Any, masked: bool) -> tuple[Remade, Any]:
                 lambda values: aten._sparse_coo_tensor_unsafe(indices, values, shape, is_coalesced=True),
                 entries.values().clone().requires_grad_(),
             )
-    raise NotImplementedError(f"gradcheck: masked=True is not offered for inputs with the layout {tensor.layout}")
+        bounds, plain = tensor._array.compressed, tensor._array.plain
+        layout, shape = tensor.layout, list(tensor.shape)
+        return (
+            lambda values: aten._sparse_compressed_tensor_unsafe(bounds, plain, values, shape, layout=layout),
+            tensor.detach().values().clone().requires_grad_(),
+        )
 
 
 def _by_conversion(tensor: Any) -> Remade:
     dense = tensor.dense_dim()
     if tensor.layout is sparse_coo:
         return lambda elements: aten.to_sparse(elements, dense_dim=dense)
-    raise NotImplementedError(f"gradcheck: inputs with the layout {tensor.layout} are not offered")
+    layout, blocks = tensor.layout, tensor._sig.spec.blocksize
+    return lambda elements: aten.to_sparse(
+        elements, layout=layout, blocksize=None if blocks is None else list(blocks), dense_dim=dense
+    )
 
 
 def _layout_problem(gradient: Any, target: Any) -> str | None:

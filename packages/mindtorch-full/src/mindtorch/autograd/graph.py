@@ -12,6 +12,7 @@ from mindtorch_autograd.graph import (
     increment_version,
     register_multi_grad_hook,
 )
+from mindtorch_autograd.graph import MultiHandle as _MultiHandle  # noqa: F401 (a name of torch)
 from mindtorch_autograd.graph import gradient_node as _get_grad_fn_or_grad_acc
 from mindtorch_autograd.graph_log import log, log_whole_graph
 from mindtorch_autograd.mutation import allow_mutation_on_saved_tensors

@@ -56,6 +56,8 @@ _check_not_implemented = _checker(NotImplementedError)
 
 def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: Any = None) -> None:
     _check(i >= 0, message)
+    if max is not None:
+        _check(i <= max, message)
 
 
 def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:

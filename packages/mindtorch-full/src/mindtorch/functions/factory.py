@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch import defaults
+from mindtorch_dispatch.arguments.parameter import check_scalar
+from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
+from mindtorch_storage import promotion
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.promotion import can_cast, number_dtype, promote_types
-from mindtorch_storage.promotion import result_type as promoted
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._naming import adopt
 from ..tensor.construction import tensor
+from ..tensor.native import parsed_by
 from .checks import given_tensor
 
 __all__ = [
@@ -39,7 +42,11 @@ def get_default_device() -> Device:
     >>> torch.get_default_device()
     device(type='cpu')
     """
-    return defaults.get_default_device()
+    chosen = defaults.get_default_device()
+    if chosen.index is None and chosen.type not in ("cpu", "meta"):
+        made = aten.empty([0], device=chosen)  # the error of a device that is not there
+        chosen = made.device  # with its index
+    return chosen
 
 
 def set_default_device(device: Any) -> None:
@@ -80,6 +87,26 @@ def numel(input: Any) -> int:
     return given_tensor(input, "numel").numel()
 
 
+@parsed_by("can_cast(ScalarType from_, ScalarType to)", asks_modes=True)
+def can_cast(from_: Dtype, to: Dtype) -> bool:
+    """Return whether an in-place op may store a result of type `from_` into a tensor of type `to`.
+
+    >>> torch.can_cast(torch.float64, torch.float32), torch.can_cast(torch.float32, torch.int64)
+    (True, False)
+    """
+    return promotion.can_cast(from_, to)
+
+
+@parsed_by("promote_types(ScalarType type1, ScalarType type2)", asks_modes=True)
+def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
+    """Return the smallest type of the lattice that both types convert to.
+
+    >>> torch.promote_types(torch.int32, torch.float16)
+    torch.float16
+    """
+    return promotion.promote_types(type1, type2)
+
+
 def result_type(*args: Any, **kwargs: Any) -> Any:
     """Return the dtype of an elementwise operation on the two operands, tensors or numbers.
 
@@ -93,10 +120,13 @@ def result_type(*args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"result_type() takes two tensors or numbers, but got ({got})")
     tensors = [each for each in operands if isinstance(each, TensorBase)]
     numbers = [each for each in operands if not isinstance(each, TensorBase)]
-    return promoted(
+    for each in numbers:
+        if isinstance(each, int):
+            check_scalar(each)
+    return promotion.result_type(
         [each.dtype for each in tensors if each._sig.spec.ndim],
         [each.dtype for each in tensors if not each._sig.spec.ndim],
-        [number_dtype(type(each), get_default_dtype()) for each in numbers],
+        [promotion.number_dtype(type(each), get_default_dtype()) for each in numbers],
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import mindtorch
 from mindtorch.tensor.capsules import made_plain
 from mindtorch.tensor.construction import from_data
+from mindtorch.tensor.device_capsules import taken_back
 from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
@@ -20,6 +21,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
+from mindtorch_storage.storage.memory import writable_view
 from mindtorch_storage.strides import memory_span
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
@@ -76,6 +78,8 @@ def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any, stride: tuple[int, 
     `stride` is needed for empty arrays, for which numpy may have another one than the tensor.
     """
     plain = array.view(np.ndarray)
+    if not plain.flags.writeable:
+        plain = writable_view(plain)
     itemsize = dtype.itemsize
     stride = tuple([step // itemsize for step in plain.strides]) if stride is None else stride
     spec = Spec.of(dtype, _CPU, plain.shape, stride)
@@ -161,6 +165,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: 
     if view.readonly:
         warn_once(_BUFFER_NOT_WRITABLE, stacklevel=3)
     bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
+    bytes_of = writable_view(bytes_of) if view.readonly else bytes_of
     storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -200,6 +205,9 @@ def _taken(source: Any) -> Any:
         capsule = source.__dlpack__(max_version=(1, 0))
     except TypeError:  # it speaks the standard of before 1.0
         capsule = source.__dlpack__()
+    found = taken_back(capsule)
+    if found is not None:
+        return found
     dtype = made_plain(capsule)
     array = np.from_dlpack(_Capsule(capsule))
     if dtype is None:
@@ -232,7 +240,9 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             )
         ext_tensor = _Capsule(ext_tensor)
     _check_dlpack_devices(ext_tensor, device, copy)
-    if isinstance(ext_tensor, TensorBase):
+    if isinstance(ext_tensor, TensorBase) and ext_tensor.device.type == "npu":
+        tensor = taken_back(ext_tensor.__dlpack__())  # type: ignore[attr-defined]
+    elif isinstance(ext_tensor, TensorBase):
         array = ext_tensor._host_array()
         spec = ext_tensor._sig.spec
         tensor = tensor_of_array(array, spec.dtype, spec.stride) if array is not None else None
@@ -246,7 +256,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         tensor = tensor_of_array(ext_tensor, types.from_numpy(ext_tensor.dtype))
     else:
         tensor = _taken(ext_tensor)
-    if device is not None and Device(device).type != "cpu":
+    if device is not None and Device(device).type != tensor.device.type:
         return tensor.to(device)
     return tensor.clone() if copy else tensor
 
@@ -272,7 +282,7 @@ _ABSENT_DLPACK = {2: "CUDA", 14: "XPU"}
 """Device codes of builds that MindTorch does not stand for."""
 
 
-@parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)")
+@parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)", asks_modes=True)
 def as_tensor(data: Any, dtype: Any, device: Any) -> Any:
     """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy.
 
@@ -319,7 +329,8 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
 
 
 @parsed_by(
-    "asarray(Any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)"
+    "asarray(Any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
+    asks_modes=True,
 )
 def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Any:
     """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never).

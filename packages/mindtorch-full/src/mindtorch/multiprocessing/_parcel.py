@@ -15,40 +15,18 @@ import threading
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from mindtorch._homes import find, home
 from mindtorch.multiprocessing import reductions
 from mindtorch_dispatch.interface.native import native_path
-from mindtorch_storage.lazy_import import load
 from mindtorch_storage.storage import UntypedStorage, sharing
-
-_SHOWN = "torch"
-_HOME = "mindtorch"
-
-
-def _find(module_name: str, qualname: str) -> Any:
-    value: Any = load(module_name)
-    for part in qualname.split("."):
-        value = getattr(value, part)
-    return value
-
-
-def _home(value: Any) -> tuple[str, str] | None:
-    """Where a class or function that says `torch...` is really found."""
-    module = value.__module__ or ""
-    if module != _SHOWN and not module.startswith(_SHOWN + "."):
-        return None
-    name = _HOME + module[len(_SHOWN) :]
-    try:
-        return (name, value.__qualname__) if _find(name, value.__qualname__) is value else None
-    except (ImportError, AttributeError):
-        return None
 
 
 class _Packer(ForkingPickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, (type, *native_path.types)):
-            home = _home(obj)
-            if home is not None:
-                return _find, home
+            place = home(obj)
+            if place is not None:
+                return find, place
         return NotImplemented
 
 

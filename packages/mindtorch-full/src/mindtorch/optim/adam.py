@@ -115,17 +115,16 @@ class Adam(PerParameterOptimizer):
         super()._check_modes(group, param)
 
     def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
-        param = due[0][0]
-        if on_device_counters(group) or not has_passes(due) or (group["fused"] and param.device.type in adam_steps):
+        if group["fused"] and due[0][0].device.type in adam_steps:
+            return _fused_step(due, group)
+        if on_device_counters(group) or not has_passes(due):
             return False
         run = _fused_pass if group["fused"] else _passed
         return counted(due, lambda count: run(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         check_capturable(group, param, ("params and state_steps", "params and state_steps"))
-        in_one_piece = adam_steps.get(param.device.type) if group["fused"] else None
-        if in_one_piece is not None and not grad.is_complex():
-            _fused_step(in_one_piece, param, grad, state, group)
+        if group["fused"] and param.device.type in adam_steps and _fused_step(((param, grad, state),), group):
             return
         if group["fused"] and _fused_pass(((param, grad, state),), float(state["step"]) + 1, group):
             state["step"] += 1
@@ -133,11 +132,17 @@ class Adam(PerParameterOptimizer):
         _update_adam(self._count, param, grad, state, group)
 
 
-def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-    """One Adam step by the device's own kernel; weight decay that enters the gradient does so before."""
+def _fused_step(due: Due, group: dict[str, Any]) -> bool:
+    """Make the step by the device's own kernels; False, with nothing done, where one of the parameters is not for them.
+
+    Weight decay that enters the gradient does so before.
+    """
+    if any(grad.is_complex() or grad.device != param.device for param, grad, _ in due):
+        return False
     decay = group["weight_decay"]
+    params, grads, *averages = lists_of(due, *_entries(group))
     if decay != 0 and not group["decoupled_weight_decay"]:
-        grad = grad.add(param, alpha=-decay if group["maximize"] else decay)
+        grads = list(torch._foreach_add(grads, params, alpha=-decay if group["maximize"] else decay))
         decay = 0.0
     options = {
         "lr": float(to_scalar(group["lr"])),
@@ -146,9 +151,10 @@ def _fused_step(step: Any, param: Any, grad: Any, state: dict[str, Any], group: 
         "eps": group["eps"],
         "maximize": group["maximize"],
     }
-    largest = state.get("max_exp_avg_sq") if group["amsgrad"] else None
-    step(param, grad, state["exp_avg"], state["exp_avg_sq"], largest, state["step"], options)
-    state["step"] += 1
+    largest = averages[2] if group["amsgrad"] else None
+    counts = [state["step"] for _, _, state in due]
+    adam_steps[params[0].device.type](params, grads, averages[0], averages[1], largest, counts, options)
+    return True
 
 
 def _entries(group: dict[str, Any]) -> tuple[str, ...]:

@@ -58,8 +58,8 @@ from mindtorch.serialization._settings import (
 )
 from mindtorch.serialization._settings import thread_state as _serialization_tls  # noqa: F401 (a name of torch)
 from mindtorch.serialization._versions import check_module_version_greater_or_equal
+from mindtorch_storage import layout as _layouts
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.layout import get_layout as _get_layout  # noqa: F401 (a name of torch)
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
 __all__ = [
@@ -96,6 +96,11 @@ MAP_LOCATION = Callable[[STORAGE, str], STORAGE] | Device | str | dict[str, str]
 def normalize_storage_type(storage_type: type) -> type:
     """The public class that stands for a storage class."""
     return LEGACY_CLASSES.get(storage_type.__name__) or getattr(mindtorch, storage_type.__name__)  # type: ignore[no-any-return]
+
+
+def _get_layout(name: str) -> _layouts.layout:
+    """The layout that a pickle names."""
+    return _layouts.get_layout(name)
 
 
 def _named_in(data: io.BytesIO) -> dict[str, None]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch.serialization._budget import UNLIMITED, Budget
 from mindtorch_cpu.checksum import crc32
+from mindtorch_cpu.host_memory import written_once
 
 _LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
@@ -205,7 +206,8 @@ class ArchiveReader:
         entry = self._entry_of(name)
         self._stream.seek(self._base + self.record_offset(name))
         if entry.method == _STORED:
-            checksum = _fill(self._stream, target) if entry.stored_size == entry.size else None
+            with written_once(target):
+                checksum = _fill(self._stream, target) if entry.stored_size == entry.size else None
             if checksum is None:
                 raise _damaged(f"reading file {name}", "file read failed")
         else:

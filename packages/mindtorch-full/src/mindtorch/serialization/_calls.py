@@ -21,6 +21,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import get_layout, strided
 from mindtorch_storage.size import Size
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 from mindtorch_storage.storage import TypedStorage
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -254,6 +255,8 @@ def _rebuild_tensor_v3(
 
 def _rebuild_sparse_tensor(budget: Budget, call: Call, layout: Any, data: Any) -> Any:
     _check("the data of a sparse tensor", data, tuple, list)
+    if layout in COMPRESSED_LAYOUTS:
+        return _rebuild_compressed_tensor(budget, layout, data)
     indices, values, size, *coalesced = data
     for name, part in (("indices", indices), ("values", values)):
         _check_dense(f"the {name} of a sparse tensor", part)
@@ -262,6 +265,15 @@ def _rebuild_sparse_tensor(budget: Budget, call: Call, layout: Any, data: Any) -
     for flag in coalesced:
         _check("is_coalesced", flag, bool, type(None))
     return mindtorch._utils._rebuild_sparse_tensor(layout, (indices, values, Size(size), *coalesced[:1]))
+
+
+def _rebuild_compressed_tensor(budget: Budget, layout: Any, data: Any) -> Any:
+    bounds, plain, values, size = data
+    for name, part in (("compressed indices", bounds), ("plain indices", plain), ("values", values)):
+        _check_dense(f"the {name} of a sparse tensor", part)
+        budget.take(part._spec.nbytes)
+    _check_ints("a size", size)
+    return mindtorch._utils._rebuild_sparse_tensor(layout, (bounds, plain, values, Size(size)))
 
 
 def _rebuild_meta(budget: Budget, call: Call, dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Any:

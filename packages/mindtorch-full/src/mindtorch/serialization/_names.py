@@ -7,6 +7,7 @@ real torch reads our files.
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import importlib.util
 import pickle
@@ -21,8 +22,11 @@ from mindtorch_storage.layout import get_layout
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.lazy_import import load
+from mindtorch_storage.qscheme import qscheme as QScheme
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES
+
+from mindtorch._homes import reduce_ex
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
@@ -104,6 +108,7 @@ _VALUE_TYPES: dict[type, Any] = {
     Dtype: lambda value: value.name,
     Device: _reduce_device,
     Layout: _reduce_layout,
+    QScheme: lambda value: repr(value).partition(".")[2],
     MemoryFormat: lambda value: repr(value).partition(".")[2],
     Size: lambda value: (Size, (tuple(value),)),
 }
@@ -132,7 +137,11 @@ class TorchPickler(pickle._Pickler):
         if type(obj) is Generator:  # its own way is for processes without a module of that name
             return Generator, (obj.device,), obj.__reduce__()[2]
         reduce = _VALUE_TYPES.get(type(obj))
-        return NotImplemented if reduce is None else reduce(obj)
+        if reduce is not None:
+            return reduce(obj)
+        if type(obj).__reduce_ex__ is reduce_ex and type(obj) not in copyreg.dispatch_table:  # so is this one
+            return object.__reduce_ex__(obj, self.proto)
+        return NotImplemented
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """Write a reference to a class, function or singleton."""

@@ -12,6 +12,7 @@ from mindtorch_autograd.backward import backward
 from mindtorch_autograd.hooks import add_hook
 from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_dispatch.interface.batching import hooks as batching
 from mindtorch_dispatch.meta.checks import c_type
 from mindtorch_dispatch.state import state
 from mindtorch_storage.dtype import dtype
@@ -168,8 +169,8 @@ class AutogradMixin(TensorBase):
 
     @property
     def _cdata(self) -> int:
-        """A number of this tensor alone, as long as it lives."""
-        return id(self)
+        """A number of this tensor alone, as long as it lives; `swap_tensors` moves it."""
+        return id(meta_of(self))
 
     @property
     def _post_accumulate_grad_hooks(self) -> Any:
@@ -313,7 +314,8 @@ class AutogradMixin(TensorBase):
             tensor = reference()
             if tensor is not None:
                 meta = meta_of(tensor)
-                meta.grad = gradient.clone() if meta.grad is None else meta.grad + gradient
+                held = meta.grad
+                meta.grad = gradient.clone() if held is None or batching.escaped(held) else held + gradient
 
         hooks_of(node).retain[self._output_nr] = keep
 

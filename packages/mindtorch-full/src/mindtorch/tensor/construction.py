@@ -28,6 +28,9 @@ from mindtorch_storage.tensor_base import TensorBase, make_tensor
 from .literals import first_leaf, leading_shape, leaves, typed_array
 from .native import parsed_by
 
+LEGACY_ARGUMENT = " for argument 1 'storage'"
+"""How the legacy constructors end their refusal of a storage."""
+
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
@@ -81,7 +84,7 @@ def _legacy(args: tuple[Any, ...], device: Any, dtype: Any = None) -> Any:
     if len(args) == 1 and isinstance(first, TensorBase):
         return aten.alias(first)
     if len(args) == 1 and isinstance(first, (UntypedStorage, TypedStorage)):
-        return aten.empty([0], dtype=dtype).set_(first)
+        return of_storage(first, dtype, device, LEGACY_ARGUMENT)
     if all(isinstance(arg, int) for arg in args):
         return aten.empty(list(args), dtype=dtype, device=device)
     if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
@@ -223,7 +226,8 @@ _COPY_WARNING = (
 
 
 @parsed_by(
-    "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)"
+    "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
+    asks_modes=True,
 )
 def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
     """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data.
@@ -326,6 +330,8 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         if array is not None:
             return _finished(array, dtypes.from_numpy(array.dtype), None, device, requires_grad)
     if not isinstance(data, (list, tuple)):
+        if isinstance(data, (UntypedStorage, TypedStorage)):
+            return of_storage(data, dtype or _element_dtype(data), device).requires_grad_(requires_grad)
         if isinstance(data, bytes):
             raise TypeError("new(): invalid data type 'bytes'")
         if hasattr(type(data), "__dlpack__") and not isinstance(data, (np.ndarray, np.generic)):
@@ -349,6 +355,22 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         leave(token)
     stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
     return _finished(target, first, stride, device, requires_grad, chosen)
+
+
+def _element_dtype(data: UntypedStorage | TypedStorage) -> Any:
+    """Return the dtype that torch infers for a storage: bytes are whole numbers, as those of a sequence."""
+    if isinstance(data, TypedStorage):
+        return data.dtype
+    return dtypes.int64 if len(data) else get_default_dtype()
+
+
+def of_storage(data: UntypedStorage | TypedStorage, dtype: Any, device: Any, where: str = "") -> Any:
+    """Return a tensor over the bytes of a storage, which are elements of `dtype`; nothing is converted."""
+    if isinstance(data, TypedStorage) and data.dtype is not dtype:
+        found = f"got {'type ' if where else ''}{data.dtype.scalar_name}{where}"
+        raise RuntimeError(f"Expected a Storage of type {dtype.scalar_name} or an UntypedStorage, but {found}")
+    made = aten.empty([0], dtype=dtype, device=data.device).set_(data)
+    return made if device is None else made.to(device)
 
 
 def _finished(array: Any, dtype: Any, stride: Any, device: Any, requires_grad: bool, wanted_dtype: Any = None) -> Any:

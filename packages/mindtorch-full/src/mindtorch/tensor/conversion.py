@@ -14,6 +14,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 _HOST = Device("cpu")
@@ -181,6 +182,8 @@ class ConversionMixin(TensorBase):
         """
         if dtype is None:
             spec = self._sig.spec
+            if type(spec) is CompressedSpec:
+                raise RuntimeError("Unimplemented backend SparseCsrCPU")
             name = spec.dtype.type_name
             kind = "" if spec.device.type == "cpu" else f"{spec.device.type}."
             layout = "sparse." if spec.layout is sparse_coo else ""

@@ -14,10 +14,11 @@ from mindtorch_dispatch.override.overrides import handle, overriding
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as types
-from mindtorch_storage.layout import sparse_coo, strided
+from mindtorch_storage.layout import layout_name, strided
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
+_devices = LazyModule("mindtorch.tensor.device_capsules", "only capsules of devices' memory need it")
 _functions = LazyModule("mindtorch.functions.interop", "it makes tensors, which this module is a part of")
 
 # Types that numpy itself has; the rest of a tensor's types come from ml_dtypes, which torch does not hand out.
@@ -58,8 +59,15 @@ def _check_target(device: Any, target: Any, copy: bool | None) -> None:
     if not isinstance(target, tuple | list):
         raise TypeError(f"_to_dlpack(): argument 'dl_device' must be tuple of ints, not {type(target).__name__}")
     kind, index = target
-    if kind == DLDeviceType.kDLCPU:
+    own = (DLDeviceType.kDLExtDev, device.index or 0) if device.type == "npu" else (DLDeviceType.kDLCPU, index)
+    if (kind, index) == own:
         return
+    if device.type == "npu":
+        if copy is False:
+            raise ValueError(
+                f"cannot move (i.e. copy=False) tensor from {device} to {(int(kind), index)} without copying."
+            )
+        raise BufferError(f"Cannot pack a tensor of {device} for the DLPack device {(int(kind), index)}")
     name = {2: "cuda", 10: "cuda", 14: "xpu", 17: "maia"}.get(kind)
     if name is None:
         raise BufferError(f"Unsupported device_type: {int(kind)}")
@@ -86,8 +94,10 @@ class InteropMixin(TensorBase):
         if type(tensor) not in plain_types and dispatches(type(tensor)):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         spec = tensor._sig.spec
-        if spec.layout is sparse_coo:
-            raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+        if spec.layout is not strided:
+            raise TypeError(
+                f"can't convert {layout_name(spec.layout)} layout tensor to numpy. Use Tensor.to_dense() first."
+            )
         if spec.device.type != "cpu":
             raise TypeError(
                 f"can't convert {spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
@@ -150,6 +160,10 @@ class InteropMixin(TensorBase):
             raise BufferError("Can't export tensors with layout other than torch.strided")
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
+        if spec.device.type == "npu":
+            _check_target(spec.device, dl_device, copy)
+            here: Any = self.clone() if copy else self
+            return _devices.device_capsule(here, max_version is not None and max_version[0] >= 1)
         if spec.device.type != "cpu":
             raise BufferError(f"Cannot pack tensors on {spec.device}")
         if stream not in (None, -1):

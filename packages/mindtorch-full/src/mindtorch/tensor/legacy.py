@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.layout import strided
+from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -17,57 +18,70 @@ class LegacyTensorType(type):
 
     dtype: Any
     layout: Any
+    place: str = "cpu"
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return (
             isinstance(instance, TensorBase)
             and instance.dtype is cls.dtype
             and instance.layout is cls.layout
-            and instance.device.type == "cpu"
+            and instance.device.type == cls.place
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor of the type: of sizes, of data, or empty."""
+        made = cls._made(*args, **kwargs)
+        return made if cls.place == "cpu" else made.to(cls.place)
+
+    def _made(cls, *args: Any, **kwargs: Any) -> Any:
         if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
             return construction.legacy_new(wired.tensor_class, args, kwargs).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], TensorBase):
             if args[0].dtype is not cls.dtype:
                 raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")
             return args[0].detach()  # type: ignore[attr-defined]
+        if len(args) == 1 and isinstance(args[0], (UntypedStorage, TypedStorage)):
+            return construction.of_storage(args[0], cls.dtype, None, construction.LEGACY_ARGUMENT)
         return construction.from_data(args[0], cls.dtype)
 
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
-def _declare(name: str, dtype: Any) -> type:
+def _declare(name: str, dtype: Any, module: str, place: str) -> type:
     return LegacyTensorType(
         name,
         (),
         {
             "dtype": dtype,
             "layout": strided,
+            "place": place,
             "is_sparse": False,
             "is_cuda": False,
-            "__module__": "torch",
-            "__doc__": f"Tensors of {dtype}.\n\n>>> torch.{name}([1, 0]).dtype\n{dtype}",
+            "__module__": module,
+            "__doc__": f"Tensors of {dtype}.\n\n>>> {module}.{name}([1, 0]).dtype\n{dtype}",
         },
     )
 
 
-LEGACY_TYPES = {
-    name: _declare(name, dtype)
-    for name, dtype in {
-        "FloatTensor": dtypes.float32,
-        "DoubleTensor": dtypes.float64,
-        "HalfTensor": dtypes.float16,
-        "BFloat16Tensor": dtypes.bfloat16,
-        "ByteTensor": dtypes.uint8,
-        "CharTensor": dtypes.int8,
-        "ShortTensor": dtypes.int16,
-        "IntTensor": dtypes.int32,
-        "LongTensor": dtypes.int64,
-        "BoolTensor": dtypes.bool,
-    }.items()
+_DTYPES = {
+    "FloatTensor": dtypes.float32,
+    "DoubleTensor": dtypes.float64,
+    "HalfTensor": dtypes.float16,
+    "BFloat16Tensor": dtypes.bfloat16,
+    "ByteTensor": dtypes.uint8,
+    "CharTensor": dtypes.int8,
+    "ShortTensor": dtypes.int16,
+    "IntTensor": dtypes.int32,
+    "LongTensor": dtypes.int64,
+    "BoolTensor": dtypes.bool,
 }
+
+
+def legacy_types(module: str, place: str) -> dict[str, type]:
+    """Return the types by name, for tensors on devices of a type."""
+    return {name: _declare(name, dtype, module, place) for name, dtype in _DTYPES.items()}
+
+
+LEGACY_TYPES = legacy_types("torch", "cpu")
 """Name to type."""

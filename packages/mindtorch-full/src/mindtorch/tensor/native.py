@@ -7,13 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.arguments import ArgumentParser
+from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.schema import parse_schema
+from mindtorch_dispatch.state import state
 
 
-def parsed_by(signature: str, *, method: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def parsed_by(
+    signature: str, *, method: bool = False, asks_modes: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give the function below the argument checks of `signature`, in aten grammar, and its error texts.
 
-    The function takes the signature's values by position, converted (`dtype=int` arrives as `torch.int64`).
+    The function takes the signature's values by position, converted (`dtype=int` arrives as `torch.int64`). With
+    `asks_modes` a mode of `__torch_function__` takes the whole call, not what the function calls.
     """
     name, _, parameters = signature.partition("(")
     takes_any = parameters.startswith("Any ") and not method
@@ -24,6 +29,10 @@ def parsed_by(signature: str, *, method: bool = False) -> Callable[[Callable[...
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if asks_modes and state.mode.function_modes:
+                handled, result = overrides.handle(call, args, kwargs)
+                if handled:
+                    return result
             alone = takes_any and len(args) == 1 and not kwargs
             if alone and defaults:
                 return function(args[0], *defaults[0])

@@ -24,6 +24,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.size import Size
+from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
@@ -99,6 +100,10 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     warn_if_has_hooks(tensor)
     spec = tensor._sig.spec
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
+    if type(spec) is CompressedSpec:
+        given = tensor._array
+        of_rows = given.compressed.detach(), given.plain.detach(), given.values.detach(), Size(size)
+        return _utils._rebuild_sparse_tensor, (spec.layout, of_rows)
     if spec.layout is sparse_coo:
         parts = tensor._indices().detach(), tensor._values().detach(), Size(size), tensor.is_coalesced()
         return _utils._rebuild_sparse_tensor, (sparse_coo, parts)
@@ -213,7 +218,7 @@ class PicklingMixin(TensorBase):
         if id(self) in memo:
             return memo[id(self)]
         sig = fresh_signature(self._sig.spec, self._sig.requires_grad)
-        if sig.spec.layout is sparse_coo or (type(self) not in plain_types and dispatches(type(self))):
+        if sig.spec.layout is not strided or (type(self) not in plain_types and dispatches(type(self))):
             return _cloned(self, memo)
         if sig.spec.device.type == "meta":
             storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None

@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch_autograd.forward_mode import tangent_of
 from mindtorch_dispatch.defaults import get_default_dtype
 from mindtorch_storage import dtype as dtypes
-from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.layout import sparse_bsr, sparse_coo, sparse_csr, strided
 from mindtorch_storage.tensor_base import is_bare
 
 
@@ -174,7 +174,13 @@ def contents_text(tensor: Any, indent: int) -> str:
 def _sparse_contents(tensor: Any, indent: int) -> str:
     """Return indices and values, each on lines of its own."""
     texts = []
-    for name, part in (("indices", tensor._indices()), ("values", tensor._values())):
+    if tensor.layout is sparse_coo:
+        parts = {"indices": tensor._indices(), "values": tensor._values()}
+    elif tensor.layout in (sparse_csr, sparse_bsr):
+        parts = {name: getattr(tensor, name)() for name in ("crow_indices", "col_indices", "values")}
+    else:
+        parts = {name: getattr(tensor, name)() for name in ("ccol_indices", "row_indices", "values")}
+    for name, part in parts.items():
         part = part.detach()
         lead = f"{name}=tensor("
         text = "[]" if part.numel() == 0 else contents_text(part, indent + len(lead))
@@ -195,12 +201,13 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         suffixes.append(f"device='{spec.device}'")
     if size:
         suffixes.append(f"size={tuple(spec.shape)}")
-    if spec.layout is sparse_coo:
+    sparse = spec.layout is not strided
+    if sparse:
         text = _sparse_contents(tensor, len(prefix))
         suffixes += [f"size={tuple(tensor.shape)}"] * (not size) + [f"nnz={tensor._nnz()}"]
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
-        suffixes.append("layout=torch.sparse_coo")
+        suffixes.append(f"layout={spec.layout}")
     elif spec.device.type == "meta" or is_bare(tensor):
         suffixes.append(f"size={tuple(spec.shape)}")
         if spec.dtype is not default:

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
 from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.meta.checks import wrap_dim
 from mindtorch_storage.deferred import settle
-from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, sparse_coo
+from mindtorch_storage.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    sparse_coo,
+    sparse_csr,
+    strided,
+)
+from mindtorch_storage.sparse import CompressedSpec, without
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
+from mindtorch_storage.storage.typed import warn_deprecated
 from mindtorch_storage.strides import (
+    dimension_order,
     is_channels_last_3d_contiguous,
     is_channels_last_contiguous,
+    is_order_open,
 )
 from mindtorch_storage.tensor_base import TensorBase
 
+from .native import parsed_by
 from .pinned import pin_memory, record_stream
 
 
 def _flag(value: bool, doc: str) -> Any:
     return property(lambda self: value, doc=doc)
+
+
+def _dim_of(name: str) -> Any:
+    """Return what reads the dimension of the method `name`, or refuses it as torch does."""
+
+    @parsed_by(f"{name}(Tensor self, int dim)", method=True)
+    def read(self: TensorBase, dim: int) -> int:
+        return wrap_dim(dim, self._sig.spec.ndim, scalar=False)
+
+    return read
+
+
+_size_dim, _stride_dim = _dim_of("size"), _dim_of("stride")
 
 
 def _warn_device(name: str) -> None:
@@ -40,7 +68,11 @@ class PropertiesMixin(TensorBase):
         """True for tensors with the layout `torch.sparse_coo`."""
         return self._sig.spec.layout is sparse_coo
 
-    is_sparse_csr = _flag(False, "Always False.")
+    @property
+    def is_sparse_csr(self) -> bool:
+        """True for tensors with the layout `torch.sparse_csr`."""
+        return self._sig.spec.layout is sparse_csr
+
     is_quantized = _flag(False, "Always False.")
     is_nested = _flag(False, "Always False.")
     is_mkldnn = _flag(False, "Always False.")
@@ -102,15 +134,8 @@ class PropertiesMixin(TensorBase):
         shape = self._sig.spec.shape
         if dim is None:
             return shape
-        if not isinstance(dim, int):
-            raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
-        ndim = len(shape)
-        if not ndim:
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        if not -ndim <= dim < ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
-            )
+        if type(dim) is not int or not -len(shape) <= dim < len(shape):
+            dim = _size_dim(self, dim)
         return shape[dim]
 
     def stride(self, dim: Any = None) -> Any:
@@ -119,15 +144,14 @@ class PropertiesMixin(TensorBase):
         >>> torch.ones(2, 3).stride()
         (3, 1)
         """
-        stride = self._sig.spec.stride
+        spec = self._sig.spec
+        stride = spec.stride
+        if type(spec) is CompressedSpec:
+            raise without(spec.layout, "strides")
         if dim is None:
             return stride
-        if not -len(stride) <= dim < len(stride):
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-len(stride)}, {len(stride) - 1}], but got {dim})"
-                if stride
-                else f"Dimension specified as {dim} but tensor has no dimensions"
-            )
+        if type(dim) is not int or not -len(stride) <= dim < len(stride):
+            dim = _stride_dim(self, dim)
         return stride[dim]
 
     def dim(self) -> int:
@@ -179,10 +203,12 @@ class PropertiesMixin(TensorBase):
         >>> torch.ones(2).storage().tolist()
         [1.0, 1.0]
         """
+        warn_deprecated()
+        return self._typed_storage()
+
+    def _typed_storage(self) -> Any:
         settle()
         return TypedStorage(wrap_storage=self._materialized_storage(), dtype=self.dtype, _internal=True)
-
-    _typed_storage = storage
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for empty and meta tensors.
@@ -193,7 +219,7 @@ class PropertiesMixin(TensorBase):
         """
         settle()
         spec = self._sig.spec
-        if spec.layout is sparse_coo:
+        if spec.layout is not strided:
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         if spec.numel == 0 or spec.device.type == "meta":
             return 0
@@ -206,20 +232,44 @@ class PropertiesMixin(TensorBase):
         False
         """
         spec = self._sig.spec
+        if type(spec) is CompressedSpec:
+            raise without(spec.layout, "is_contiguous")
         if memory_format is channels_last:
             return is_channels_last_contiguous(spec.shape, spec.stride)
         if memory_format is channels_last_3d:
             return is_channels_last_3d_contiguous(spec.shape, spec.stride)
         return spec.is_contiguous
 
-    def dim_order(self) -> tuple[int, ...]:
+    def dim_order(self, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
         """Return the dimensions from the outermost to the innermost stride.
+
+        `ambiguity_check` refuses, with RuntimeError, a tensor that several orders fit; of memory formats in a list it
+        must have exactly one.
 
         >>> torch.ones(2, 3).t().dim_order()
         (1, 0)
         """
-        stride = self._sig.spec.stride
-        return tuple(sorted(range(len(stride)), key=lambda index: -stride[index]))
+        if not isinstance(ambiguity_check, bool) and not (
+            isinstance(ambiguity_check, list) and all(isinstance(one, memory_format) for one in ambiguity_check)
+        ):
+            raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+        spec = self._sig.spec
+        if ambiguity_check is not False:
+            self._check_dim_order([] if ambiguity_check is True else ambiguity_check)
+        if ambiguity_check and is_order_open(spec.shape, spec.stride):
+            raise RuntimeError("The tensor does not have unique dim order.")
+        if spec.numel == 0:
+            return tuple(range(spec.ndim))
+        return tuple(reversed(dimension_order(spec.shape, [spec.stride])))
+
+    def _check_dim_order(self, formats: list[memory_format]) -> None:
+        """RuntimeError when several orders of the dimensions fit and none of `formats`, or more than one, has this one."""
+        shape, stride = self._sig.spec.shape, self._sig.spec.stride
+        fits_several = 1 in shape or any(outer == inner for outer, inner in itertools.pairwise(stride))
+        if fits_several and sum(self.is_contiguous(memory_format=one) for one in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+            )
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a floating-point one.
@@ -286,6 +336,8 @@ class PropertiesMixin(TensorBase):
         if device is not None:
             _warn_device("is_pinned")
         settle()
+        if self._sig.spec.layout is not strided:
+            return bool(self._array.values.is_pinned())
         return self._materialized_storage().is_pinned() if self._sig.spec.device.type == "cpu" else False
 
     pin_memory = pin_memory

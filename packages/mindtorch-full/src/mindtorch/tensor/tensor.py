@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
+from mindtorch_dispatch.deprecations import warn_of
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
@@ -189,11 +190,18 @@ class Tensor(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor."
                 + (" For batches of matrices, consider using tensor.mH" if self.dim() > 2 else "")
             )
-        return self.mH if self.dim() else self
+        if not self.dim():
+            warn_of("H of 0-D")
+        return self.mH if self.dim() else self.conj()
 
     @property
     def mH(self) -> Any:
         """The conjugate transpose of the last two dimensions."""
+        if not self.dim():
+            warn_of("mH of 0-D")
+            return self.conj()
+        if self.dim() == 1:
+            raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
         return aten.mT(self).conj()
 
     @property

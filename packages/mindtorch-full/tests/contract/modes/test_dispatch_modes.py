@@ -324,6 +324,19 @@ def batches_are_taken_apart_above(T, f):
     ]  # ours puts the batch in its place though it is there
 
 
+@scenarios.each(
+    t_=lambda T, a: (a * 2).t_(),
+    squeeze_=lambda T, a: (a * 2)[:1].clone().squeeze_(0),
+)
+def gradients_of_geometry_in_place(T, f):
+    a = T.arange(9.0).reshape(3, 3).requires_grad_()
+    with logging_mode(T, False):
+        made = f(T, a)
+    with logging_mode(T, False):
+        (made * made).sum().backward()
+    return a.grad, type(made.grad_fn).__name__
+
+
 @pytest.mark.parametrize("scenario", scenarios)
 def test_as_torch(scenario):
     assert_same(scenario)

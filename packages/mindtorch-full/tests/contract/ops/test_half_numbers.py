@@ -1,5 +1,8 @@
 """Numbers beside tensors of half precision: which are rounded to it first, and which keep their digits, bit by bit."""
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -57,3 +60,18 @@ def test_in_a_pipeline() -> None:
     with mindtorch.pipeline(fuse=True):
         y = (x + 0.1) * 0.3 - 1.7
     assert mindtorch.equal(y, (x + 0.1) * 0.3 - 1.7)
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_index_reduce_rounds_after_every_row(dtype: str) -> None:
+    generator = torch.Generator().manual_seed(3)
+    index = torch.randint(0, 3, (7,), generator=generator)
+    for reduce, include_self in itertools.product(("mean", "prod", "amin", "amax"), (True, False)):
+        self, source = (torch.rand(rows, 4, generator=generator) * 18 - 9 for rows in (3, 7))
+
+        def reduced(m: Any, self: Any = self, source: Any = source, how: Any = (reduce, include_self)) -> Any:
+            made, given = (m.tensor(one.tolist()).to(getattr(m, dtype)) for one in (self, source))
+            return made.index_reduce(0, m.tensor(index.tolist()), given, how[0], include_self=how[1])
+
+        assert reduced(mindtorch).double().tolist() == reduced(torch).double().tolist(), (reduce, include_self)

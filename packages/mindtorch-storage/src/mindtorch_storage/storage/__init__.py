@@ -2,7 +2,7 @@
 
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import NO_PINNED_MEMORY, check_pinning_device
-from mindtorch_storage.storage.legacy import LEGACY_CLASSES
+from mindtorch_storage.storage.legacy import LEGACY_CLASSES, legacy_classes
 from mindtorch_storage.storage.typed import (
     TypedStorage,
     storage_class_dtype,
@@ -21,6 +21,7 @@ __all__ = [
     "TypedStorage",
     "UntypedStorage",
     "check_pinning_device",
+    "legacy_classes",
     "register_allocator",
     "set_relocation_hook",
     "storage_class_dtype",

@@ -22,12 +22,13 @@ class _LegacyMeta(type):
     """`isinstance(storage, FloatStorage)` asks for the element type, whatever class the storage has."""
 
     _element: Dtype
+    _place: str
 
     def __instancecheck__(cls, instance: object) -> bool:
         element = getattr(cls, "_element", None)
         if element is None:
             return isinstance(instance, TypedStorage)
-        return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == "cpu"
+        return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == cls._place
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
@@ -45,22 +46,28 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
             if name in kwargs:
                 raise RuntimeError(f"{text}Keyword argument '{name}' cannot be specified")
         new = TypedStorage.__new__(TypedStorage)
-        new._set_up(args, wrap_storage, cls._element, None, text)
+        new._set_up(args, wrap_storage, cls._element, None if cls._place == "cpu" else cls._place, text)
         return new
 
 
-LEGACY_CLASSES: dict[str, type] = {
-    name: _LegacyMeta(
-        name,
-        (_LegacyStorage,),
-        {
-            "__module__": "torch",
-            "__slots__": (),
-            "_element": element,
-            "__doc__": f"Typed storages of {element}.\n\n>>> torch.{name}([1, 0]).dtype\n{element}",
-        },
-    )
-    for name, element in LEGACY_TYPES.items()
-}
+def legacy_classes(module: str, place: str) -> dict[str, type]:
+    """Return the classes named after element types, for storages on devices of a type."""
+    return {
+        name: _LegacyMeta(
+            name,
+            (_LegacyStorage,),
+            {
+                "__module__": module,
+                "__slots__": (),
+                "_element": element,
+                "_place": place,
+                "__doc__": f"Typed storages of {element}.\n\n>>> {module}.{name}([1, 0]).dtype\n{element}",
+            },
+        )
+        for name, element in LEGACY_TYPES.items()
+    }
+
+
+LEGACY_CLASSES: dict[str, type] = legacy_classes("torch", "cpu")
 Classes.named.update({f"torch.{name}": kind for name, kind in LEGACY_CLASSES.items()})
 Classes.named["torch.storage.UntypedStorage"] = UntypedStorage

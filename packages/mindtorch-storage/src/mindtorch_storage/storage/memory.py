@@ -15,6 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.device import intern_device
+
 
 class Allocation(Protocol):
     """A block of bytes: what a storage needs to know of its memory."""
@@ -168,6 +171,30 @@ def borrow(source: Any, *, resizable: bool = False) -> HostAllocation:
     return HostAllocation(np.frombuffer(source, np.uint8), resizable=resizable)
 
 
+class _Memory:
+    """Offers an array's memory as one that may be written, and keeps the array."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        interface = array.__array_interface__
+        plain = f"|V{array.itemsize}"  # without the type's name: numpy does not know each by it
+        self.array = array
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False), "typestr": plain}
+        self.__array_interface__["descr"] = [("", plain)]
+
+
+def writable_view(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a writable array over the memory of a read-only one: tensors have no other memory, in torch neither.
+
+    Pages of a file that is mapped for reading stay as they are: a write to them would end the process.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray | memoryview):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    if isinstance(owner, mmap.mmap):
+        return array
+    return np.asarray(_Memory(array)).view(array.dtype)
+
+
 def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
     """Map the first `nbytes` of a file; writes reach the file when `shared`, else they stay private to this block."""
     if nbytes == 0:
@@ -240,3 +267,17 @@ def register_pinning(make: Callable[[int], Allocation], has_device: Callable[[],
 def can_pin() -> bool:
     """Return whether memory can be page-locked: a backend has registered how, and has a device."""
     return bool(pinned_memory) and _has_device[0]()
+
+
+def put(allocation: Allocation, content: np.ndarray[Any, Any]) -> None:
+    """Write bytes into memory of their length, wherever that is; a length without bytes takes none."""
+    if allocation.buffer is not None:
+        allocation.buffer[:] = content
+    elif not isinstance(allocation, MetaAllocation):
+        allocation.write(content)
+
+
+def placed(device: Device, allocation: Allocation) -> Device:
+    """Return where memory lies: a device that was named without an index is the one whose memory it is."""
+    index = getattr(allocation, "device", None)
+    return device if index is None or device.index is not None else intern_device(device.type, index)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_storage import dtype as types
+from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.elements import checked_element
@@ -54,7 +55,7 @@ class TypedStorage:
     [1, 2]
     """
 
-    __slots__ = ("__weakref__", "_untyped_storage", "dtype")
+    __slots__ = ("__dict__", "__weakref__", "_untyped_storage", "dtype")  # programs note things at storages
     __module__ = "torch.storage"
 
     dtype: Dtype
@@ -100,8 +101,9 @@ class TypedStorage:
             raise TypeError(f"{text}Argument type not recognized: {type(args[0])}")
         content = np.array(self._numbers(args[0])).astype(self.dtype.np)
         self._untyped_storage = UntypedStorage(int(content.nbytes), device=target)
-        if self._untyped_storage.buffer is not None:
-            self._array()[:] = content
+        if self.device.type != "meta":
+            with self._untyped_storage._changed() as raw:
+                self._elements(raw)[:] = content
 
     def _numbers(self, sequence: Any) -> list[Any]:
         numbers = list(sequence)
@@ -133,7 +135,9 @@ class TypedStorage:
         return cls._over(UntypedStorage.from_file(filename, shared, size * dtype.itemsize), dtype)
 
     def _array(self) -> np.ndarray[Any, Any]:
-        raw = self._untyped_storage._readable()
+        return self._elements(self._untyped_storage._readable())
+
+    def _elements(self, raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         whole = raw.nbytes - raw.nbytes % self.dtype.itemsize
         return raw[:whole].view(self.dtype.np)
 
@@ -231,14 +235,17 @@ class TypedStorage:
                 raise RuntimeError(f"can't index a {type(self)} with {type(idx)}")
             if not -len(self) <= idx < len(self):
                 raise IndexError(f"index {idx} is out of bounds for dimension 0 with size {len(self)}")
-        self._array()[idx] = content
+        with self._untyped_storage._changed() as raw:
+            self._elements(raw)[idx] = content
 
     def __iter__(self) -> Iterator[Any]:
         return (self[position] for position in range(self.size()))
 
     def fill_(self, value: Any) -> TypedStorage:
         """Set every element."""
-        self._array()[:] = checked_element(value, self.dtype)
+        content = checked_element(value, self.dtype)
+        with self._untyped_storage._changed() as raw:
+            self._elements(raw)[:] = content
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
@@ -278,7 +285,8 @@ class TypedStorage:
         if not isinstance(dtype, Dtype):
             raise TypeError(f"Argument 'dtype' must be dtype, not {type(dtype)}")
         new = self._over(UntypedStorage(self.size() * dtype.itemsize, device=self.device), dtype)
-        new._array()[:] = self._array()
+        with new._untyped_storage._changed() as raw:
+            new._elements(raw)[:] = self._array()
         return new
 
     def tolist(self) -> list[Any]:
@@ -316,7 +324,7 @@ class TypedStorage:
         return self._over(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._untyped_storage, self.dtype)
+        return reduce_as_file(self, UntypedStorage) or (_restored, (self._untyped_storage, self.dtype))
 
 
 def _restored(untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:

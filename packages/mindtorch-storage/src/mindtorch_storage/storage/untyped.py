@@ -5,11 +5,13 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
@@ -60,9 +62,7 @@ def _allocate(nbytes: int, device: Device) -> memory.Allocation:
 
 
 class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
-    """A contiguous run of bytes on one device.
-
-    `buffer` is the uint8 array over the bytes (None where the host cannot see them).
+    """A contiguous run of bytes on one device; `buffer` is a uint8 array over them (None where the host cannot see them).
 
     >>> torch.UntypedStorage([1, 2, 3])[1]
     2
@@ -88,8 +88,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
             return
         content = bytes_of(source)
         self._adopt(_allocate(content.nbytes, self.device))
-        if self.buffer is not None:
-            self.buffer[:] = content
+        memory.put(self._allocation, content)
 
     @classmethod
     def _from_allocation(cls, allocation: memory.Allocation, device: Device = _CPU) -> UntypedStorage:
@@ -155,6 +154,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
     def _adopt(self, allocation: memory.Allocation) -> None:
         self._allocation = allocation
         self.buffer = allocation.buffer
+        self.device = memory.placed(self.device, allocation)
 
     def _move_to(self, allocation: memory.Allocation) -> None:
         self._adopt(allocation)
@@ -173,13 +173,10 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
         return getattr(self._allocation, "lent", False)
 
     def _readable(self) -> np.ndarray[Any, Any]:
-        settle()
+        content: np.ndarray[Any, Any] = self.host_bytes()
         if self.buffer is None:
-            copied: np.ndarray[Any, Any] = self.host_bytes()
-            copied.flags.writeable = False  # writes would be lost
-            return copied
-        view: np.ndarray[Any, Any] = self.buffer
-        return view
+            content.flags.writeable = False  # writes would be lost
+        return content
 
     def nbytes(self) -> int:
         """The length in bytes."""
@@ -267,14 +264,21 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
         if not isinstance(value, int | np.integer):
             raise RuntimeError(f"can only set storage content with a int types, but got {class_name(value)} instead")
         if isinstance(index, slice):
-            start, stop = self._bounds(index)
-            self._readable()[start:stop] = int(value) & 0xFF
-        elif is_int(index):
-            if not 0 <= index < self.nbytes():  # negative ones too, unlike in reading
-                raise RuntimeError("out of bounds")
-            self._readable()[index] = int(value) & 0xFF
-        else:
+            index = slice(*self._bounds(index))
+        elif not is_int(index):
             raise RuntimeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
+        elif not 0 <= index < self.nbytes():  # negative ones too, unlike in reading
+            raise RuntimeError("out of bounds")
+        with self._changed() as content:
+            content[index] = int(value) & 0xFF
+
+    @contextmanager
+    def _changed(self) -> Iterator[np.ndarray[Any, Any]]:
+        """The bytes, to be changed within the block; those of a device are copied, and written back after it."""
+        content = self._readable() if self.buffer is not None else self._readable().copy()
+        yield content
+        if self.buffer is None:
+            self._allocation.write(content)
 
     def _position(self, index: int) -> int:
         size = self.nbytes()
@@ -299,9 +303,8 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
         """Set every byte."""
         if not isinstance(value, int):
             raise RuntimeError(f"fill_ expects int, but got {class_name(value)}")
-        if self.buffer is not None:
-            settle()
-            self.buffer[:] = int(value) & 0xFF
+        if self.device.type != "meta":
+            self[:] = value
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
@@ -317,10 +320,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
             return self
         if other.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        if self.buffer is None:
-            self._allocation.write(other.host_bytes())
-        else:
-            self.buffer[:] = other.host_bytes()
+        memory.put(self._allocation, other.host_bytes())
         return self
 
     def host_bytes(self) -> Any:
@@ -340,8 +340,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
 
     def tolist(self) -> list[int]:
         """The bytes as ints."""
-        values: list[int] = self._readable().tolist()
-        return values
+        return list(self._readable().tolist())
 
     def byteswap(self, dtype: Dtype) -> None:
         """Reverse the bytes of every element, as when data of the other byte order was read."""
@@ -374,6 +373,9 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
+        as_file = reduce_as_file(self, UntypedStorage)
+        if as_file is not None:
+            return as_file
         content = None if self.device.type == "meta" else self.host_bytes().tobytes()
         return _restore, (content, self.nbytes(), self.device)
 

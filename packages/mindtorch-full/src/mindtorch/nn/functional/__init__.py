@@ -10,6 +10,7 @@ import mindtorch as torch
 from mindtorch import _C
 from mindtorch._naming import adopt
 from mindtorch._overridable import make_overridable
+from mindtorch.nn import grad as grad
 from mindtorch.nn.functional.activation import (
     _get_softmax_dim,
     celu,

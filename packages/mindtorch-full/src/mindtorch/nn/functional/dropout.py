@@ -89,7 +89,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """
     _check_probability(p)
     _warn_about_dims("dropout3d", input.dim(), (4, 5), 3)
-    if input.dim() != 4:
+    if input.dim() == 5:
         return _drop_channels(input, p, training, inplace)
     batched = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     result = _drop_channels(batched, p, training, inplace)

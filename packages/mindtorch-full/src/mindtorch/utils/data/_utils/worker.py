@@ -50,7 +50,7 @@ class WorkerInfo:
         return f"{self.__class__.__name__}({items})"
 
 
-_current: list[WorkerInfo | None] = [None]
+_worker_info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
@@ -59,7 +59,7 @@ def get_worker_info() -> WorkerInfo | None:
     >>> print(torch.utils.data.get_worker_info())
     None
     """
-    return _current[0]
+    return _worker_info
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ def _start(job: Job) -> Any:
     random.seed(seed)
     torch.manual_seed(seed)
     np.random.seed(_generate_state(job.base_seed, job.worker_id))
-    _current[0] = WorkerInfo(id=job.worker_id, num_workers=job.num_workers, seed=seed, dataset=job.dataset)
+    global _worker_info
+    _worker_info = WorkerInfo(id=job.worker_id, num_workers=job.num_workers, seed=seed, dataset=job.dataset)
     try:
         _pipes.seed_pipes(job.dataset, job.shared_seed)
         _pipes.divide(job.dataset, job.num_workers, job.worker_id)

@@ -1,0 +1,238 @@
+"""Tensors with compressed rows or columns: making them, their indices, and the ways into their layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int32, int64
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import sparse_coo, sparse_csc, sparse_csr, strided
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
+
+from ..call import aten
+from ..meta.checks import check, shape_text
+from ..sparse import compressed
+from ..sparse.compressed import BLOCKS, ROWS, is_compressed, layout_name
+from ..sparse.invariants import check_arguments, check_indices
+from ..typing import Tensor
+
+
+def from_parts(
+    compressed_indices: Tensor,
+    plain_indices: Tensor,
+    values: Tensor,
+    size: Sequence[int],
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+) -> Any:
+    """The tensor with these parts, which are not checked."""
+    if layout not in COMPRESSED_LAYOUTS:
+        raise RuntimeError(
+            f"sparse_compressed_tensor expected sparse compressed tensor layout but got {layout_name(layout)}"
+        )
+    _check_numel(size)
+    wanted = device or values.device
+    bounds = _converted(compressed_indices, compressed_indices.dtype, wanted)
+    plain = _converted(plain_indices, plain_indices.dtype, wanted)
+    return compressed.make(layout, bounds, plain, _converted(values, dtype or values.dtype, wanted), size)
+
+
+def _converted(part: Tensor, dtype: Dtype, device: Device) -> Any:
+    if part.dtype is dtype and part.device == device:
+        return part
+    return aten._to_copy(part, dtype=dtype, device=device)
+
+
+def _check_numel(size: Sequence[int]) -> None:
+    check(all(extent >= 0 for extent in size), lambda: "numel: integer multiplication overflow")
+
+
+def inferred_size(layout: Layout, bounds: Tensor, plain: Tensor, values: Tensor) -> list[int]:
+    """Return the size that the indices and values demand."""
+    batch = max(bounds.dim() - 1, 0)
+    high, wide = (values.shape[batch + 1 : batch + 3]) if layout in BLOCKS else (1, 1)
+    lines = bounds.shape[-1] - 1
+    width = int(aten.add(aten.max(plain), 1)) if plain.numel() else 0
+    rows, columns = (lines, width) if layout in ROWS else (width, lines)
+    rest = values.shape[batch + 1 + (2 if layout in BLOCKS else 0) :]
+    return [*bounds.shape[:batch], rows * high, columns * wide, *rest]
+
+
+def index_of_rows(name: str, by_rows: bool, bounds: bool) -> Callable[[Tensor], Any]:
+    """Return the function of `crow_indices` and its like."""
+    kind = "row" if by_rows else "column"
+
+    def computed(self: Tensor) -> Any:
+        layout = self._sig.spec.layout
+        check(
+            is_compressed(self) and (layout in ROWS) == by_rows,
+            lambda: f"{name} expected sparse {kind} compressed tensor layout but got {layout_name(layout)}",
+        )
+        given = compressed.parts(self)
+        return given.compressed if bounds else given.plain
+
+    return computed
+
+
+def _check_blocks(self: Tensor, name: str, blocksize: Sequence[int], at: int) -> None:
+    check(
+        len(blocksize) == 2,
+        lambda: f"{name}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}",
+    )
+    check(
+        blocksize[0] > 0 and blocksize[1] > 0,
+        lambda: f"{name}: blocksize needs to be positive, but got {shape_text(list(blocksize))}",
+    )
+    rows, columns = self.shape[at : at + 2]
+    check(
+        rows % blocksize[0] == 0 and columns % blocksize[1] == 0,
+        lambda: (
+            f"{name}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize "
+            f"({blocksize[0]},{blocksize[1]})"
+        ),
+    )
+
+
+def _dense_to(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, dense_dim: int | None) -> Any:
+    name = "dense_to_" + str(layout).removeprefix("torch.")
+    dense = dense_dim or 0
+    if dense_dim is not None:
+        check(
+            0 <= dense_dim <= self.dim() - 2,
+            lambda: f"{name}: dense_dim argument must be in [0,{self.dim() - 2}] range, but {dense_dim} is given",
+        )
+    check(
+        self.dim() - dense >= 2,
+        lambda: f"{name}: the number of dimensions must be at least 2 more than dense_dim, got {self.dim()}",
+    )
+    if blocksize is not None:
+        _check_blocks(self, name, blocksize, self.dim() - 2 - dense)
+    return compressed.from_dense(self, layout, blocksize, dense)
+
+
+def converted(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, dense_dim: int | None) -> Any:
+    """Return the tensor in a compressed layout, from any other one."""
+    current = self._sig.spec.layout
+    if current is strided:
+        return _dense_to(self, layout, blocksize, dense_dim)
+    if current is sparse_coo:
+        made = _coo_to(self, sparse_csr if layout in BLOCKS else layout)
+    elif layout in BLOCKS and current in BLOCKS:
+        return compressed.relaid(self, layout)
+    elif layout in BLOCKS:
+        made = self
+    else:
+        name = str(layout).removeprefix("torch.")
+        check(
+            current in (sparse_csr, sparse_csc),
+            lambda: (
+                f"sparse_compressed_to_{name}: expected SparseCsr or SparseCsc layout but got {layout_name(current)}"
+            ),
+        )
+        return compressed.relaid(self, layout)
+    if layout not in BLOCKS or blocksize is None:
+        return made
+    _check_blocks(
+        made, "sparse_compressed_to_" + str(layout).removeprefix("torch."), blocksize, made._sig.spec.batch_dim
+    )
+    return compressed.in_blocks(made, layout, blocksize)
+
+
+def _coo_to(self: Tensor, layout: Layout) -> Any:
+    check(
+        self.sparse_dim() == 2,
+        lambda: (
+            f"coo_to_{str(layout).removeprefix('torch.')}: conversion from Sparse to {layout_name(layout)} for input "
+            "tensors with sparse_dim()!=2 is not supported"
+        ),
+    )
+    return compressed.from_coo(self, layout)
+
+
+def to_elements(layout: Layout) -> Callable[..., Any]:
+    """Return the function of `to_sparse_csr` or `to_sparse_csc`."""
+
+    def computed(self: Tensor, dense_dim: int | None = None) -> Any:
+        return aten.to_sparse(self, layout=layout, dense_dim=dense_dim)
+
+    return computed
+
+
+def to_blocks(layout: Layout) -> Callable[..., Any]:
+    """Return the function of `to_sparse_bsr` or `to_sparse_bsc`."""
+
+    def computed(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None) -> Any:
+        return aten.to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+
+    return computed
+
+
+def elements_of(layout: Layout) -> Callable[..., Any]:
+    """Return the function of `_to_sparse_csr` or `_to_sparse_csc`."""
+    return lambda self, dense_dim=None: converted(self, layout, None, dense_dim)
+
+
+def blocks_of(layout: Layout) -> Callable[..., Any]:
+    """Return the function of `_to_sparse_bsr` or `_to_sparse_bsc`."""
+    return lambda self, blocksize, dense_dim=None: converted(self, layout, blocksize, dense_dim)
+
+
+def validate(
+    compressed_indices: Tensor,
+    plain_indices: Tensor,
+    values: Tensor,
+    size: Sequence[int],
+    layout: Layout,
+    check_pinning: bool | None = None,
+) -> None:
+    """Raise torch's error where the parts do not make a tensor of this layout."""
+    check(
+        layout in COMPRESSED_LAYOUTS,
+        lambda: (
+            "validate_sparse_compressed_tensor_args expected sparse compressed tensor layout but got "
+            f"{layout_name(layout)}"
+        ),
+    )
+    check_arguments(compressed_indices, plain_indices, values, list(size), layout)
+
+
+def validate_of(layout: Layout) -> Callable[..., None]:
+    """Return the function of `_validate_sparse_csr_tensor_args` and its like."""
+
+    def computed(
+        compressed_indices: Tensor,
+        plain_indices: Tensor,
+        values: Tensor,
+        size: Sequence[int],
+        check_pinning: bool | None = None,
+    ) -> None:
+        check_arguments(compressed_indices, plain_indices, values, list(size), layout)
+
+    return computed
+
+
+def validate_indices(is_crow: bool, compressed_idx: Tensor, plain_idx: Tensor, cdim: int, dim: int, nnz: int) -> None:
+    """Raise torch's error where the indices do not make `cdim` rows of `dim` columns."""
+    check_indices(is_crow, compressed_idx, plain_idx, cdim, dim, nnz)
+
+
+def csr_to_coo(crow_indices: Tensor, col_indices: Tensor, out_int32: bool = False, transpose: bool = False) -> Any:
+    """The coordinates of compressed indices."""
+    lengths = aten.sub(crow_indices[..., 1:], crow_indices[..., :-1])
+    rows = aten.repeat_interleave(
+        aten.arange(lengths.shape[-1], dtype=int64, device=lengths.device), aten._to_copy(lengths, dtype=int64)
+    )
+    columns = aten._to_copy(col_indices, dtype=int64)
+    made = aten.stack([columns, rows] if transpose else [rows, columns])
+    return aten._to_copy(made, dtype=int32) if out_int32 else made
+
+
+def coo_to_csr(self: Tensor, size: int, out_int32: bool = False) -> Any:
+    """The bounds of each row in ordered row indices."""
+    bounds = aten.arange(size + 1, dtype=self.dtype, device=self.device)
+    return aten.searchsorted(self, bounds, out_int32=out_int32)
