@@ -19,6 +19,7 @@ from ..sparse import coo
 from ..sparse.compressed import BLOCKS, is_compressed, nnz_of, to_coo
 from ..sparse.compressed import parts as compressed_parts
 from ..sparse.compressed import to_dense as compressed_to_dense
+from ..sparse.conversions import check_conversion, layout_suffix
 from ..sparse.shapes import at_indices
 from ..typing import Tensor
 
@@ -256,31 +257,15 @@ def to_sparse_dims(self: Any, sparse_dim: int) -> Any:
 def to_sparse(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:
     """The tensor with the same elements in a sparse layout, coordinates unless told; itself where it has it."""
     target = sparse_coo if layout is None else layout
-    current = self._sig.spec.layout
-    blocks = target in BLOCKS
-    name = "dense_to_sparse" if current is strided else "to_sparse"
-    between = f"{name}: conversion from {_layout_name(self)} to {layout_name(target)}"
-    if current is target:
-        check(blocksize is None or blocks, lambda: f"{between} with blocksize argument given is not supported")
-        check(
-            current is strided or dense_dim is None, lambda: f"{between} with dense_dim argument given is not supported"
-        )
-        if blocks and blocksize is not None and tuple(blocksize) != self._sig.spec.blocksize:
-            have, want = shape_text(self._sig.spec.blocksize), shape_text(blocksize)
-            raise RuntimeError(f"{between} with blocksize changed from {have} to {want} is not supported")
+    check_conversion(self, target, blocksize, dense_dim)
+    if self._sig.spec.layout is target:
         return self
-    check(
-        blocksize is not None or not blocks or current in BLOCKS,
-        lambda: f"{between} without blocksize argument given is not supported",
-    )
-    check(blocksize is None or blocks, lambda: f"{between} with blocksize argument given is not supported")
-    check(current is strided or dense_dim is None, lambda: f"{between} with dense_dim argument given is not supported")
+    if target is strided:
+        return self.to_dense()
     if target is sparse_coo:
         return aten._to_sparse(self, dense_dim=dense_dim)
-    convert = getattr(aten, "_to_" + str(target).removeprefix("torch."))
-    if blocks:
-        return convert(self, list(blocksize or self._sig.spec.blocksize), dense_dim)
-    return convert(self, dense_dim)
+    convert = getattr(aten, "_to_" + layout_suffix(target))
+    return convert(self, list(blocksize), dense_dim) if target in BLOCKS else convert(self, dense_dim)
 
 
 def sparse_of(self: Any, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Any:

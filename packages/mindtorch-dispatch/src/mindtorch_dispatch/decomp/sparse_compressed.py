@@ -13,9 +13,10 @@ from mindtorch_storage.layout import sparse_coo, sparse_csc, sparse_csr, strided
 from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 
 from ..call import aten
-from ..meta.checks import check, shape_text
+from ..meta.checks import check
 from ..sparse import compressed
 from ..sparse.compressed import BLOCKS, ROWS, is_compressed, layout_name
+from ..sparse.conversions import check_conversion, layout_suffix
 from ..sparse.invariants import check_arguments, check_indices
 from ..typing import Tensor
 
@@ -79,39 +80,10 @@ def index_of_rows(name: str, by_rows: bool, bounds: bool) -> Callable[[Tensor], 
     return computed
 
 
-def _check_blocks(self: Tensor, name: str, blocksize: Sequence[int], at: int) -> None:
-    check(
-        len(blocksize) == 2,
-        lambda: f"{name}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}",
-    )
-    check(
-        blocksize[0] > 0 and blocksize[1] > 0,
-        lambda: f"{name}: blocksize needs to be positive, but got {shape_text(list(blocksize))}",
-    )
-    rows, columns = self.shape[at : at + 2]
-    check(
-        rows % blocksize[0] == 0 and columns % blocksize[1] == 0,
-        lambda: (
-            f"{name}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize "
-            f"({blocksize[0]},{blocksize[1]})"
-        ),
-    )
-
-
 def _dense_to(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, dense_dim: int | None) -> Any:
-    name = "dense_to_" + str(layout).removeprefix("torch.")
     dense = dense_dim or 0
-    if dense_dim is not None:
-        check(
-            0 <= dense_dim <= self.dim() - 2,
-            lambda: f"{name}: dense_dim argument must be in [0,{self.dim() - 2}] range, but {dense_dim} is given",
-        )
-    check(
-        self.dim() - dense >= 2,
-        lambda: f"{name}: the number of dimensions must be at least 2 more than dense_dim, got {self.dim()}",
-    )
-    if blocksize is not None:
-        _check_blocks(self, name, blocksize, self.dim() - 2 - dense)
+    if self.dim() - dense < 2:  # the errors of a shape without rows and columns are those of looking for them
+        aten.select(aten.nonzero(self if layout in ROWS else aten.transpose(self, 0, 1)), 1, 1)
     return compressed.from_dense(self, layout, blocksize, dense)
 
 
@@ -121,7 +93,7 @@ def converted(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, den
     if current is strided:
         return _dense_to(self, layout, blocksize, dense_dim)
     if current is sparse_coo:
-        made = _coo_to(self, sparse_csr if layout in BLOCKS else layout)
+        made = compressed.from_coo(self, sparse_csr if layout in BLOCKS else layout)
     elif layout in BLOCKS and current in BLOCKS:
         return compressed.relaid(self, layout)
     elif layout in BLOCKS:
@@ -137,28 +109,15 @@ def converted(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, den
         return compressed.relaid(self, layout)
     if layout not in BLOCKS or blocksize is None:
         return made
-    _check_blocks(
-        made, "sparse_compressed_to_" + str(layout).removeprefix("torch."), blocksize, made._sig.spec.batch_dim
-    )
     return compressed.in_blocks(made, layout, blocksize)
-
-
-def _coo_to(self: Tensor, layout: Layout) -> Any:
-    check(
-        self.sparse_dim() == 2,
-        lambda: (
-            f"coo_to_{str(layout).removeprefix('torch.')}: conversion from Sparse to {layout_name(layout)} for input "
-            "tensors with sparse_dim()!=2 is not supported"
-        ),
-    )
-    return compressed.from_coo(self, layout)
 
 
 def to_elements(layout: Layout) -> Callable[..., Any]:
     """Return the function of `to_sparse_csr` or `to_sparse_csc`."""
 
     def computed(self: Tensor, dense_dim: int | None = None) -> Any:
-        return aten.to_sparse(self, layout=layout, dense_dim=dense_dim)
+        check_conversion(self, layout, None, dense_dim, "_" + layout_suffix(layout).removeprefix("sparse_"))
+        return self if self._sig.spec.layout is layout else converted(self, layout, None, dense_dim)
 
     return computed
 
@@ -167,7 +126,8 @@ def to_blocks(layout: Layout) -> Callable[..., Any]:
     """Return the function of `to_sparse_bsr` or `to_sparse_bsc`."""
 
     def computed(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None) -> Any:
-        return aten.to_sparse(self, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+        check_conversion(self, layout, blocksize, dense_dim, "_" + layout_suffix(layout).removeprefix("sparse_"))
+        return self if self._sig.spec.layout is layout else converted(self, layout, blocksize, dense_dim)
 
     return computed
 

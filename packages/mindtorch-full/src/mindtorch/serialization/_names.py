@@ -15,6 +15,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
+from mindtorch._homes import reduce_ex
 from mindtorch_cpu.generator import Generator
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
@@ -25,8 +26,6 @@ from mindtorch_storage.lazy_import import load
 from mindtorch_storage.qscheme import qscheme as QScheme
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES
-
-from mindtorch._homes import reduce_ex
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
