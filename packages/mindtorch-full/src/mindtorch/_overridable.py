@@ -171,7 +171,7 @@ def override_geometry(cls: type, base: type) -> None:
             continue
         if isinstance(value, property):
             setattr(cls, name, _asking_property(value))
-        elif name in NOT_ASKED and isinstance(value, native_path.types):
+        elif name in NOT_ASKED and name != "as_subclass" and isinstance(value, native_path.types):
             setattr(cls, name, _asking_method(value))  # type: ignore[arg-type]  # one of the callable types
 
 

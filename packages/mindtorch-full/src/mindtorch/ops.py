@@ -23,6 +23,11 @@ EQUALS = {
 }
 """Modules that define the operators of a library compiled for PyTorch, by its folder and name."""
 
+DEFINED_BY = dict.fromkeys(
+    ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "c10d"), "mindtorch.distributed._operators"
+)
+"""Modules that define the operators of a namespace that torch has from its start."""
+
 
 def load_library(path: str) -> None:
     """Load a shared library that registers operators when it is loaded; OSError with torch's text when it cannot be.
@@ -51,5 +56,7 @@ def import_module(module: str) -> None:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'torch.ops' has no attribute '{name}'")
+    if name in DEFINED_BY:
+        _load(DEFINED_BY[name])
     found = globals()[name] = namespace(name)
     return found

@@ -161,9 +161,9 @@ class TensorBase:
                 storage = array.storage
             elif array.flags.c_contiguous:
                 storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
-            else:  # dense in another order: the allocator laid it over one flat buffer
-                flat: Any = array.base
-                storage = UntypedStorage._from_buffer(flat.reshape(-1).view(np.uint8))
+            else:  # dense in another order: its flat buffer is itself with the longest steps first
+                axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+                storage = UntypedStorage._from_buffer(array.transpose(axes).reshape(-1).view(np.uint8))
             self._storage = storage
         return storage
 

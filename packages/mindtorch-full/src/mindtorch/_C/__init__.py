@@ -252,8 +252,8 @@ def _get_accelerator(check: Any = None) -> device:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "_functorch":
-        return load("mindtorch._C._functorch")
+    if name in ("_functorch", "_cpu"):
+        return load(f"mindtorch._C.{name}")
     types = load("mindtorch._C._types")
     if name in types.__all__:
         return getattr(types, name)

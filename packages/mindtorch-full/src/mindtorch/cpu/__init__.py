@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch._absent import DeviceLike
 from mindtorch._naming import adopt
 from mindtorch.cpu import amp as amp
-from mindtorch.cpu._capabilities import capabilities
+from mindtorch.cpu._capabilities import capabilities, request_tiles
 
 __all__ = [
     "Event",
@@ -142,6 +142,11 @@ def _is_amx_tile_supported() -> bool:
 
 def _is_amx_fp16_supported() -> bool:
     return bool(capabilities().get("amx_fp16"))
+
+
+def _init_amx() -> bool:
+    """Ask the operating system for the processor's tiles; True when it grants them."""
+    return request_tiles()
 
 
 def current_device() -> str:

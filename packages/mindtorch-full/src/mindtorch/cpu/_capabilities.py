@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import platform
@@ -43,3 +44,13 @@ def capabilities() -> dict[str, Any]:
         "num_physical_cores": max(len(sockets), 1) * len(cores) if cores else logical,
         "num_logical_cores": logical,
     }
+
+
+_ARCH_PRCTL, _REQUEST, _TILE_DATA = 158, 0x1023, 18
+
+
+def request_tiles() -> bool:
+    """Ask Linux to let this process use the processor's tiles; False where it has none."""
+    if not capabilities().get("amx_tile") or platform.system() != "Linux":
+        return False
+    return bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST, _TILE_DATA) == 0)

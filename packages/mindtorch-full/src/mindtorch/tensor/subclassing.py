@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten, namespace
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.override import handlers
+from mindtorch_dispatch.override.overrides import overriding
 from mindtorch_dispatch.state import NONE_OVERRIDE, ONLY_MODES_OVERRIDE, mode_set, state
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import strided
@@ -39,8 +40,8 @@ def as_subclass(self: Any, cls: Any) -> Any:
     'Mine'
     """
     _checked_class(cls)
-    if state.mode.function_modes:
-        with mode_set(function_override=NONE_OVERRIDE):  # this method is none that modes see
+    if state.mode.function_modes or overriding(self):
+        with mode_set(function_override=NONE_OVERRIDE):  # this method is none that modes and overrides see
             made = aten.alias(self)
     else:
         made = aten.alias(self)

@@ -8,7 +8,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch.distributed.tensor import _view_rules
 from mindtorch.distributed.tensor._layout import Layout, local_shape_and_offset, redistribute_local
-from mindtorch.distributed.tensor._rules import RULES, Call, pointwise, replicate_all
+from mindtorch.distributed.tensor._rules import REGISTERED, RULES, Call, pointwise, replicate_all
 from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard
 from mindtorch.utils import _pytree
 
@@ -23,7 +23,7 @@ def _op_name(func: Any) -> str:
 
 
 def _rule_of(func: Any, name: str) -> Any:
-    found = RULES.get(name)
+    found = REGISTERED.get(func) or RULES.get(name)
     if found is not None:
         return found
     return pointwise if torch.Tag.pointwise in func.tags or name in ("copy_", "fill_", "zero_") else replicate_all

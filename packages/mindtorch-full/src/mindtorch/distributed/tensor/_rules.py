@@ -15,6 +15,8 @@ from mindtorch.distributed.tensor.placement_types import Partial, Placement, Rep
 Answer = tuple[list[Any], Any]
 R = Replicate()
 RULES: dict[str, Callable[[Any], Answer]] = {}
+REGISTERED: dict[Any, Callable[[Any], Answer]] = {}
+"""The rules that programs gave, by overload."""
 
 _LINEAR = frozenset(
     "neg clone detach alias _to_copy mul div add sub lift_fresh contiguous to copy_ mul_ div_ add_ sub_".split()

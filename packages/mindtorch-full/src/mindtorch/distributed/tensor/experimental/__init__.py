@@ -6,8 +6,10 @@ from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
 from mindtorch.distributed.tensor._api import DTensor
+from mindtorch.distributed.tensor.experimental._func_map import local_map
+from mindtorch.distributed.tensor.experimental._register_sharding import register_sharding
 
-__all__ = ["context_parallel", "implicit_replication"]
+__all__ = ["context_parallel", "implicit_replication", "local_map", "register_sharding"]
 
 
 @contextmanager
