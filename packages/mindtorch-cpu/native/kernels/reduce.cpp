@@ -206,18 +206,30 @@ int spread(PyArrayObject* out, PyArrayObject* means, PyObject* array, PyObject* 
     return 1;
 }
 
-// Values are (self, dims, correction, keepdim); outputs one, or variance and mean.
+// Whether all of a float32 result is finite: squares beyond a float may have a float's root, and doubles hold them.
+bool finite(PyArrayObject* out) {
+    if (PyArray_TYPE(out) != NPY_FLOAT32) return true;
+    if (!PyArray_ISONESEGMENT(out)) return false;
+    const auto* values = reinterpret_cast<const float*>(PyArray_BYTES(out));
+    const npy_intp count = PyArray_SIZE(out);
+    float nothing = 0;  // nan from the first infinity on
+    for (npy_intp at = 0; at < count; at++) nothing += values[at] * 0;
+    return nothing == 0;
+}
+
+// Values are (self, dims, correction, keepdim); outputs one, or variance and mean. Not finite: numpy's kernel.
 template <bool root, bool with_mean>
 int statistics(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     double correction;
     if (count != 4 || !exact_number(values[2], correction)) return 0;
     if (!with_mean) {
         PyArrayObject* out = writable(given);
-        return out == nullptr ? 0 : spread(out, nullptr, values[0], values[1], correction, root);
+        return out != nullptr && spread(out, nullptr, values[0], values[1], correction, root) && finite(out);
     }
     if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) != 2) return 0;
     PyArrayObject *out = writable(PyTuple_GET_ITEM(given, 0)), *mean = writable(PyTuple_GET_ITEM(given, 1));
-    return out == nullptr || mean == nullptr ? 0 : spread(out, mean, values[0], values[1], correction, root);
+    return out != nullptr && mean != nullptr && spread(out, mean, values[0], values[1], correction, root) &&
+           finite(out);
 }
 
 // The places of the extremes, and the extremes themselves where `extremes` is not null.

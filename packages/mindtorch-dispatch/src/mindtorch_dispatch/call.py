@@ -20,7 +20,7 @@ import numpy as np
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage.memory import no_memory_of
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, check_bytes
 
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import Bound, tensor_leaves
@@ -92,7 +92,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
                 if plan is not None:
                     try:
                         return plan.run(plan, args)
-                    except (AttributeError, MemoryError) as error:
+                    except RETRIED as error:
                         return run_again(plan, args, error)
         key: list[Any] = [state.mode]
         if kwargs:
@@ -118,7 +118,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return call_unplanned(packet, method, args, kwargs, tuple(key))
         try:
             return plan.run(plan, args)
-        except (AttributeError, MemoryError) as error:
+        except RETRIED as error:
             return run_again(plan, args, error)
 
     def keyed(*args: Any, **kwargs: object) -> Any:
@@ -131,7 +131,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return _call_unplanned(packet, method, args, kwargs, key)
         try:
             return plan.run(plan, args)
-        except (AttributeError, MemoryError) as error:
+        except RETRIED as error:
             return run_again(plan, args, error)
 
     chosen = keyed if packet.key is not None else call
@@ -177,19 +177,26 @@ def _call_with_names(
         return _call_unplanned(packet, method, args, kwargs, tuple(key))
     try:
         return plan.run(plan, flat)
-    except (AttributeError, MemoryError) as error:
+    except RETRIED as error:
         return run_again(plan, flat, error)
 
 
-def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryError) -> Any:
+RETRIED = (AttributeError, MemoryError, TypeError)
+"""What a run raises that met an operand without memory, and where there is none for a result."""
+
+
+def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryError | TypeError) -> Any:
     """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`, or
-    torch's error where it says that there is no memory.
+    torch's error where there is no memory, for the result or of an operand whose storage was shortened.
 
     Operands are fetched before anything is written, so a second run starts where the first did. A tensor that is no
     operand of this call would be waiting again in the next run: that is an error of the code that read it.
     """
     if isinstance(error, MemoryError):
         raise no_memory_of(error) from None
+    if not isinstance(error, AttributeError) or error.obj is None:  # an operand's array that is not there
+        check_bytes(tensor_leaves(flat))
+        raise error
     while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
         try:
             return plan.run(plan, flat)
@@ -273,7 +280,7 @@ def _run_bound(bound: Bound, plans: dict[Any, Any] | None, key: tuple[Any, ...] 
     state.mode = outer or state.mode
     try:
         result = plan.run(plan, bound.flat)
-    except (AttributeError, MemoryError) as error:
+    except RETRIED as error:
         result = run_again(plan, bound.flat, error)
     if bound.requires_grad:
         if not differentiable(result.dtype):
@@ -377,7 +384,7 @@ def _call_keyed(
     state.mode = outer or state.mode
     try:
         return plan.run(plan, flat)
-    except (AttributeError, MemoryError) as error:
+    except RETRIED as error:
         return run_again(plan, flat, error)
 
 

@@ -34,6 +34,10 @@ def bounds_error(spec: Spec, offset: int, storage: Any) -> RuntimeError:
     """Return torch's error for a geometry that reaches beyond its storage."""
     if offset < 0:
         return RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if spec.numel >= 2**63:
+        return RuntimeError("numel: integer multiplication overflow")
+    if spec.nbytes >= 2**63:  # more bytes than numpy counts, although the storage may hold the few that are reached
+        return RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
     span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
     return RuntimeError(
         f"setStorage: sizes {list(spec.shape)}, strides {list(spec.stride)}, storage offset {offset}, and itemsize "

@@ -14,6 +14,7 @@ BIG, SMALL = 2**63, -(2**63) - 1
 
 DIMS = {
     "select": lambda t, n: t.ones(4).select(0, n),
+    "set_": lambda t, n: t.ones(2).set_(t.ones(2).untyped_storage(), n, (2,)),
     "narrow": lambda t, n: t.ones(4).narrow(0, n, 1),
     "sum": lambda t, n: t.ones(4).sum(n),
     "sum by name": lambda t, n: t.ones(4).sum(dim=n),
@@ -33,6 +34,9 @@ DIMS = {
     "numpy": lambda t, n: t.ones(4).unsqueeze(t.tensor(1).numpy().item() * n),
 }
 LISTS = {
+    "set_": lambda t, n: t.ones(2).set_(t.ones(2).untyped_storage(), 0, (n,)),
+    "set_ with steps": lambda t, n: t.ones(2).set_(t.ones(2).untyped_storage(), 0, (2,), (n,)),
+    "resize_": lambda t, n: t.ones(2).resize_(1, n),
     "ones": lambda t, n: t.ones(2, n),
     "view": lambda t, n: t.ones(4).view(n),
     "reshape": lambda t, n: t.ones(4).reshape([2, n]),

@@ -144,7 +144,8 @@ PyObject* run_python(const Program& program, Call& call) {
     return into_python<PyObject_Vectorcall>(slot(program.plan, configuration.plan.run), given, 2, nullptr);
 }
 
-// An AttributeError may be that of a tensor whose bytes are yet to be made; a MemoryError is said in torch's words.
+// An AttributeError may be that of a tensor whose bytes are yet to be made, it or a TypeError that of one whose storage
+// was shortened; a MemoryError is said in torch's words.
 PyObject* run_again(const Program& program, Call& call) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -161,8 +162,8 @@ PyObject* run_again(const Program& program, Call& call) {
 PyObject* execute(Program& program, Call& call) {
     PyObject* result = run_native(program, call);
     if (result == nullptr && !PyErr_Occurred()) result = run_python(program, call);
-    if (result == nullptr &&
-        (PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_MemoryError)))
+    if (result == nullptr && (PyErr_ExceptionMatches(PyExc_AttributeError) ||
+                              PyErr_ExceptionMatches(PyExc_MemoryError) || PyErr_ExceptionMatches(PyExc_TypeError)))
         return run_again(program, call);
     return result;
 }

@@ -153,6 +153,8 @@ def check_fits(shape: Shape, strides: Strides, offset: int, itemsize: int, nbyte
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if len(shape) != len(strides):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(strides)})")
+    if math.prod(shape) >= 2**63:
+        raise RuntimeError("numel: integer multiplication overflow")
     needed = memory_span(shape, strides, offset) * itemsize
     if needed > 2**63 - 1:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")

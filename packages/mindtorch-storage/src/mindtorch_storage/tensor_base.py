@@ -20,7 +20,7 @@ Slots:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -122,7 +122,10 @@ class TensorBase:
         except AttributeError:  # another thread's, or its call failed
             wait_for(self)
             array = self._array
-        return array if array is None or array.__class__ is np.ndarray else array.to_host()
+        if array is None:
+            check_bytes((self,))
+            return None
+        return array if array.__class__ is np.ndarray else array.to_host()
 
     @property
     def _spec(self) -> Spec:
@@ -207,6 +210,27 @@ def is_bare(tensor: TensorBase) -> bool:
         return _array_slot(tensor) is None
     except AttributeError:
         return False
+
+
+NO_MEMORY = (
+    "The tensor has a non-zero number of elements, but its data is not allocated yet.\nIf you're using "
+    "torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this, please wrap "
+    "the custom kernel into an opaque custom op. Please see the following for details: "
+    "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html\nIf you're using Caffe2, Caffe2 uses a lazy "
+    "allocation, so you will need to call mutable_data() or raw_mutable_data() to actually allocate memory."
+)
+
+
+def has_lost_bytes(tensor: TensorBase) -> bool:
+    """True for a tensor with elements whose storage was made too short for them."""
+    spec = tensor._sig.spec
+    return bool(is_bare(tensor) and not tensor._wraps and spec.device.type != "meta" and spec.numel)
+
+
+def check_bytes(tensors: Iterable[TensorBase]) -> None:
+    """Raise torch's error where a tensor has elements and no memory for them."""
+    if any(has_lost_bytes(tensor) for tensor in tensors):
+        raise RuntimeError(NO_MEMORY)
 
 
 def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> TensorBase:

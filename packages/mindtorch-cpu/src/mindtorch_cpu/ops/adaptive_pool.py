@@ -9,7 +9,7 @@ import numpy as np
 
 from ..register import kernel
 from ..weighted_sums import WeightTable, gather
-from .pool import scatter_add
+from .pool import check_places, scatter_add
 
 
 def _bounds(extent: int, count: int) -> tuple[Any, Any]:
@@ -145,12 +145,7 @@ def fractional(outs: Any, x: Any, kernel_size: Any, output_size: Any, samples: A
 def unpool(out: Any, x: Any, indices: Any, output_size: Any, stride: Any, padding: Any) -> None:
     """Values put where their maxima were, zeros elsewhere."""
     area = int(np.prod(output_size))
-    wrong = indices[(indices < 0) | (indices >= area)]
-    if wrong.size:
-        raise RuntimeError(
-            f"Found an invalid max index: {wrong.reshape(-1)[0]} (output volumes are of size "
-            f"{'x'.join(map(str, output_size))})"
-        )
+    check_places(indices, output_size)
     planes = int(np.prod(out.shape[: -len(output_size)]))
     flat = np.zeros((planes, area), out.dtype)
     if x.size:

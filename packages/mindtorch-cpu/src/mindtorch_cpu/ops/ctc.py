@@ -63,6 +63,16 @@ class _Sample:
         return last[0] if len(last) == 1 else np.logaddexp(last[0], last[1])
 
 
+def _check_labels(target: Any, classes: int) -> None:
+    """Refuse labels that are no class: torch reads beside the probabilities for them."""
+    for label in target[(target < 0) | (target >= classes)][:1]:
+        bound = "at least 0" if label < 0 else f"at most {classes - 1}"
+        raise RuntimeError(
+            f"Expected targets to have value {bound}, but got value {label} (while checking arguments for "
+            "ctc_loss_allocate_outputs)"
+        )
+
+
 def _samples(
     log_probs: Any, targets: Any, input_lengths: Sequence[int], target_lengths: Sequence[int], blank: int
 ) -> Iterator[_Sample]:
@@ -73,6 +83,7 @@ def _samples(
             start += length
         else:
             target = targets[place, :length]
+        _check_labels(target, log_probs.shape[-1])
         yield _Sample(place, log_probs[:steps, place], target, blank)
 
 

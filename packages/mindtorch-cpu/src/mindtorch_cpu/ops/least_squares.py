@@ -19,9 +19,31 @@ def _full_rank(matrix: Any, right: Any, index: tuple[int, ...], shape: tuple[int
     given[:rows] = right
     _, solution, status = routine("gels", matrix.dtype)(matrix, given)
     if status:
-        prefix = f": (Batch element {int(np.ravel_multi_index(index, shape))})" if shape else ""
-        raise status_error("torch.linalg.lstsq", status, prefix)
+        raise status_error("torch.linalg.lstsq", status, _batch_element(index, shape))
     return solution[:columns]
+
+
+def _batch_element(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    return f": (Batch element {int(np.ravel_multi_index(index, shape))})" if shape else ""
+
+
+def _check_numbers(matrix: Any, right: Any, driver: str, index: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Refuse nan as the routines of torch do, which name the argument by its place."""
+    places = (5, 7) if driver == "gels" else (4, 6)
+    for operand, place in zip((matrix, right), places, strict=True):
+        if np.isnan(operand).any():
+            raise RuntimeError(
+                f"torch.linalg.lstsq{_batch_element(index, shape)}: Argument {place} has illegal value. Most certainly "
+                "there is a bug in the implementation calling the backend library."
+            )
+
+
+def _of_any_rank(matrix: Any, right: Any, cut: float) -> tuple[Any, int, Any]:
+    """Return solution, rank and singular values; nan for what is not finite, of which the routine makes nothing."""
+    if not np.isfinite(matrix).all():
+        return np.nan, 0, np.nan
+    solution, _, rank, found = np.linalg.lstsq(matrix, right, rcond=cut)
+    return solution, rank, found
 
 
 @kernel("linalg_lstsq")
@@ -33,13 +55,14 @@ def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> Non
     target = solution[..., None] if vector else solution
     cut = np.finfo(self.dtype).eps * max(self.shape[-2:]) if rcond is None else rcond
     for index, matrix, given in each(target.shape[:-2], (self, 2), (right, 2)):
+        _check_numbers(matrix, given, driver, index, self.shape[:-2])
         if matrix.size == 0:
             target[index] = 0
             rank, found = 0, None
         elif driver == "gels":
             target[index], rank, found = _full_rank(matrix, given, index, self.shape[:-2]), 0, None
         else:
-            target[index], _, rank, found = np.linalg.lstsq(matrix, given, rcond=cut)
+            target[index], rank, found = _of_any_rank(matrix, given, cut)
         if residuals.size:
             residuals[index] = np.sum(np.abs(given - matrix @ target[index]) ** 2, axis=0)
         own = tuple(0 if extent == 1 else at for extent, at in zip(self.shape[:-2], index, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -78,11 +79,22 @@ def max_pool(outs: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dil
         np.copyto(index, _flat_positions(here, spatial), where=better)
 
 
+def check_places(index: Any, spatial: Sequence[int]) -> None:
+    """Refuse places that a plane of these extents does not have."""
+    wrong = index[(index < 0) | (index >= math.prod(spatial))]
+    if wrong.size:
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong.reshape(-1)[0]} (output volumes are of size "
+            f"{'x'.join(map(str, spatial))})"
+        )
+
+
 def scatter_add(out: Any, values: Any, index: Any, dims: int) -> None:
     """Write to `out` the sum of the values sent to each position of a plane (the last `dims` dimensions)."""
     if not values.size:
         out.fill(0)
         return
+    check_places(index, out.shape[-dims:])
     area = int(np.prod(out.shape[-dims:]))
     planes = out.size // area if area else 0
     flat = index.reshape(planes, -1) + np.arange(planes)[:, None] * area

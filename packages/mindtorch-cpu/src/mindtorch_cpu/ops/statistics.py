@@ -30,7 +30,17 @@ def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> 
             UserWarning,
             stacklevel=2,
         )
-    with np.errstate(divide="ignore", invalid="ignore"):
+    variance, mean = _in_own_type(self, dims, count, correction)
+    if self.dtype in _WIDER and not np.isfinite(variance).all():  # squares beyond a float32 may have a float32's root
+        return _in_own_type(self.astype(_WIDER[self.dtype]), dims, count, correction)
+    return variance, mean
+
+
+_WIDER = {np.dtype(np.float32): np.float64}
+
+
+def _in_own_type(self: Any, dims: tuple[int, ...], count: int, correction: float) -> tuple[Any, Any]:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean = np.true_divide(total(self, dims, self.dtype, True), self.dtype.type(count))
         distance = np.asarray(np.subtract(self, mean))
         if self.dtype.kind == "c":
@@ -43,7 +53,8 @@ def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> 
 
 def _spread(name: str, out: Any, self: Any, dims: tuple[int, ...], correction: float) -> None:
     variance, _ = _moments(name, self, dims, correction)
-    out[...] = (np.sqrt(variance) if name == "std" else variance).reshape(out.shape)
+    with np.errstate(over="ignore"):
+        out[...] = (np.sqrt(variance) if name == "std" else variance).reshape(out.shape)
 
 
 @kernel("var.correction")
@@ -62,16 +73,18 @@ def std(out: Any, self: Any, dims: tuple[int, ...], correction: float, keepdim: 
 def var_mean(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
     """Variance and mean."""
     variance, mean = _moments("var_mean", self, dims, correction)
-    outs[0][...] = variance.reshape(outs[0].shape)
-    outs[1][...] = mean.reshape(outs[1].shape)
+    with np.errstate(over="ignore"):
+        outs[0][...] = variance.reshape(outs[0].shape)
+        outs[1][...] = mean.reshape(outs[1].shape)
 
 
 @kernel("std_mean.correction")
 def std_mean(outs: tuple[Any, Any], self: Any, dims: tuple[int, ...], correction: float, keepdim: bool) -> None:
     """Standard deviation and mean."""
     variance, mean = _moments("std_mean", self, dims, correction)
-    outs[0][...] = np.sqrt(variance).reshape(outs[0].shape)
-    outs[1][...] = mean.reshape(outs[1].shape)
+    with np.errstate(over="ignore"):
+        outs[0][...] = np.sqrt(variance).reshape(outs[0].shape)
+        outs[1][...] = mean.reshape(outs[1].shape)
 
 
 def _rows(self: Any, dims: tuple[int, ...]) -> Any:

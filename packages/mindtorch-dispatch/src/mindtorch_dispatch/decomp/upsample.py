@@ -21,7 +21,13 @@ def _target(input: Any, output_size: Any, scale_factors: Any) -> list[int]:
     check(
         len(scale_factors) == spatial, lambda: "Input and scale_factors must have the same number of spatial dimensions"
     )
-    return [int(extent * factor) for extent, factor in zip(input.shape[2:], scale_factors, strict=True)]
+    return [_extent(extent * factor) for extent, factor in zip(input.shape[2:], scale_factors, strict=True)]
+
+
+def _extent(size: float) -> int:
+    """Return the integer below a computed extent; torch's error for one that 64 bits do not hold."""
+    check(-(2.0**63) <= size < 2.0**63, lambda: "value cannot be converted to type int64_t without overflow")
+    return int(size)
 
 
 def by_size_or_factors(name: str, dims: int) -> Callable[..., Any]:

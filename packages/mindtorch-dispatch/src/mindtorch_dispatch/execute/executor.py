@@ -250,7 +250,7 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
             try:
                 array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
             except (TypeError, ValueError):  # numpy refuses what lies outside the buffer
-                raise bounds_error(spec, offset, storage) from None
+                array = _with_short_steps(spec, offset, storage)
         else:
             array = _ndarray(spec.shape, spec.np_dtype)
     else:
@@ -259,6 +259,16 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
     if plan.creation is not None:
         relate(plan, base, tensor)
     return tensor
+
+
+def _with_short_steps(spec: Spec, offset: int, storage: Any) -> Array:
+    """Return the array of a view whose steps over extents of 1 reach anywhere; torch's error where others do, too."""
+    pairs = zip(spec.shape, spec.np_strides, strict=True)
+    steps = tuple(step if extent > 1 else spec.itemsize for extent, step in pairs)
+    try:
+        return _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, steps)
+    except (TypeError, ValueError):
+        raise bounds_error(spec, offset, storage) from None
 
 
 def _view_of_many_dimensions(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:

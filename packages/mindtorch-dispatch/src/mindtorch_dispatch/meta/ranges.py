@@ -28,7 +28,7 @@ def _bound(value: Any, dtype: Dtype) -> Any:
         raise RuntimeError("value cannot be converted to type double without overflow")
     if dtype is not int64:
         return float(value)
-    check(math.isfinite(value), lambda: "value cannot be converted to type int64_t without overflow")
+    check(-(2.0**63) <= value < 2.0**63, lambda: "value cannot be converted to type int64_t without overflow")
     return int(value)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_storage.tensor_base import TensorBase, is_bare
+from mindtorch_storage.tensor_base import TensorBase, check_bytes
 
 from ..arguments.bound import Bound
 from ..defaults import get_default_device
@@ -20,7 +20,6 @@ from ..execute.executor import relate
 from ..interface.autograd import PlanRequest, hooks
 from ..interface.wiring import wired
 from ..keys import DispatchKey, DispatchKeySet
-from ..meta.checks import check
 from ..plan import Plan, plain_types
 from ..plan.call import Call
 from ..plan.results import packing
@@ -63,23 +62,7 @@ def intercepted(mode: Mode, tensors: Sequence[TensorBase]) -> bool:
 
 def check_memory(tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error for a tensor without memory that nobody handles the call of."""
-    for tensor in tensors:
-        if (
-            type(tensor) not in plain_types
-            and is_bare(tensor)
-            and not tensor._wraps
-            and tensor._sig.spec.device.type != "meta"
-        ):
-            check(not tensor._sig.spec.numel, lambda: NO_MEMORY)
-
-
-NO_MEMORY = (
-    "The tensor has a non-zero number of elements, but its data is not allocated yet.\nIf you're using "
-    "torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this, please wrap "
-    "the custom kernel into an opaque custom op. Please see the following for details: "
-    "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html\nIf you're using Caffe2, Caffe2 uses a lazy "
-    "allocation, so you will need to call mutable_data() or raw_mutable_data() to actually allocate memory."
-)
+    check_bytes(tensor for tensor in tensors if type(tensor) not in plain_types)
 
 
 def taken_apart(row: OpRow, tensors: Sequence[TensorBase], mode: Mode) -> bool:

@@ -15,7 +15,7 @@ from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
 from mindtorch_storage.sparse import CompressedSpec
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, has_lost_bytes
 
 _HOST = Device("cpu")
 
@@ -52,6 +52,8 @@ class ConversionMixin(TensorBase):
         """
         if type(self) not in plain_types and dispatches(type(self)):
             raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
+        if has_lost_bytes(self):
+            raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
         array = self._host_array()
         if array is None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")

@@ -8,6 +8,7 @@ from mindtorch.tensor import relocation as relocation  # storages can move from 
 from mindtorch_autograd.inplace import check_inplace
 from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history
+from mindtorch_dispatch.arguments.parameter import INT64
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
 from mindtorch_dispatch.plan.targets import check_inference
@@ -24,6 +25,16 @@ from mindtorch_storage.strides import (
     memory_span,
 )
 from mindtorch_storage.tensor_base import TensorBase
+
+
+def check_integers(function: str, argument: str, values: Any) -> None:
+    """Refuse what 64 bits do not hold as torch's parser does."""
+    for position, value in enumerate(values, 1):
+        if type(value) is int and value not in INT64:
+            raise TypeError(
+                f"{function}(): argument '{argument}' failed to unpack the object at pos {position} with error "
+                '"Overflow when unpacking long long"'
+            )
 
 
 class MemoryMixin(TensorBase):
@@ -93,6 +104,10 @@ class MemoryMixin(TensorBase):
         >>> torch.empty(0).set_(torch.tensor([1.0, 2.0]))
         tensor([1., 2.])
         """
+        if type(storage_offset) is int and storage_offset not in INT64:
+            raise ValueError("Overflow when unpacking long long")
+        check_integers("set_", "size", size or ())
+        check_integers("set_", "stride", stride or ())
         if source is None:
             return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
         if source is self:
@@ -122,6 +137,7 @@ class MemoryMixin(TensorBase):
                 [2, 3]])
         """
         shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        check_integers("resize_", "size", shape)
         check_inference(self)
         if self._sig.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
