@@ -1,13 +1,16 @@
 """The question libraries ask before they compile a function."""
 
+import sys
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from mindtorch._dynamo import config
 from mindtorch._naming import adopt
 
-__all__ = ["LazyString", "is_compile_supported", "warn_once"]
+__all__ = ["LazyString", "disable_cache_limit", "is_compile_supported", "warn_once"]
 
 
 class LazyString:
@@ -38,6 +41,17 @@ def warn_once(msg: str, stacklevel: int = 1) -> None:
     if msg not in _warned:
         _warned.add(msg)
         warnings.warn(msg, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def disable_cache_limit() -> Iterator[None]:
+    """Within the block a function may be compiled any number of times."""
+    before = config.recompile_limit, config.accumulated_recompile_limit
+    config.recompile_limit = config.accumulated_recompile_limit = sys.maxsize
+    try:
+        yield
+    finally:
+        config.recompile_limit, config.accumulated_recompile_limit = before
 
 
 adopt(globals())
