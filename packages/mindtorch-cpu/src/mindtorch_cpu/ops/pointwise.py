@@ -197,8 +197,7 @@ def lerp(out: Any, self: Any, end: Any, weight: Any) -> None:
 @kernel("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar", upcast=False)
 def where(out: Any, condition: Any, self: Any, other: Any) -> None:
     """One branch where the condition holds, the other elsewhere."""
-    if out.dtype.names:  # complex32, pairs to numpy, beside numbers
-        self, other = (one if isinstance(one, np.ndarray) else number_of(one, out.dtype) for one in (self, other))
+    self, other = (one if isinstance(one, np.ndarray) else number_of(one, out.dtype) for one in (self, other))
     np.copyto(out, other, casting="unsafe")
     np.copyto(out, self, where=condition.astype(np.bool_, copy=False), casting="unsafe")
 

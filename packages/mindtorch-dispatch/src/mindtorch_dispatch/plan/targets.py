@@ -227,3 +227,14 @@ def check_out(call: Call) -> None:
         fits = target._sig.spec.shape == spec.shape and row.meta.overlap_ok is not True
         if row.meta.no_overlap or row.meta.aliases_ok or fits:
             check_writable(target._sig.spec)
+        if row.meta.aliases_ok:
+            _check_kept(target, call.tensors, spec)
+
+
+def _check_kept(target: TensorBase, operands: Sequence[TensorBase], result: Spec) -> None:
+    """Raise torch's error where an elementwise op would resize an `out=` tensor that it reads."""
+    had = target._sig.spec.shape
+    if had != result.shape and any(operand is target for operand in operands):
+        raise RuntimeError(
+            f"output with shape {shape_text(had)} doesn't match the broadcast shape {shape_text(result.shape)}"
+        )
