@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import mindtorch as torch
@@ -139,7 +140,7 @@ def dequantize_per_token(
 
 
 def _define() -> None:
-    kernels = {
+    kernels: dict[str, Callable[..., Any]] = {
         f"quantize_per_tensor(Tensor input, float scale, int zero_point, {_BY}) -> Tensor": quantize_per_tensor,
         f"quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, {_BY}) -> "
         "Tensor": quantize_per_tensor_tensor,
