@@ -73,11 +73,11 @@ def make_grads(outputs: Sequence[Any], grads: Sequence[Any], batched: bool) -> l
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
         spec = output._spec() if isinstance(output, GradientEdge) else output._sig.spec
         _check_shape(grad, spec, index, batched)
-        if isinstance(output, TensorBase) and output.dtype.is_complex != grad.dtype.is_complex:
+        if spec is not None and spec.dtype.is_complex != grad.dtype.is_complex:
             raise RuntimeError(
                 f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
                 f"dtype: grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of "
-                f"{output.dtype}."
+                f"{spec.dtype}."
             )
         made.append(grad)
     if len(made) < len(outputs):
@@ -271,7 +271,9 @@ def _used(
     """Return the gradients; for unused inputs zeros, None or torch's error, as was asked for."""
     answers = []
     for index, (item, result) in enumerate(zip(inputs, results, strict=True)):
-        if result is None and materialize and isinstance(item, TensorBase):
+        if result is None and materialize:
+            if isinstance(item, GradientEdge):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             answers.append(aten.zeros_like(item, requires_grad=create_graph))
         elif result is None and not allow_unused:
             raise RuntimeError(

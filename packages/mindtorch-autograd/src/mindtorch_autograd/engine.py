@@ -24,6 +24,7 @@ from . import accumulate, anomaly
 from .hooks import run_post_hooks, run_pre_hooks, run_retain_hooks, run_tensor_hooks
 from .node import AccumulateGrad, Node, OpNode
 from .reduction import fit
+from .saved import hook_stack
 
 NESTING = 15
 """Re-entrant backward passes on one Python stack; the next one runs in a thread of its own."""
@@ -231,10 +232,9 @@ class GraphTask:
         if self.captures:
             for number, place in self.captures.get(node, ()):
                 self.captured[place] = grads[number]
-            if not needed:
-                return []
-        if needed:
-            self._run_tensor_hooks(node, grads)
+        if not needed:
+            return []
+        self._run_tensor_hooks(node, grads)
         if hooks is not None and hooks.pre:
             grads = run_pre_hooks(hooks.pre, grads)
         if hooks is None or not hooks.post:
@@ -343,16 +343,17 @@ def run_backward(
     task = GraphTask(keep_graph, create_graph)
     if inputs is not None:
         task.aim_at([node for node, _, _ in roots], inputs, capture)
-    before = state.mode
+    before, pairs = state.mode, hook_stack.pairs
+    hook_stack.pairs = pairs.copy()  # hooks that a backward function enters or leaves, it does for the pass alone
     mode = before.replace(grad=create_graph, include=before.include & ~PIPELINE_MASK)
-    if len(running_tasks()) % NESTING == NESTING - 1:
-        _in_thread(task, list(roots), mode)
-    else:
-        state.mode = mode
-        try:
+    try:
+        if len(running_tasks()) % NESTING == NESTING - 1:
+            _in_thread(task, list(roots), mode)
+        else:
+            state.mode = mode
             task.run(list(roots))
-        finally:
-            state.mode = before
+    finally:
+        state.mode, hook_stack.pairs = before, pairs
     return [task.captured.get(place) for place in range(len(inputs))] if capture and inputs is not None else []
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,10 +17,11 @@ from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly, forward_mode
+from .delayed_error import once_differentiable as once_differentiable
 from .engine import current_task
 from .function_arguments import in_order, with_defaults
 from .function_context import FunctionCtx
-from .function_outputs import alias_without_history, connect_outputs
+from .function_outputs import connect_outputs
 from .function_tangents import function_tangents
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
@@ -332,44 +332,6 @@ class Function(metaclass=FunctionMeta):
             state.mode = before
         connected = connect_outputs(node, args, output, recording)
         return function_tangents(cls, node, args, output, connected) if dual else connected
-
-
-def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate `backward` so that its results cannot be differentiated again."""
-
-    @functools.wraps(fn)
-    def wrapper(ctx: object, *args: object) -> Any:
-        before = state.mode
-        state.mode = before.replace(grad=False)
-        try:
-            outputs = fn(ctx, *args)
-        finally:
-            state.mode = before
-        if not before.grad or not any(isinstance(arg, TensorBase) and arg._sig.requires_grad for arg in args):
-            return outputs
-        given = outputs if isinstance(outputs, tuple) else (outputs,)
-        marked = tuple(_not_again(one) if isinstance(one, TensorBase) else one for one in given)
-        return marked if isinstance(outputs, tuple) else marked[0]
-
-    return wrapper
-
-
-class Error(Node):
-    """The node of a gradient that cannot be differentiated again."""
-
-    def name(self) -> str:
-        """torch's C++ name of the node."""
-        return "torch::autograd::Error"
-
-    def apply(self, grads: list[Any]) -> Sequence[Any]:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-def _not_again(tensor: TensorBase) -> TensorBase:
-    marked = alias_without_history(tensor)
-    marked._grad_fn = Error((), (tensor._sig.spec,))
-    marked._sig = marked._sig.spec.tracked
-    return marked
 
 
 class InplaceFunction(Function):

@@ -141,7 +141,9 @@ class Node:
         """Drop saved values after the node ran in a backward that does not retain the graph."""
 
     def __call__(self, *grads: object) -> Any:
-        """Run the node by hand on gradients of its outputs."""
+        """Run the node by hand on gradients of its outputs; TypeError for another number of them."""
+        if len(grads) != len(self._outputs):
+            raise TypeError(f"expected {len(self._outputs)} arguments, got {len(grads)} instead")
         answers = tuple(self.apply(list(grads)))
         return answers[0] if len(answers) == 1 else answers
 
@@ -247,7 +249,9 @@ class AccumulateGrad(Node):
         accumulate.add_to(self.variable, meta, grads)
         if meta.post_accumulate_hooks:
             for hook in list(meta.post_accumulate_hooks.values()):
-                hook(self.variable)
+                answer = hook(self.variable)
+                if answer is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
 
 

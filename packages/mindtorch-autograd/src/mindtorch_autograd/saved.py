@@ -230,14 +230,22 @@ class SavedTensor:
         self._node = node
         self._slot = slot
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Pack the value now, and unpack it whenever it is read; RuntimeError for a second pair or a freed value."""
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """Pack the value now with the first, and unpack it with the second whenever it is read.
+
+        RuntimeError for a second pair or a freed value, TypeError for what is no pair of callables.
+        """
+        if len(hooks) != 2 or not all(callable(hook) for hook in hooks):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
+                f"collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}"
+            )
+        pack_hook, unpack_hook = hooks
         if self._node._saved is None:
             raise RuntimeError(_FREED_HOOKS_TEXT)
         values, index = self._slot
         item = values[index]
-        if not callable(pack_hook) or not callable(unpack_hook):
-            raise TypeError("Calling register_hooks with non-callable hooks")
         if item.__class__ is Packed:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "

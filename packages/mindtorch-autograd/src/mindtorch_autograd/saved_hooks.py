@@ -26,6 +26,8 @@ class saved_tensors_hooks:
         state.mode = state.mode.replace(saved_hooks=True)
 
     def __exit__(self, *exc_info: object) -> None:
+        if not hook_stack.pairs:
+            raise RuntimeError("saved_tensors_hooks left more often than it was entered")
         hook_stack.pairs.pop()
         state.mode = state.mode.replace(saved_hooks=True if hook_stack.pairs else None)
 

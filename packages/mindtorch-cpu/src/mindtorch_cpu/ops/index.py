@@ -83,7 +83,7 @@ def index_put(out: Any, self: Any, indices: Any, values: Any, accumulate: bool) 
     if out is not self:
         out[...] = self
     place = _numpy_index(self, indices)
-    if values.size != 1 or out.dtype != values.dtype:
+    if values.size != 1 or values.ndim > out.ndim or out.dtype != values.dtype:
         _check_values(out, place, indices, values)
     if accumulate:
         _accumulate(out, place, values)

@@ -13,10 +13,18 @@ from mindtorch_cpu import random
 from mindtorch_cpu.generator import Generator, default_generator
 from mindtorch_cpu.many_dimensions import broadcast_arrays
 from mindtorch_cpu.register import kernel
+from mindtorch_dispatch.meta.random_checks import warn_of_rounding
 
 
 def _source(generator: Generator | None) -> Generator:
     return default_generator if generator is None else generator
+
+
+def _integers(generator: Generator, out: Any, first: int, count: int) -> None:
+    """Fill `out` with integers from `first` on; warns of those that a floating-point type rounds."""
+    if out.dtype.kind not in "iub":
+        warn_of_rounding(out.dtype, first, first + count - 1)
+    random.random_below(generator, out, first, count)
 
 
 def _is_complex(array: Any) -> bool:
@@ -87,7 +95,7 @@ def random_(out: Any, self: Any, generator: Any) -> None:
 @kernel("random_.to", upcast=False)
 def random_to(out: Any, self: Any, span: tuple[int, int], generator: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(_source(generator), out, *span)
+    _integers(_source(generator), out, *span)
 
 
 @kernel("random_.from", upcast=False)
@@ -96,7 +104,7 @@ def random_from(out: Any, self: Any, first: int, count: int | None, generator: A
     if count is None:
         random.random_signed(_source(generator), out)
     else:
-        random.random_below(_source(generator), out, first, count)
+        _integers(_source(generator), out, first, count)
 
 
 @kernel("bernoulli_.float", "bernoulli.p", upcast=False)
@@ -150,13 +158,13 @@ def normal_sized(out: Any, mean: float, std: float, size: Any, generator: Any, *
 @kernel("randint", upcast=False)
 def randint(out: Any, span: tuple[int, int], *options: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(default_generator, out, *span)
+    _integers(default_generator, out, *span)
 
 
 @kernel("randint.generator", upcast=False)
 def randint_generator(out: Any, span: tuple[int, int], size: Any, generator: Any, *options: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(_source(generator), out, *span)
+    _integers(_source(generator), out, *span)
 
 
 kernel("randint.low", upcast=False)(randint)
@@ -165,19 +173,19 @@ kernel("randint.low", upcast=False)(randint)
 @kernel("randint.low_generator", upcast=False)
 def randint_low_generator(out: Any, span: tuple[int, int], high: int, size: Any, generator: Any, *options: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(_source(generator), out, *span)
+    _integers(_source(generator), out, *span)
 
 
 @kernel("randint_like", "randint_like.low_dtype", upcast=False)
 def randint_like(out: Any, self: Any, span: tuple[int, int], *options: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(default_generator, out, *span)
+    _integers(default_generator, out, *span)
 
 
 @kernel("randint_like.generator", upcast=False)
 def randint_like_generator(out: Any, self: Any, span: tuple[int, int], generator: Any, *options: Any) -> None:
     """Integers from a first value on."""
-    random.random_below(_source(generator), out, *span)
+    _integers(_source(generator), out, *span)
 
 
 @kernel("randint_like.low_generator_dtype", upcast=False)
@@ -185,7 +193,7 @@ def randint_like_low_generator(
     out: Any, self: Any, span: tuple[int, int], high: int, generator: Any, *options: Any
 ) -> None:
     """Integers from a first value on."""
-    random.random_below(_source(generator), out, *span)
+    _integers(_source(generator), out, *span)
 
 
 @kernel("randperm", upcast=False)

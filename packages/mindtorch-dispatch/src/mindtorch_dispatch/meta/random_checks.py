@@ -185,17 +185,24 @@ def _check_bounds(dtype: Dtype, low: int, last: int) -> None:
     name = CPP_NAMES[dtype]
     for label, value in (("from", low), ("to - 1", last)):
         check(bounds[0] <= value <= bounds[1], lambda label=label: f"{label} is out of bounds for {name}")
-    if dtype.is_floating_point:
-        bits = _significant_bits(dtype)
-        for label, value in (("from", low), ("to - 1", last)):
-            if not -(1 << bits) <= value <= 1 << bits:
-                warnings.warn(
-                    f"{label} is out of bounds [-(2^{bits}), 2^{bits}]. Due to precision limitations {name} can "
-                    "support discrete uniform distribution only within this range. This warning will become an error "
-                    "in version 1.7 release, please fix the code in advance",
-                    UserWarning,
-                    stacklevel=2,
-                )
+
+
+_OF_NUMPY = {dtype.np: dtype for dtype in REAL_FLOATS}
+
+
+def warn_of_rounding(element: np.dtype[Any], low: int, last: int) -> None:
+    """Warn, as torch does at every call, where a floating-point type has not all integers from `low` to `last`."""
+    dtype = _OF_NUMPY[element]
+    bits = _significant_bits(dtype)
+    for label, value in (("from", low), ("to - 1", last)):
+        if not -(1 << bits) <= value <= 1 << bits:
+            warnings.warn(
+                f"{label} is out of bounds [-(2^{bits}), 2^{bits}]. Due to precision limitations {CPP_NAMES[dtype]} can "
+                "support discrete uniform distribution only within this range. This warning will become an error "
+                "in version 1.7 release, please fix the code in advance",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def check_probability(p: float) -> None:

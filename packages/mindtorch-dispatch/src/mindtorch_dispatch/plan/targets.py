@@ -135,15 +135,23 @@ RESIZE_WARNING = (
 )
 
 
-def prepare_target(target: TensorBase, spec: Spec) -> None:
+COUNTED_WARNING = (
+    "The number of elements in the out tensor of shape {had} is {count} which does not match the computed number of "
+    "elements {length}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor "
+    "of shape ({length},)."
+)
+
+
+def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
     """Give an `out=` tensor the shape of the result, warning as torch does when that discards elements."""
     had = target._sig.spec
     if had.shape == spec.shape:
         return
-    if had.numel != 0:
-        warnings.warn(
-            RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape)), UserWarning, stacklevel=5
-        )
+    if had.numel != 0 and packet != "range":
+        text = RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape))
+        if packet == "arange":
+            text = COUNTED_WARNING.format(had=shape_text(had.shape), count=had.numel, length=spec.numel)
+        warnings.warn(text, UserWarning, stacklevel=5)
     wanted = Spec.of(had.dtype, had.device, spec.shape, spec.stride)
     storage = target._materialized_storage()
     needed = target._offset * had.itemsize + wanted.nbytes

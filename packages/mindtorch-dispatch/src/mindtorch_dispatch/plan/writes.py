@@ -68,7 +68,7 @@ def _route_out(call: Call) -> None:
 
     def before(targets: Sequence[TensorBase]) -> None:
         for target, spec in zip(targets, specs, strict=True):
-            prepare_target(target, spec)
+            prepare_target(target, spec, row.packet)
 
     plan.before = before
     if row.meta.aliases_ok and not row.meta.no_overlap:

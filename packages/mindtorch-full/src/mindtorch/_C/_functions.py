@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_autograd.delayed_error import DelayedError
 from mindtorch_autograd.derivative import derivatives
-from mindtorch_autograd.function import Error as DelayedError
 from mindtorch_autograd.function import Function
 from mindtorch_autograd.inplace import CopySlices
 from mindtorch_autograd.node import AccumulateGrad

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.dtype import bool as bool_
-from mindtorch_storage.dtype import int64
+from mindtorch_storage.dtype import int32, int64
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._overridable import as_given, make_overridable
@@ -45,6 +45,8 @@ def sparse_coo_tensor(
         return made.requires_grad_(requires_grad)
     given_values = values if isinstance(values, TensorBase) else from_data(values, dtype, device)
     given_indices = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)
+    if given_indices.dtype not in (int64, int32):
+        given_indices = given_indices.to(int64)
     options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
     if size is None:
         made = aten.sparse_coo_tensor.indices(given_indices, given_values, **options)

@@ -7,6 +7,7 @@ from mindtorch.library._custom import custom_op, triton_op, wrap_triton
 from mindtorch.library._fakes import get_ctx
 from mindtorch.library._inference import infer_schema
 from mindtorch.library._libraries import Library, define, fallthrough_kernel, get_kernel, impl
+from mindtorch.library._libraries import _scoped_library as _scoped_library
 from mindtorch.library._opcheck import opcheck as opcheck
 from mindtorch.library._registrations import (
     impl_abstract,

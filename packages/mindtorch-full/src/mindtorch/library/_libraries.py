@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -245,6 +246,16 @@ class Library:
 def _take_back(undo: list[Callable[[], None]]) -> None:
     while undo:
         undo.pop()()
+
+
+@contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """In the block there is a library, made of the arguments; what it registered is gone after it."""
+    made = Library(*args, **kwargs)
+    try:
+        yield made
+    finally:
+        made._destroy()
 
 
 _kept: dict[Any, Library] = {}

@@ -9,7 +9,7 @@ import mindtorch as torch
 from mindtorch_dispatch.execute.chain import Chain
 from mindtorch_dispatch.extend import devices
 
-from ._values import get_value, is_tensor, scalar_dtype, use_grad_for_differentiable
+from ._values import check_fused_param, get_value, is_tensor, scalar_dtype, use_grad_for_differentiable
 from .optimizer import Optimizer
 
 Due: TypeAlias = Sequence[tuple[Any, Any, dict[str, Any]]]
@@ -56,6 +56,8 @@ class PerParameterOptimizer(Optimizer):
                 if grad is None:
                     continue
                 self._check_gradient(param, grad, group)
+                if group.get("fused"):
+                    check_fused_param(param)
                 due.append((param, grad, self._state_of(param, group)))
             if due:
                 self._check_modes(group, due[0][0])

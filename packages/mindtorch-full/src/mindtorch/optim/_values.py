@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import mindtorch as torch
+from mindtorch.utils._foreach_utils import _get_fused_kernels_supported_devices
 from mindtorch_dispatch.state import state
 
 #: Device types whose kernels can run a step without the host knowing the step count.
@@ -80,6 +81,16 @@ def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) 
         raise RuntimeError("`fused` does not support `differentiable`")
     if foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def check_fused_param(param: Any) -> None:
+    """Refuse a parameter that no fused step takes."""
+    devices = _get_fused_kernels_supported_devices()
+    if param.device.type not in (*devices, "npu") or not param.is_floating_point():
+        raise RuntimeError(
+            "`fused=True` requires all the params to be floating point Tensors of supported devices: "
+            f"{devices} but {param.dtype} and {param.device.type}"
+        )
 
 
 def check_capturable(group: dict[str, Any], param: Any, names: tuple[str, str], *, xla: bool = True) -> None:

@@ -76,6 +76,8 @@ class _StorageTable:
         root = self._typed.get(saved.key)
         if root is None:
             root = self._typed[saved.key] = self._made(saved)
+        if not saved.numel and root.dtype is not saved.dtype:  # bytes that are not there have each tensor's dtype
+            root = TypedStorage._over(root.untyped(), saved.dtype)
         return root if saved.view is None else self._view(root, *saved.view)
 
     def _made(self, saved: SavedId) -> TypedStorage:
@@ -132,11 +134,15 @@ def read_exactly(stream: BinaryIO, size: int) -> bytes:
 def _read_into(stream: BinaryIO, target: memoryview) -> None:
     """Fill `target` piece by piece, so that no second copy of it is in memory; RuntimeError as `read_exactly`."""
     while len(target):
-        piece = stream.read(min(len(target), _PIECE))
-        if not piece:
+        if hasattr(stream, "readinto"):
+            count = stream.readinto(target[:_PIECE])
+        else:
+            piece = stream.read(min(len(target), _PIECE))
+            count = len(piece)
+            target[:count] = piece
+        if not count:
             raise RuntimeError(f"unexpected EOF, expected {len(target)} more bytes. The file might be corrupted.")
-        target[: len(piece)] = piece
-        target = target[len(piece) :]
+        target = target[count:]
 
 
 def is_tar(stream: BinaryIO) -> bool:

@@ -81,7 +81,9 @@ class _StorageLoader:
         saved = storage_id(saved_id, 5)
         found = self._loaded.get(saved.key)
         if found is None:
-            found = self._loaded[saved.key] = TypedStorage._over(self._load(saved), saved.dtype)
+            found = TypedStorage._over(self._load(saved), saved.dtype)
+            if saved.numel:  # storages without bytes are not shared: each has the dtype that it was saved with
+                self._loaded[saved.key] = found
         return found
 
     def _load(self, saved: SavedId) -> Any:

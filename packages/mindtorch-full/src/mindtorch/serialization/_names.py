@@ -62,6 +62,8 @@ def resolve(module: str, name: str) -> Any:
 def _import(module: str) -> Any:
     ours = our_module_name(module)
     found = sys.modules.get(ours)
+    if found is None and sys.modules.get(_THEIRS) is sys.modules.get(_OURS):
+        found = sys.modules.get(module)  # one that a program put below `torch`, of its own or of PyTorch's tests
     if found is not None:
         return found
     try:

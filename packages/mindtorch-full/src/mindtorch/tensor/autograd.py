@@ -78,6 +78,10 @@ class AutogradMixin(TensorBase):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes.
 
@@ -255,6 +259,10 @@ class AutogradMixin(TensorBase):
     def _backward_hooks(self, hooks: Any) -> None:
         if hooks is not None or self._meta is not None:
             meta_of(self).hooks = hooks
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Call `hook(grad)` whenever this tensor's gradient is computed; what it returns replaces the gradient.

@@ -42,6 +42,8 @@ class LegacyTensorType(type):
             return args[0].detach()  # type: ignore[attr-defined]
         if len(args) == 1 and isinstance(args[0], (UntypedStorage, TypedStorage)):
             return construction.of_storage(args[0], cls.dtype, None, construction.LEGACY_ARGUMENT)
+        if kwargs.get("device") is not None:
+            construction.check_legacy_device(kwargs["device"])
         return construction.from_data(args[0], cls.dtype)
 
     def __repr__(cls) -> str:

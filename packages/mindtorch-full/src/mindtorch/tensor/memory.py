@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
@@ -24,7 +25,20 @@ from mindtorch_storage.strides import (
     contiguous_strides,
     memory_span,
 )
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, no_accumulator
+
+_MOST = 2**63 - 1
+
+
+def check_extents(shape: tuple[int, ...], itemsize: int) -> None:
+    """Refuse a shape whose elements or bytes an int64 cannot count, in torch's words."""
+    count = math.prod(shape)
+    if count > _MOST:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if not count and max(contiguous_strides(shape), default=0) > _MOST:
+        raise RuntimeError("Stride calculation overflowed")
+    if count * itemsize > _MOST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 
 def check_integers(function: str, argument: str, values: Any) -> None:
@@ -92,6 +106,8 @@ class MemoryMixin(TensorBase):
             storage.resize_(needed)
         rebind_geometry(self, spec, storage, offset)
         self._counter[0] += 1
+        if self._meta is not None:
+            self._meta.accumulator = no_accumulator  # what was computed from the bytes of before has its leaf there
         if tracked:
             node = NotImplementedNode((gradient_edge(self), (None, 0)), (spec,))
             node.op_name = "set_"
@@ -145,6 +161,7 @@ class MemoryMixin(TensorBase):
             raise RuntimeError("numel: integer multiplication overflow")
         if shape == tuple(self.shape) and memory_format is None:
             return self
+        check_extents(shape, self.itemsize)
         stride = contiguous_strides(shape)
         if memory_format is preserve_format:
             raise RuntimeError("Unsupported memory formatPreserve")

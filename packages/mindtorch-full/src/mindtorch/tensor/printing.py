@@ -188,6 +188,15 @@ def _sparse_contents(tensor: Any, indent: int) -> str:
     return (",\n" + " " * indent).join(texts)
 
 
+def _node_name(tensor: Any) -> str | None:
+    """Return the name of the node that made `tensor`; `Invalid` for a view that a write left without history."""
+    try:
+        made = tensor.grad_fn
+    except RuntimeError:
+        return "Invalid"
+    return None if made is None else str(made.name())
+
+
 def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) -> str:
     """Return what `repr(tensor)` prints, with the shape where `size` asks for it."""
     spec = tensor._sig.spec
@@ -225,8 +234,9 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         text = contents if contents is not None else contents_text(tensor, len(prefix))
-    if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+    node = _node_name(tensor)
+    if node is not None:
+        suffixes.append(f"grad_fn=<{node}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     tangent = tangent_of(tensor)

@@ -45,7 +45,19 @@ def as_subclass(self: Any, cls: Any) -> Any:
             made = aten.alias(self)
     else:
         made = aten.alias(self)
+    if (
+        "__slots__" in vars(cls) and type(made) is not cls
+    ):  # Python gives a class with slots to none that it did not make
+        return _copied(made, cls)
     made.__class__ = cls
+    return made
+
+
+def _copied(tensor: Any, cls: Any) -> Any:
+    """Return an instance of `cls` with all that a tensor made just now holds."""
+    made = share_bytes(cls, tensor._sig, tensor)
+    for name in ("_grad_fn", "_output_nr", "_view", "_meta"):
+        setattr(made, name, getattr(tensor, name))
     return made
 
 

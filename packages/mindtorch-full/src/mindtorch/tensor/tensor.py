@@ -141,7 +141,7 @@ class Tensor(
         return object.__format__(self, format_spec)
 
     def __dir__(self) -> list[str]:
-        return sorted(set(object.__dir__(self)))
+        return sorted({*object.__dir__(self)} - _NOT_HERE)
 
     def __rsub__(self, other: Any) -> Any:
         return NotImplemented if _refuses(other) else aten.rsub(self, other)
@@ -262,6 +262,9 @@ def _getter_of(func: Any) -> Any:
     owner = getattr(func, "__self__", None)
     return owner if isinstance(owner, property) else None
 
+
+_NOT_HERE = {"_pipe", "__cuda_array_interface__"}
+"""What `dir` leaves out: a slot that most tensors have empty, and what tensors of other devices alone have."""
 
 _KEPT: set[Any] = set()
 """Properties whose tensors keep their class: gradients and bases of views."""

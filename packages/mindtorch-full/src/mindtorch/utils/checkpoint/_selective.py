@@ -11,6 +11,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch.utils._python_dispatch import TorchDispatchMode
 from mindtorch.utils._pytree import tree_map
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 
 class CheckpointPolicy(enum.Enum):
@@ -115,12 +116,27 @@ class _Replaying(TorchDispatchMode):
         return tree_map(lambda entry: entry.get(self.allow_mutation), kept)
 
 
+def _check_overload(one: Any) -> None:
+    """Refuse what no decision can be made about: anything but one overload of an operator."""
+    if isinstance(one, OpOverload):
+        return
+    advice = ""
+    if isinstance(one, OpOverloadPacket):
+        advice = (
+            "Please update the OpOverloadPacket to a specific OpOverload."
+            "For example, if you have `torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
+        )
+    raise ValueError(f"Expected op in `op_list` to be an OpOverload but got: {one} of type {type(one)}. {advice}")
+
+
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
     """The contexts for ``checkpoint(context_fn=...)``; the policy is a function, or a list of operators to keep."""
     if isinstance(policy_fn_or_list, list):
         listed = policy_fn_or_list
+        for one in listed:
+            _check_overload(one)
 
         def policy_fn(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
             return CheckpointPolicy.MUST_SAVE if op in listed else CheckpointPolicy.PREFER_RECOMPUTE
