@@ -34,6 +34,8 @@ class LegacyTensorType(type):
         return made if cls.place == "cpu" else made.to(cls.place)
 
     def _made(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("device") is not None:
+            construction.check_legacy_device(kwargs["device"])
         if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
             return construction.legacy_new(wired.tensor_class, args, kwargs).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], TensorBase):
@@ -42,8 +44,6 @@ class LegacyTensorType(type):
             return args[0].detach()  # type: ignore[attr-defined]
         if len(args) == 1 and isinstance(args[0], (UntypedStorage, TypedStorage)):
             return construction.of_storage(args[0], cls.dtype, None, construction.LEGACY_ARGUMENT)
-        if kwargs.get("device") is not None:
-            construction.check_legacy_device(kwargs["device"])
         return construction.from_data(args[0], cls.dtype)
 
     def __repr__(cls) -> str:
