@@ -34,18 +34,16 @@ LEGACY_ARGUMENT = " for argument 1 'storage'"
 
 def check_legacy_device(device: Any) -> None:
     """Refuse another device than the host, in torch's words: the legacy types are the host's."""
-    kind = Device(device).type
-    if kind != "cpu":
-        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
+    wanted = Device(device or "cpu").type
+    if wanted != "cpu":
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {wanted} was passed")
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
-    device = kwargs.pop("device", None)
+    check_legacy_device(device := kwargs.pop("device", None))
     if kwargs and set(kwargs) != {"data"}:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
-    if device is not None:
-        check_legacy_device(device)
     args = args or tuple(kwargs.values())
     made = _legacy(args, None if device is None else Device(device))
     if cls is not wired.tensor_class:
