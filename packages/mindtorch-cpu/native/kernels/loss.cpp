@@ -100,9 +100,10 @@ int loss_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     return run_backward(loss_loops().*op, out, values, values[3], bound);
 }
 
-// Values are (self, target, weight, pos_weight, reduction).
+// Values are (self, target, weight, pos_weight, reduction). Of halves each step is rounded: numpy's kernel does that.
 int cross_entropy_of_logits(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    if (count != 5 || values[2] != Py_None || values[3] != Py_None) return 0;
+    if (count != 5 || values[2] != Py_None || values[3] != Py_None || !PyArray_CheckExact(values[0])) return 0;
+    if (PyArray_ITEMSIZE(reinterpret_cast<PyArrayObject*>(values[0])) == 2) return 0;
     return run_loss(loss_loops().binary_cross_entropy_with_logits, out, values[0], values[1], values[4], 0);
 }
 

@@ -40,7 +40,9 @@ def number_of(value: Any, dtype: Any) -> Any:
     finite numbers beyond the largest one do not."""
     if dtype.kind == "b":
         return np.bool_(bool(value))
-    if dtype.names:  # complex32, which numpy has as two halves
+    if isinstance(value, tuple):  # an element of complex32, which numpy has as two halves
+        value = complex(*value)
+    if dtype.names:
         with np.errstate(over="ignore"):
             return np.array((np.float16(value.real), np.float16(value.imag)), dtype)
     if isinstance(value, complex) and dtype.kind != "c":

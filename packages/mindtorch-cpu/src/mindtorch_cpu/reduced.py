@@ -12,6 +12,17 @@ from mindtorch_storage.dtype import bfloat16, float16
 _DTYPES = (bfloat16.np, float16.np)
 
 
+def widened(value: Any) -> Any:
+    """Return an array of halves as float32, others and numbers as they are."""
+    return value.astype(np.float32) if isinstance(value, np.ndarray) and value.dtype in _DTYPES else value
+
+
+def rounder(dtype: Any) -> Callable[[Any], Any]:
+    """Return what rounds a step of a computation in `dtype`: where torch composes a function in halves of other ones, each
+    of their results is a half."""
+    return (lambda value: value.astype(dtype).astype(np.float32)) if dtype in _DTYPES else (lambda value: value)
+
+
 def _single(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value

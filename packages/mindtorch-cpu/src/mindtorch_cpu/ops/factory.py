@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..number import number_of
+from ..reduced import rounder
 from ..register import kernel
 from .copy import EIGHT_BITS, convert
 
@@ -122,10 +123,24 @@ def _exponents(dtype: Any, start: Any, end: Any, steps: int, out: np.ndarray[Any
     return values
 
 
-@kernel("linspace")
+def _equidistant_halves(dtype: Any, start: Any, end: Any, steps: int) -> Any:
+    """Equidistant values of halves, every step of the computation rounded to one."""
+    rounded = rounder(dtype)
+    begin, stop = (rounded(np.asarray(value, np.float32)) for value in (start, end))
+    if steps == 1:
+        return begin
+    step = rounded(rounded(stop - begin) / rounded(np.float32(steps - 1)))
+    count = np.arange(steps, dtype=np.float32)
+    up, down = rounded(step * rounded(count)), rounded(step * rounded(count[::-1]))
+    return np.where(count < steps // 2, begin + up, stop - down)
+
+
+@kernel("linspace", upcast=False)
 def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
     """Equidistant values."""
-    if steps:
+    if steps and out.itemsize == 2 and out.dtype.kind not in "iu":
+        out[...] = _equidistant_halves(out.dtype, start, end, steps)
+    elif steps:
         values = _exponents(out.dtype, start, end, steps, out)
         if values is not out:
             out[...] = values.astype(out.dtype, copy=False)

@@ -114,6 +114,10 @@ def _accumulate(out: Any, place: Any, values: Any) -> None:
     if out.dtype.kind in "fciu" or out.dtype.kind == "b":
         combine_at(np.logical_or if out.dtype.kind == "b" else np.add, out, place, values)
         return
+    if out.dtype.names:  # complex32, which numpy has as two halves
+        for part in out.dtype.names:
+            _accumulate(out[part], place, values[part])
+        return
     wide = out.astype(np.float32)
     combine_at(np.add, wide, place, values.astype(np.float32))
     out[...] = wide

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_cpu.many_dimensions import combine_at
+from mindtorch_cpu.reduced import rounder, widened
 from mindtorch_cpu.register import kernel
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -91,17 +92,18 @@ def binary_cross_entropy_backward(
     np.multiply(slope, _share(out, reduction), out)
 
 
-@kernel("binary_cross_entropy_with_logits")
+@kernel("binary_cross_entropy_with_logits", upcast=False)
 def binary_cross_entropy_with_logits(
     out: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
 ) -> None:
-    """Cross entropy of logits."""
-    log_sigmoid = np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))
-    if pos_weight is None:
-        loss = (1 - target) * self - log_sigmoid
-    else:
-        loss = (1 - target) * self - ((pos_weight - 1) * target + 1) * log_sigmoid
-    _reduce(out, loss if weight is None else loss * weight, reduction)
+    """Cross entropy of logits; in halves each step is rounded, as torch makes it of other functions."""
+    rounded = rounder(out.dtype)
+    self, target, weight, pos_weight = map(widened, (self, target, weight, pos_weight))
+    log_sigmoid = rounded(np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self))))
+    if pos_weight is not None:
+        log_sigmoid = rounded(rounded(rounded(rounded(pos_weight - 1) * target) + 1) * log_sigmoid)
+    loss = rounded(rounded(rounded(1 - target) * self) - log_sigmoid)
+    _reduce(out, loss if weight is None else rounded(loss * weight), reduction)
 
 
 def _counted(target: Any, weight: Any, ignore_index: int, classes: int, dtype: Any) -> tuple[Any, Any]:

@@ -42,6 +42,8 @@ def masked_select(self: Any, mask: Any) -> Any:
 def _positions_of(self: Any) -> Any:
     if self.ndim == 0:
         return np.zeros((1 if self else 0, 0), np.int64)
+    if self.dtype.names:  # complex32, which numpy has as two halves
+        self = (self["real"] != 0) | (self["imag"] != 0)
     return np.array((self if self.dtype.kind in "fciub" else self.astype(np.float32)).nonzero()).T
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..lazy import special
 from ..number import number_of
+from ..reduced import rounder, widened
 from ..register import kernel, ufunc
 
 kernel("mul.Tensor", "mul.Scalar")(ufunc(np.multiply))
@@ -57,17 +58,39 @@ def _check_divisor(other: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-@kernel("floor_divide", "_div_floor.Tensor", "_div_floor.Scalar")
+@kernel("floor_divide", "_div_floor.Tensor", "_div_floor.Scalar", upcast=False)
 def div_floor(out: Any, self: Any, other: Any) -> None:
     """Quotient rounded down; torch's rounding for floats, an error for an integer divisor of zero."""
     if out.dtype.kind in "iub":
         _check_divisor(other)
         np.floor_divide(self, other, out)
         return
+    if out.itemsize == 2:
+        out[...] = _floor_of_halves(np.asarray(self, out.dtype), other, not _is_number(other, out))
+        return
     np.floor_divide(self, other, out)
     zero = np.equal(other, 0)
     if np.any(zero):
         np.copyto(out, np.true_divide(self, other), where=zero)
+
+
+def _is_number(value: Any, out: Any) -> bool:
+    """True for what stands beside tensors of halves with more digits than they have."""
+    return not isinstance(value, np.ndarray) or value.dtype != out.dtype
+
+
+def _floor_of_halves(self: Any, other: Any, by_steps: bool) -> Any:
+    """The quotient rounded down. By a tensor, every step is rounded to the half that it has, as in torch; by a number not."""
+    dividend, divisor = widened(self), np.asarray(other).astype(np.float32)
+    rounded = rounder(self.dtype if by_steps else np.float32)
+    rest = rounded(np.fmod(dividend, divisor))
+    quotient = rounded(rounded(dividend - rest) / divisor)
+    quotient = np.where((rest != 0) & ((divisor < 0) != (rest < 0)), rounded(quotient - 1), quotient)
+    floor = np.floor(quotient)
+    floor = np.where(rounded(quotient - floor) > 0.5, rounded(floor + 1), floor)
+    plain = rounded(dividend / divisor)
+    floor = np.where(quotient == 0, np.copysign(np.float32(0), plain), floor)
+    return np.where(divisor == 0, plain, floor)
 
 
 @kernel("_div_trunc.Tensor", "_div_trunc.Scalar", upcast=False)
@@ -79,8 +102,8 @@ def div_trunc(out: Any, self: Any, other: Any) -> None:
         remainder = np.subtract(self, np.multiply(quotient, other))
         quotient += ((remainder != 0) & ((np.less(self, 0)) != (np.less(other, 0)))).astype(quotient.dtype)
         out[...] = quotient
-    elif out.itemsize == 2 and not isinstance(other, np.ndarray):
-        out[...] = np.trunc(np.true_divide(self.astype(np.float32), np.float32(other)))
+    elif out.itemsize == 2 and _is_number(other, out):
+        out[...] = np.trunc(np.true_divide(self.astype(np.float32), np.asarray(other, np.float32)))
     else:
         np.trunc(np.true_divide(self, np.asarray(other, out.dtype)), out)
 
@@ -227,7 +250,18 @@ def complex_logaddexp(first: Any, second: Any) -> Any:
     return np.where(np.isnan(first) | np.isnan(second), complex(np.nan, np.nan), found)
 
 
-@kernel("xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self")
+@kernel("xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self", upcast=False)
 def xlogy(out: Any, self: Any, other: Any) -> None:
     """`self * log(other)`, 0 where self is 0."""
-    special.xlogy(np.asarray(self, out.dtype), np.asarray(other, out.dtype), out)
+    first, second = np.asarray(self, out.dtype), np.asarray(other, out.dtype)
+    if out.itemsize == 2:
+        out[...] = product_with_log(first, second, np.log)
+    else:
+        special.xlogy(first, second, out)
+
+
+def product_with_log(first: Any, second: Any, log: Any) -> Any:
+    """`first * log(second)` of halves, the logarithm rounded to one, 0 where `first` is 0 and `second` a number."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        product = widened(first) * rounder(first.dtype)(log(widened(second)))
+    return np.where((first == 0) & ~np.isnan(widened(second)), np.float32(0), product)

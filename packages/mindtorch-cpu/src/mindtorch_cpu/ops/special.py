@@ -9,6 +9,7 @@ import numpy as np
 
 from ..lazy import special
 from ..register import kernel, ufunc
+from .pointwise import product_with_log
 
 for _name, _function in {
     "special_entr": special.entr,
@@ -24,10 +25,14 @@ def _operands(out: Any, *values: Any) -> list[Any]:
     return [np.asarray(value, out.dtype) for value in values]
 
 
-@kernel("special_xlog1py", "special_xlog1py.self_scalar", "special_xlog1py.other_scalar")
+@kernel("special_xlog1py", "special_xlog1py.self_scalar", "special_xlog1py.other_scalar", upcast=False)
 def xlog1py(out: Any, self: Any, other: Any) -> None:
     """`self * log1p(other)`, 0 where self is 0."""
-    special.xlog1py(*_operands(out, self, other), out)
+    operands = _operands(out, self, other)
+    if out.itemsize == 2:
+        out[...] = product_with_log(*operands, np.log1p)
+    else:
+        special.xlog1py(*operands, out)
 
 
 @kernel("special_zeta", "special_zeta.self_scalar", "special_zeta.other_scalar")

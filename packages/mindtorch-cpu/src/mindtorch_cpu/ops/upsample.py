@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reduced import rounder, widened
 from ..register import kernel
 from ..weighted_sums import WeightTable, gather
 
@@ -123,11 +124,38 @@ def antialiased(filter_: Callable[[float], float], width: int) -> Callable[..., 
 
 @lru_cache(maxsize=128)
 def _weights(
-    kind: Callable[..., WeightTable], extent: int, count: int, align: bool, scale: float | None, real: Any, back: bool
+    kind: Callable[..., WeightTable],
+    extent: int,
+    count: int,
+    align: bool,
+    scale: float | None,
+    real: Any,
+    back: bool = False,
+    half: Any = None,
 ) -> WeightTable:
-    """Return the table of one dimension, or their transpose, which serves the gradient."""
+    """Return the table of one dimension, or their transpose, which serves the gradient; with weights that are halves."""
     made = kind(extent, count, align, scale, real)
+    if half is not None and made.weights is not None:
+        rounded = rounder(half)
+        weights = rounded(made.weights)
+        if kind is linear:  # the first of two is what the second leaves
+            weights[::2] = rounded(1 - weights[1::2])
+        made = made._replace(weights=weights)
     return made.transposed(extent) if back else made
+
+
+_SMALL = 128
+"""Up to which sum of output extents torch resizes halves by weights in single precision."""
+
+
+def _half_of_weights(kind: Callable[..., WeightTable], x: Any, output_size: Any) -> Any:
+    """Return the half that the weights are rounded to, None where they are not: as in torch, whose paths differ."""
+    if x.itemsize != 2 or kind not in (linear, cubic):
+        return None
+    if kind is cubic or x.ndim == 3:
+        return x.dtype
+    channels_last = x.shape[1] > 3 and np.moveaxis(x, 1, -1).flags.c_contiguous
+    return None if channels_last or (x.ndim == 4 and sum(output_size) <= _SMALL) else x.dtype
 
 
 _BITS = 15
@@ -177,12 +205,13 @@ def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
         if x.dtype.kind in "iu" and table not in (nearest, nearest_exact):
             _resize_bytes(out, x, table, output_size, align, scales)
             return
-        value = x
+        half = _half_of_weights(table, x, output_size)
+        value, last = widened(x), None if x.itemsize == 2 and x.dtype.kind not in "iu" else out
         real = np.float64 if value.dtype == np.float64 else np.float32
         for axis in range(dims - 1, -1, -1):
             extent = value.shape[2 + axis]
-            made = _weights(table, extent, output_size[axis], align, scales[axis], real, False)
-            value = gather(value, made, 2 + axis, None if axis else out)
+            made = _weights(table, extent, output_size[axis], align, scales[axis], real, half=half)
+            value = gather(value, made, 2 + axis, None if axis else last)
         if value is not out:
             out[...] = value
 
@@ -196,7 +225,7 @@ def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
         if grad is not out:
             out[...] = grad
 
-    kernel(name)(forward)
+    kernel(name, upcast=False)(forward)
     kernel(f"{name}_backward")(backward)
 
 

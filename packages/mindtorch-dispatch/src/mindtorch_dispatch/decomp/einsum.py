@@ -209,9 +209,9 @@ def tensordot(self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other:
     for first, second, named1, named2 in zip(left_dims, right_dims, dims_self, dims_other, strict=True):
         size1, size2 = left.shape[first], right.shape[second]
         if size2 == 1:
-            left = aten.sum(left, [first], True)
+            left = aten.sum(left, [first], True, dtype=left.dtype)
         elif size1 == 1:
-            right = aten.sum(right, [second], True)
+            right = aten.sum(right, [second], True, dtype=right.dtype)
         else:
             check(
                 size1 == size2,
@@ -228,7 +228,8 @@ def tensordot(self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other:
     if not shape and left_dims:
         if len(left.shape) == len(right.shape) == 1:
             return aten.reshape(aten.dot(left, right), shape)
-        return aten.reshape(aten.sum(aten.mul(aten.squeeze(left), aten.squeeze(right))), shape)
+        products = aten.mul(aten.squeeze(left), aten.squeeze(right))
+        return aten.reshape(aten.sum(products, dtype=products.dtype), shape)
     rows = math.prod(shape[: len(left_kept)])
     columns = math.prod(shape[len(left_kept) :])
     return aten.reshape(aten.mm(aten.reshape(left, [rows, inner]), aten.reshape(right, [inner, columns])), shape)

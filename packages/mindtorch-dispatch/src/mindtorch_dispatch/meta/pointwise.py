@@ -10,7 +10,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.promotion import number_dtype, result_type
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes, elementwise_strides
+from mindtorch_storage.strides import broadcast_shapes, contiguous_strides, elementwise_strides, preserved_strides
 
 from ..defaults import get_default_dtype
 from ..typing import Scalar
@@ -47,21 +47,33 @@ def promoted(values: Sequence[Any]) -> Dtype:
     return found
 
 
-def broadcast_spec(operands: Sequence[Spec], dtype: Dtype) -> Spec:
-    """Return the spec of an elementwise result over `operands`, with TensorIterator's strides."""
+def broadcast_spec(operands: Sequence[Spec], dtype: Dtype, *, numbers: bool = False) -> Spec:
+    """Return the spec of an elementwise result over `operands`, with TensorIterator's strides.
+
+    `numbers`: numbers are operands, too. They count as tensors without dimensions, by which a geometry whose strides
+    leave the order of dimensions open comes out another one.
+    """
     first = operands[0]
     device = next((operand.device for operand in operands if operand.device.type != "cpu"), first.device)
     if all(operand.shape == first.shape and operand.stride == first.stride for operand in operands[1:]) and (
-        first.is_contiguous
+        first.is_contiguous if not numbers else first.numel and first.stride == contiguous_strides(first.shape)
     ):
         return Spec.of(dtype, device, first.shape)
     shape = broadcast_shapes(*[operand.shape for operand in operands])
-    stride = elementwise_strides(shape, [(operand.shape, operand.stride) for operand in operands])
+    geometries: list[tuple[Sequence[int], Sequence[int]]] = [(one.shape, one.stride) for one in operands]
+    if numbers:
+        geometries.append(((), ()))
+    stride = elementwise_strides(shape, geometries)
     return Spec.of(dtype, device, shape, stride)
 
 
 def pointwise(
-    promotion: str = DEFAULT, *, operands: Sequence[int] | None = None, inplace: bool = True, out: bool = True
+    promotion: str = DEFAULT,
+    *,
+    operands: Sequence[int] | None = None,
+    numbers: bool = True,
+    inplace: bool = True,
+    out: bool = True,
 ) -> MetaRule:
     """Return the rule of an elementwise op.
 
@@ -69,6 +81,7 @@ def pointwise(
         promotion: one of DEFAULT, FLOAT, BOOL, REAL, SAME above.
         operands: indices of the arguments that broadcast and promote; default: every tensor, and every number that
             stands at a `Scalar`/`Tensor` place before the first keyword-only argument is passed by the caller.
+        numbers: whether a number among the operands counts as a tensor where strides are decided.
     """
 
     def rule(*values: Any) -> Outputs:
@@ -78,9 +91,39 @@ def pointwise(
         if promotion == FLOAT and not (compute.is_floating_point or compute.is_complex):
             compute = get_default_dtype()
         dtype = bool_dtype if promotion == BOOL else compute.to_real() if promotion == REAL else compute
-        return Outputs(broadcast_spec(specs, dtype), cast=compute)
+        counts = numbers and any(one is not None and not isinstance(one, Spec) for one in chosen)
+        return Outputs(broadcast_spec(specs, dtype, numbers=counts), cast=compute)
 
     return MetaRule(rule, inplace=inplace, out=out, aliases_ok=True, leading=every_dim)
+
+
+def placed(rule: MetaRule, place: Callable[[Spec], Sequence[int]]) -> MetaRule:
+    """Return `rule` of one tensor with a result whose strides `place` finds, from those of the operand."""
+
+    def answer(*values: Any) -> Outputs:
+        found: Outputs = rule(*values)
+        (operand,) = (value for value in values if isinstance(value, Spec))
+        return Outputs(found.specs.with_(stride=tuple(place(operand))), cast=found.cast)
+
+    return MetaRule(
+        answer,
+        inplace=rule.inplace,
+        out=rule.out,
+        aliases_ok=rule.aliases_ok,
+        exact=rule.exact,
+        adopts=rule.adopts,
+        leading=rule.leading,
+    )
+
+
+def row_major(operand: Spec) -> Sequence[int]:
+    """Strides of a result in row-major order, whatever the order of the operand."""
+    return contiguous_strides(operand.shape)
+
+
+def preserved(operand: Spec) -> Sequence[int]:
+    """Strides of a result that is made like the operand."""
+    return preserved_strides(operand.shape, operand.stride)
 
 
 def int_or_bool_to_long(dtype: Dtype) -> Dtype:
@@ -202,10 +245,10 @@ clamp = _scalar_without_bool(
 )
 """`clamp` with numbers or tensors."""
 
-clamp_min = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("min"))
+clamp_min = _scalar_without_bool(pointwise(operands=(0, 1), numbers=False), extreme_kernel("min"))
 """`clamp_min`."""
 
-clamp_max = _scalar_without_bool(pointwise(operands=(0, 1)), extreme_kernel("max"))
+clamp_max = _scalar_without_bool(pointwise(operands=(0, 1), numbers=False), extreme_kernel("max"))
 """`clamp_max`."""
 
 
@@ -258,7 +301,7 @@ def _where(condition: Spec, self: Any, other: Any) -> Outputs:
         )
     compute = promoted((self, other))
     specs = [value for value in (condition, self, other) if isinstance(value, Spec)]
-    return Outputs(broadcast_spec(specs, compute), cast={1: compute, 2: compute})
+    return Outputs(broadcast_spec(specs, compute, numbers=len(specs) < 3), cast={1: compute, 2: compute})
 
 
 where = MetaRule(_where, out=True, leading=every_dim)

@@ -9,7 +9,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
 from .checks import c_type, check
-from .pointwise import FLOAT, checked, pointwise, promoted
+from .pointwise import FLOAT, checked, placed, pointwise, promoted, row_major
 from .rule import MetaRule, Outputs
 
 _HALVES = ("float16", "bfloat16")
@@ -61,7 +61,7 @@ def _mvlgamma(self: Spec, p: int) -> Outputs:
     check(p >= 1, lambda: "p has to be greater than or equal to 1")
     check(self.dtype is not bool_dtype, lambda: "The input tensor may not be a boolean tensor.")
     refuse(self.dtype, "arange_cpu")
-    found: Outputs = _GAMMA(self)
+    found: Outputs = placed(_GAMMA, row_major)(self)
     return found
 
 

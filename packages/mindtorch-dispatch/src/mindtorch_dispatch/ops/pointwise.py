@@ -13,7 +13,9 @@ from ..meta.pointwise import (
     lerp,
     no_bool_sub,
     no_complex,
+    placed,
     pointwise,
+    row_major,
     where,
 )
 from ..meta.support import BOOL_NAMES, COMPLEX, FLOATS, INTEGERS, limited
@@ -24,7 +26,7 @@ OTHER = ("other",)
 REMAINDER = limited(no_complex("remainder"), "remainder_cpu", BOOL_NAMES)
 FMOD = limited(no_complex("fmod"), "fmod_cpu", BOOL_NAMES)
 POW = limited(TWO, "pow", BOOL_NAMES)
-POW_NUMBER = limited(TWO, "pow")
+POW_NUMBER = limited(pointwise(operands=(0, 1), numbers=False), "pow")
 
 op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, rounds=OTHER, tags={CORE})
 op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add, rounds=OTHER)
@@ -46,9 +48,9 @@ op(
     inplace=False,
     out=False,
 )
-op("mul.Tensor(Tensor self, Tensor other) -> Tensor", TWO, tags={CORE})
+op("mul.Tensor(Tensor self, Tensor other) -> Tensor", TWO, keeps=OTHER, tags={CORE})
 op("mul.Scalar(Tensor self, Scalar other) -> Tensor", TWO)
-op("div.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT), tags={CORE})
+op("div.Tensor(Tensor self, Tensor other) -> Tensor", pointwise(FLOAT), keeps=OTHER, tags={CORE})
 op("div.Scalar(Tensor self, Scalar other) -> Tensor", pointwise(FLOAT))
 op(
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -65,6 +67,7 @@ for _name in ("_div_floor", "_div_trunc"):
     op(
         f"{_name}.Tensor(Tensor self, Tensor other) -> Tensor",
         limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES),
+        keeps=OTHER,
         variants="",
     )
     op(
@@ -72,7 +75,11 @@ for _name in ("_div_floor", "_div_trunc"):
         limited(TWO, f"{_name[1:]}_cpu", COMPLEX, BOOL_NAMES),
         variants="",
     )
-op("floor_divide(Tensor self, Tensor other) -> Tensor", limited(TWO, "div_floor_cpu", COMPLEX, BOOL_NAMES))
+op(
+    "floor_divide(Tensor self, Tensor other) -> Tensor",
+    limited(TWO, "div_floor_cpu", COMPLEX, BOOL_NAMES),
+    keeps=OTHER,
+)
 op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", REMAINDER, rounds=OTHER)
 op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", REMAINDER, rounds=OTHER)
 op(
@@ -89,7 +96,7 @@ op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, tags={CORE}
 op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", POW_NUMBER, rounds=("exponent",), tags={CORE})
 op(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    POW_NUMBER,
+    placed(POW_NUMBER, row_major),
     rounds=("self",),
     variants="function",
     inplace=False,

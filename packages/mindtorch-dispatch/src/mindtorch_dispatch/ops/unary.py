@@ -3,7 +3,7 @@
 from ..decomp import unary as composed
 from ..decomp.alias import alias_of
 from ..meta import unary as rules
-from ..meta.pointwise import BOOL, FLOAT, SAME, pointwise
+from ..meta.pointwise import BOOL, FLOAT, SAME, placed, pointwise, preserved
 from ..meta.support import COMPLEX, limited
 from ..table import CORE, op
 
@@ -59,7 +59,7 @@ op("signbit(Tensor self) -> Tensor", rules.signbit, inplace=False)
 op("logit(Tensor self, float? eps=None) -> Tensor", limited(pointwise(FLOAT, operands=(0,)), "logit_cpu", COMPLEX))
 op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    pointwise(SAME, operands=(0,)),
+    placed(pointwise(SAME, operands=(0,)), preserved),
 )
 op("isnan(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))
 op("isinf(Tensor self) -> Tensor", pointwise(BOOL, inplace=False, out=False))

@@ -105,7 +105,15 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
             tensors.append((index, source))
             if index < len(values) and values[index] is value:
                 values[index] = None  # plans outlive calls and must not keep their tensors
-            cast = _cast_of(answer.cast, index, value._sig.spec.dtype, kernel)
+            spec = value._sig.spec
+            half = _rounds_to(answer.cast, index, spec) if index < len(arguments) else None
+            if half is not None and arguments[index].name not in bound.row.keeps:
+                casts.append((index, half.np))
+                spec = spec.with_(dtype=half)
+            elif half is not None:
+                casts.append((index, WIDER[half].np))
+                continue
+            cast = _cast_of(answer.cast, index, spec.dtype, kernel)
             if cast is not None:
                 casts.append((index, cast))
         elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
@@ -149,6 +157,12 @@ def _varies(argument: Any, value: object, row: OpRow) -> bool:
     )
 
 
+def _rounds_to(cast: Any, index: int, spec: Spec) -> Dtype | None:
+    """Return the half that a call computes in where this tensor is one number of another dtype."""
+    wanted: Dtype | None = cast.get(index) if isinstance(cast, dict) else cast
+    return wanted if not spec.ndim and wanted in _HALVES and spec.dtype is not wanted else None
+
+
 def _cast_of(cast: Any, index: int, dtype: Dtype, kernel: Kernel | None) -> Any:
     wanted = cast.get(index) if isinstance(cast, dict) else cast
     target = dtype if wanted is None else wanted
@@ -187,7 +201,7 @@ def _preparation(
             value = values[index]
             if type(value) is list:
                 values[index] = [None if item is None else _converted(item, np_dtype) for item in value]
-            elif value.dtype.names is None:
+            elif value.dtype.names is None and np_dtype.names is None:
                 values[index] = value.astype(np_dtype)
             else:
                 values[index] = _converted(value, np_dtype)
@@ -217,8 +231,12 @@ def _wrap_int(value: int, dtype: Dtype) -> Any:
 
 def _converted(value: Any, np_dtype: Any) -> Any:
     """Return the array in another type; complex32 is a pair of halves to numpy, which cannot convert it."""
-    if value.dtype.names is None or value.dtype == np_dtype:
+    if value.dtype == np_dtype or (value.dtype.names is None and np_dtype.names is None):
         return value.astype(np_dtype, copy=False)
+    if np_dtype.names is not None:
+        made = np.empty(value.shape, np_dtype)
+        made["real"], made["imag"] = value.real, value.imag
+        return made
     pairs = np.empty(value.shape, np.complex64)
     pairs.real, pairs.imag = value["real"], value["imag"]
     return pairs.astype(np_dtype, copy=False)

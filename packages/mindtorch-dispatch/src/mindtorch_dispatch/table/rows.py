@@ -38,6 +38,7 @@ class OpRow:
         "base",
         "composite",
         "inplace",
+        "keeps",
         "key",
         "kind",
         "meta",
@@ -72,6 +73,7 @@ class OpRow:
         self.key = options.get("key")
         self.moves = options.get("moves", ())
         self.rounds = options.get("rounds", ())
+        self.keeps = options.get("keeps", ())
         self.pack = options.get("pack")
         self.tags = options.get("tags", frozenset())
 
@@ -217,6 +219,7 @@ def op(
     key: Callable[..., Any] | None = None,
     moves: Iterable[str] = (),
     rounds: Iterable[str] = (),
+    keeps: Iterable[str] = (),
     pack: object = None,
     tags: Iterable[str] = (),
 ) -> OpRow:
@@ -234,6 +237,8 @@ def op(
         moves: for views, names of int arguments that only move where the view starts.
         rounds: names of number arguments that the kernel gets rounded where it computes in float16 or bfloat16, as if
             they were tensors; other numbers keep their digits.
+        keeps: names of tensor arguments that keep their digits there when they have no dimensions, as if they were
+            numbers; other ones are rounded.
         pack: class of a named tuple return.
         tags: `CORE`, `DYNAMIC`.
 
@@ -253,6 +258,7 @@ def op(
         key=key,
         moves=tuple(moves),
         rounds=tuple(rounds),
+        keeps=tuple(keeps),
         pack=pack,
         tags=frozenset(tags),
     )
@@ -275,6 +281,7 @@ def _derive_inplace(row: OpRow) -> OpRow:
         variants=("method",) if row.variants == ("method",) else ("function", "method"),
         static=row.static,
         rounds=row.rounds,
+        keeps=row.keeps,
         tags=row.tags,
     )
     return derived

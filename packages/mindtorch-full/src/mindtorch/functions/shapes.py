@@ -221,9 +221,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if any(extent < 0 for extent in extents):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(extents)}")
     steps = [math.prod(extents[place + 1 :]) for place in range(len(extents))]
-    options = {"dtype": indices.dtype, "device": indices.device}
-    spread = aten.floor_divide(aten.unsqueeze(indices, -1), tensor(steps, **options))
-    return tuple(aten.unbind(aten.remainder(spread, tensor(extents, **options)), -1))
+    spread = aten.floor_divide(aten.unsqueeze(indices, -1), tensor(steps, device=indices.device))
+    return tuple(aten.unbind(aten.remainder(spread, tensor(extents, device=indices.device)), -1))
 
 
 adopt(globals(), "torch.functional")
