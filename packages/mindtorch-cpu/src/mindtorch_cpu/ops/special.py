@@ -28,11 +28,11 @@ def _operands(out: Any, *values: Any) -> list[Any]:
 @kernel("special_xlog1py", "special_xlog1py.self_scalar", "special_xlog1py.other_scalar", upcast=False)
 def xlog1py(out: Any, self: Any, other: Any) -> None:
     """`self * log1p(other)`, 0 where self is 0."""
-    operands = _operands(out, self, other)
+    first, second = _operands(out, self, other)
     if out.itemsize == 2:
-        out[...] = product_with_log(*operands, np.log1p)
+        out[...] = product_with_log(first, second, np.log1p)
     else:
-        special.xlog1py(*operands, out)
+        special.xlog1py(first, second, out)
 
 
 @kernel("special_zeta", "special_zeta.self_scalar", "special_zeta.other_scalar")

@@ -114,20 +114,22 @@ def converted(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, den
 
 def to_elements(layout: Layout) -> Callable[..., Any]:
     """Return the function of `to_sparse_csr` or `to_sparse_csc`."""
+    convert = "_to_" + layout_suffix(layout)
 
     def computed(self: Tensor, dense_dim: int | None = None) -> Any:
         check_conversion(self, layout, None, dense_dim, "_" + layout_suffix(layout).removeprefix("sparse_"))
-        return self if self._sig.spec.layout is layout else converted(self, layout, None, dense_dim)
+        return self if self._sig.spec.layout is layout else getattr(aten, convert)(self, dense_dim)
 
     return computed
 
 
 def to_blocks(layout: Layout) -> Callable[..., Any]:
     """Return the function of `to_sparse_bsr` or `to_sparse_bsc`."""
+    convert = "_to_" + layout_suffix(layout)
 
     def computed(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None) -> Any:
         check_conversion(self, layout, blocksize, dense_dim, "_" + layout_suffix(layout).removeprefix("sparse_"))
-        return self if self._sig.spec.layout is layout else converted(self, layout, blocksize, dense_dim)
+        return self if self._sig.spec.layout is layout else getattr(aten, convert)(self, list(blocksize), dense_dim)
 
     return computed
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import layout_name, sparse_coo, strided
+from mindtorch_storage.sparse import CompressedSpec
 
 from ..meta.checks import check, shape_text
 from ..typing import Tensor
@@ -35,11 +37,11 @@ def check_conversion(
         _check_blocksize(name, blocksize)
         check(blocks, lambda: f"{between} with blocksize argument given is not supported")
         if current in BLOCKS:
-            have = self._sig.spec.blocksize
+            have = cast(CompressedSpec, self._sig.spec).blocksize
             check(
                 tuple(blocksize) == have,
                 lambda: (
-                    f"{between} with blocksize changed from {shape_text(have)} to {shape_text(blocksize)} "
+                    f"{between} with blocksize changed from {shape_text(have or ())} to {shape_text(blocksize)} "
                     "is not supported"
                 ),
             )
@@ -79,7 +81,7 @@ def _check_divisible(self: Tensor, name: str, blocksize: Sequence[int], dense: i
     if self._sig.spec.layout is strided:
         rows, columns = self.size(-2 - dense), self.size(-1 - dense)  # IndexError where there are none
     else:
-        at = 0 if self._sig.spec.layout is sparse_coo else self._sig.spec.batch_dim
+        at = 0 if self._sig.spec.layout is sparse_coo else cast(CompressedSpec, self._sig.spec).batch_dim
         rows, columns = self.shape[at : at + 2]
     check(
         rows % blocksize[0] == 0 and columns % blocksize[1] == 0,

@@ -44,7 +44,7 @@ def sparse_coo_tensor(
         made = aten.sparse_coo_tensor.size(list(indices), dtype=dtype, device=device)
         return made.requires_grad_(requires_grad)
     given_values = values if isinstance(values, TensorBase) else from_data(values, dtype, device)
-    given_indices = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)
+    given_indices: Any = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)
     if given_indices.dtype not in (int64, int32):
         given_indices = given_indices.to(int64)
     options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
