@@ -36,6 +36,10 @@ def _fused(T: Any, name: str) -> Any:
 
 
 REFUSED: list[Callable[[Any], Any]] = [
+    lambda T: T.Tensor(T.ones(2), device="cpu"),
+    lambda T: T.DoubleTensor(T.ones(2), device="meta"),
+    lambda T: T.ones(2).new(T.ones(2), device="cpu"),
+    lambda T: T.ones(2).new(T.ones(2), device="meta"),
     lambda T: (_leaf(T) ** 2).grad_fn(T.ones(1), T.ones(1)),
     lambda T: (_leaf(T) ** 2).grad_fn(),
     lambda T: T.autograd.grad(_leaf(T) * 2, _edge(T), allow_unused=True, materialize_grads=True),

@@ -32,8 +32,14 @@ LEGACY_ARGUMENT = " for argument 1 'storage'"
 """How the legacy constructors end their refusal of a storage."""
 
 
-def check_legacy_device(device: Any) -> None:
-    """Refuse another device than the host, in torch's words: the legacy types are the host's."""
+_PLACED = "Legacy tensor {} is not supported.  Use {} instead."
+
+
+def check_legacy_device(device: Any, args: Sequence[Any] = ()) -> None:
+    """Refuse another device than the host, in torch's words: the legacy types are the host's. A tensor takes none."""
+    if device is not None and len(args) == 1 and isinstance(args[0], TensorBase):
+        form = "constructor of the form torch.Tensor(tensor, device=device)"
+        raise RuntimeError(_PLACED.format(form, "torch.tensor(...) or torch.as_tensor(...)"))
     wanted = Device(device or "cpu").type
     if wanted != "cpu":
         raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {wanted} was passed")
@@ -41,7 +47,7 @@ def check_legacy_device(device: Any) -> None:
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
-    check_legacy_device(device := kwargs.pop("device", None))
+    check_legacy_device(device := kwargs.pop("device", None), args or tuple(kwargs.values()))
     if kwargs and set(kwargs) != {"data"}:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.values())
@@ -58,7 +64,10 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     >>> torch.ones(2, dtype=torch.float64).new([3]).dtype
     torch.float64
     """
-    device = Device(kwargs.pop("device", self.device))
+    given = kwargs.pop("device", None)
+    device = Device(self.device if given is None else given)
+    if given is not None and len(args) == 1 and isinstance(args[0], TensorBase):
+        raise RuntimeError(_PLACED.format("new of the form tensor.new(tensor, device=device)", "torch.as_tensor(...)"))
     if device.type != self.device.type:
         raise RuntimeError(
             f"legacy constructor expects device type: {self.device.type} but device type: {device.type} was passed"
