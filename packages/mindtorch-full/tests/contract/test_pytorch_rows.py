@@ -157,3 +157,14 @@ def test_empty_storages_keep_their_dtypes() -> None:
         mt.save([x, other], file, _use_new_zipfile_serialization=zipped)
         file.seek(0)
         assert [one.dtype for one in mt.load(file)] == [mt.float32, mt.float64]
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((2, 3, 4), (2, 4, 6)), ((4, 3, 2), (10, 3, 1)), ((2, 3), (5, 1))])
+def test_storages_of_strided_tensors_have_the_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    found = []
+    for T in (torch, mt):
+        made = T.empty_strided(shape, strides)
+        view = made.as_strided(shape, strides)
+        view.fill_(1)
+        found.append((made.untyped_storage().nbytes(), made.sum().item(), view.data_ptr() == made.data_ptr()))
+    assert found[0] == found[1]

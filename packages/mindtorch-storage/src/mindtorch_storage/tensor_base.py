@@ -164,9 +164,12 @@ class TensorBase:
                 storage = array.storage
             elif array.flags.c_contiguous:
                 storage = UntypedStorage._from_buffer(array.reshape(-1).view(np.uint8))
-            else:  # dense in another order: its flat buffer is itself with the longest steps first
+            else:  # dense in another order, its flat buffer is itself with the longest steps first
                 axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
-                storage = UntypedStorage._from_buffer(array.transpose(axes).reshape(-1).view(np.uint8))
+                flat: Any = array.transpose(axes)
+                if not flat.flags.c_contiguous:  # the allocator laid it over one buffer, with gaps
+                    flat = array.base
+                storage = UntypedStorage._from_buffer(flat.reshape(-1).view(np.uint8))
             self._storage = storage
         return storage
 
