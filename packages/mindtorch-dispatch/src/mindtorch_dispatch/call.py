@@ -34,6 +34,7 @@ from .interface.autograd import hooks
 from .interface.native import native_path
 from .interface.wiring import wired
 from .override import overrides
+from .override.handlers import dispatches
 from .plan import Plan, opaque_types, plain_types, wrapping_types
 from .plan.planner import plan_call
 from .plan.record import differentiable
@@ -195,7 +196,7 @@ def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryE
     if isinstance(error, MemoryError):
         raise no_memory_of(error) from None
     if not isinstance(error, AttributeError) or error.obj is None:  # an operand's array that is not there
-        check_bytes(tensor_leaves(flat))
+        check_bytes(one for one in tensor_leaves(flat) if not dispatches(type(one)))  # those never have bytes
         raise error
     while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
         try:
