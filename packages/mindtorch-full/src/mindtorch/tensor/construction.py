@@ -25,24 +25,12 @@ from mindtorch_storage.storage.elements import c_name, class_name
 from mindtorch_storage.storage.memory import no_memory, no_memory_in_torchs_words
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
+from .legacy_devices import check_legacy_device, check_new_device
 from .literals import first_leaf, leading_shape, leaves, typed_array
 from .native import parsed_by
 
 LEGACY_ARGUMENT = " for argument 1 'storage'"
 """How the legacy constructors end their refusal of a storage."""
-
-
-_PLACED = "Legacy tensor {} is not supported.  Use {} instead."
-
-
-def check_legacy_device(device: Any, args: Sequence[Any] = ()) -> None:
-    """Refuse another device than the host, in torch's words: the legacy types are the host's. A tensor takes none."""
-    if device is not None and len(args) == 1 and isinstance(args[0], TensorBase):
-        form = "constructor of the form torch.Tensor(tensor, device=device)"
-        raise RuntimeError(_PLACED.format(form, "torch.tensor(...) or torch.as_tensor(...)"))
-    wanted = Device(device or "cpu").type
-    if wanted != "cpu":
-        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {wanted} was passed")
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -66,12 +54,7 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     """
     given = kwargs.pop("device", None)
     device = Device(self.device if given is None else given)
-    if given is not None and len(args) == 1 and isinstance(args[0], TensorBase):
-        raise RuntimeError(_PLACED.format("new of the form tensor.new(tensor, device=device)", "torch.as_tensor(...)"))
-    if device.type != self.device.type:
-        raise RuntimeError(
-            f"legacy constructor expects device type: {self.device.type} but device type: {device.type} was passed"
-        )
+    check_new_device(given, args, self.device.type)
     if kwargs and set(kwargs) != {"data"}:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.values())

@@ -11,6 +11,7 @@ from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
+from .legacy_devices import check_legacy_device
 
 
 class LegacyTensorType(type):
@@ -34,7 +35,7 @@ class LegacyTensorType(type):
         return made if cls.place == "cpu" else made.to(cls.place)
 
     def _made(cls, *args: Any, **kwargs: Any) -> Any:
-        construction.check_legacy_device(kwargs.get("device"), args)
+        check_legacy_device(kwargs.get("device"), args)
         if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
             return construction.legacy_new(wired.tensor_class, args, kwargs).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], TensorBase):
