@@ -11,7 +11,6 @@ import argparse
 import importlib
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -89,15 +88,8 @@ def rank_main(name: str, sizes: list[int], step: bool) -> None:
 def measured(name: str, size: int, sizes: list[int], step: bool) -> dict[str, float]:
     """The times of one library."""
     more = ["--step"] if step else []
-    started = ranks.start([__file__, "--rank", name, *more, "--sizes", *map(str, sizes)], size)
-    try:
-        ended = ranks.finish(started, 900)
-    except subprocess.TimeoutExpired as error:
-        raise SystemExit(f"{name} did not end in {error.timeout} s") from None
-    if any(code for code, _, _ in ended):
-        raise SystemExit("\n".join(error for _, _, error in ended))
-    line = next(line for _, output, _ in ended for line in output.splitlines() if line.startswith("TIMES "))
-    return json.loads(line.removeprefix("TIMES "))
+    arguments = [__file__, "--rank", name, *more, "--sizes", *map(str, sizes)]
+    return ranks.answers(arguments, size, "TIMES ", 900)[0]
 
 
 def table(ours: dict[str, float], theirs: dict[str, float]) -> str:

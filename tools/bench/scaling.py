@@ -81,11 +81,7 @@ def rank_main(kinds: list[str]) -> None:
 
 def measured(size: int, kinds: list[str]) -> dict[str, float]:
     """What rank 0 of so many found."""
-    ended = ranks.finish(ranks.start([__file__, "--rank", *kinds], size), 500)
-    if any(code for code, _, _ in ended):
-        raise SystemExit("\n".join(error for _, _, error in ended))
-    line = next(line for _, output, _ in ended for line in output.splitlines() if line.startswith("FOUND "))
-    found: dict[str, float] = json.loads(line.removeprefix("FOUND "))
+    found: dict[str, float] = ranks.answers([__file__, "--rank", *kinds], size, "FOUND ", 500)[0]
     return found
 
 

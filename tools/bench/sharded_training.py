@@ -8,7 +8,6 @@ import argparse
 import importlib
 import json
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
@@ -64,15 +63,7 @@ def rank_main(name: str, steps: int) -> None:
 
 def trained(name: str, size: int, steps: int) -> list[dict]:
     """What the ranks of one library saw."""
-    started = ranks.start([__file__, "--rank", name, "--steps", str(steps)], size)
-    try:
-        ended = ranks.finish(started, 600)
-    except subprocess.TimeoutExpired as error:
-        raise SystemExit(f"{name} did not end in {error.timeout} s") from None
-    if any(code for code, _, _ in ended):
-        raise SystemExit("\n".join(error for _, _, error in ended))
-    line = next(line for _, output, _ in ended for line in output.splitlines() if line.startswith("SEEN "))
-    return json.loads(line.removeprefix("SEEN "))
+    return ranks.answers([__file__, "--rank", name, "--steps", str(steps)], size, "SEEN ", 600)[0]
 
 
 def main() -> int:

@@ -151,9 +151,9 @@ def train(model, spread_loss=False):
     return {"logits": logits, "losses": losses, "placements": placements}
 
 
-def loaded(make, plan):
+def loaded(make, way, plan):
     """Return logits and losses of a model that transformers spreads while it loads, or what it says of the plan."""
-    place = f"{folder}/{library}-{make.__name__}"
+    place = f"{folder}/{library}-{make.__name__}-{way}"  # a rank may still read what another way has
     if not dist.get_rank():
         make().save_pretrained(place)
     dist.barrier()
@@ -176,8 +176,8 @@ for make, layers, sequence in ((llama, llama_layers, llama_sequence), (bert, ber
     gathers = ColwiseParallel(**after, output_layouts=Replicate())
     found["sequence"] = train(parallelize_module(make(), mesh, sequence(gathers)))
     if by_transformers == "True":
-        found["auto"] = loaded(make, "auto")
-        found["named"] = loaded(make, PLANS[make.__name__])
+        found["auto"] = loaded(make, "auto", "auto")
+        found["named"] = loaded(make, "named", PLANS[make.__name__])
 if not dist.get_rank():
     with open(target, "w") as stream:
         json.dump(results, stream)

@@ -1,8 +1,5 @@
 """Ranks of ours and of torch with gloo do the same: values, errors and their texts."""
 
-import json
-import re
-
 import pytest
 
 from mindtorch_testing.distributed import kills, misuses, ranks, restarts
@@ -18,10 +15,7 @@ DIFFERENT = {
 
 
 def outcomes(library, size):
-    started = ranks.start(["-m", "mindtorch_testing.distributed.scenarios", library], size)
-    ended = ranks.finish(started, 200)
-    assert [code for code, _, _ in ended] == [0] * size, ended
-    return [json.loads(re.search(r"OUTCOMES (.*)", output)[1]) for _, output, _ in ended]
+    return ranks.answers(["-m", "mindtorch_testing.distributed.scenarios", library], size, "OUTCOMES ", 200)
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(4, marks=pytest.mark.slow)])
@@ -38,15 +32,10 @@ def test_ranks_do_as_those_of_torch(size):
 
 
 def test_misuses_are_refused_with_the_texts_of_torch():
-    started = {
-        library: ranks.start(["-m", "mindtorch_testing.distributed.misuses", library], 1)
+    said = {
+        library: ranks.answers(["-m", "mindtorch_testing.distributed.misuses", library], 1, "TEXTS ", 200)[0]
         for library in ("torch", "mindtorch")
     }
-    said = {}
-    for library, processes in started.items():
-        ((code, output, errors),) = ranks.finish(processes, 200)
-        assert code == 0, errors
-        said[library] = json.loads(re.search(r"TEXTS (.*)", output)[1])
     assert {part: list(texts) for part, texts in said["torch"].items()} == misuses.MISUSES
     different = [
         f"{part}, {statement}:\n  ours   {said['mindtorch'][part][statement]}\n  torch  {expected}"

@@ -59,7 +59,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     "str": _is_text,
     "bool": lambda value: value is None or hasattr(value, "__bool__"),
     "datetime.timedelta": lambda value: isinstance(value, timedelta),
-    f"{_MODULE}.Store": _is_store,
+    f"{_MODULE}.Store": lambda value: value is None or _is_store(value),  # a None is refused by the store itself
     _KEYS: _is_texts,
     _INT: _is_int,
     f"{_INT} | None": lambda value: value is None or _is_int(value),

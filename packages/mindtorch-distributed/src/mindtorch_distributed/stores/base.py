@@ -34,6 +34,18 @@ def until(ready: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
+_NAMES = {"delete": "deleteKey", "num_keys": "getNumKeys"}
+
+
+def _absent(action: str) -> Exception:
+    """What is raised by a program's own store that does not define something."""
+    if action in ("set", "get", "compare_set"):
+        return RuntimeError("Not implemented.")
+    if action == "keys" or action.startswith("queue"):
+        return NotImplementedError(f"{'listKeys' if action == 'keys' else 'queue'} support is not implemented.")
+    return RuntimeError(f'Tried to call pure virtual function "::c10d::Store::{_NAMES.get(action, action)}"')
+
+
 @checks_arguments
 class Store:
     """A map from keys to bytes that processes share. A subclass has `change`, the one way to its data."""
@@ -43,7 +55,12 @@ class Store:
 
     def change(self, key: str, action: str, *values: bytes) -> Any:
         """Carry out one action of `actions.py` on `key`, alone among all processes."""
-        raise RuntimeError(f'Tried to call pure virtual function "Store::{action}"')
+        raise _absent(action)
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether this is a program's own store, which has what it defines itself and nothing else."""
+        return type(self).change is Store.change
 
     @property
     def timeout(self) -> timedelta:
@@ -60,6 +77,8 @@ class Store:
 
     def get(self, key: str) -> bytes:
         """The value of a key, which is waited for."""
+        if self._is_bare:
+            raise _absent("get")
         self.wait([key])
         found: bytes = self.change(key, "get")
         return found
@@ -84,6 +103,8 @@ class Store:
 
     def num_keys(self) -> int:
         """The number of keys."""
+        if self._is_bare:
+            raise _absent("num_keys")
         return len(self.list_keys())
 
     def list_keys(self) -> list[str]:
@@ -93,6 +114,8 @@ class Store:
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """Return when all keys are set; DistStoreError when they are not in time."""
+        if self._is_bare:
+            raise _absent("wait")
         seconds = (self._timeout if timeout is None else timeout).total_seconds()
         if not until(lambda: self.check(keys), seconds):
             raise DistStoreError(self._late(keys, seconds))
@@ -102,6 +125,11 @@ class Store:
 
     def append(self, key: str, value: str | bytes) -> None:
         """Set a key to its value with this one behind."""
+        if self._is_bare:
+            old, added = b"", as_bytes(value)
+            while (now := self.compare_set(key, old, old + added)) != old + added:
+                old = now
+            return
         self.change(key, "append", as_bytes(value))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
@@ -111,7 +139,7 @@ class Store:
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Set keys; a store of one process leaves out those without a value, as torch's."""
         for key, value in zip(keys, values, strict=False):
-            self.set(key, value)
+            self.set(key, as_bytes(value))
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """Put a value at the end of a queue."""
@@ -119,6 +147,8 @@ class Store:
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
         """Take the first value of a queue, which is waited for when `block`; QueueEmptyError otherwise."""
+        if self._is_bare:
+            raise _absent("queue_pop")
         end = time.monotonic() + self._timeout.total_seconds()
         while True:
             found: bytes | None = self.change(key, "queue_pop")
@@ -142,8 +172,10 @@ class Store:
 
     def has_extended_api(self) -> bool:
         """Return whether `append`, `multi_get`, `multi_set` and queues are offered."""
-        return True
+        return not self._is_bare
 
     def clone(self) -> Store:
         """Another handle of the same data."""
+        if self._is_bare:
+            raise _absent("clone")
         return self

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import weakref
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -14,6 +16,20 @@ from mindtorch_distributed.stores.arguments import checks_arguments
 from mindtorch_distributed.stores.base import Store, until
 
 READING = frozenset({"get", "check", "keys", "queue_len"})
+USERS = "refcount/"  # a key among the others, which counts as one of them
+LEFT = "left/"
+
+
+def _leave(path: str, world_size: int, process: int) -> None:
+    """Take note that a store is gone; the last of a world whose processes all came takes the file away."""
+    if os.getpid() != process or not os.path.exists(path):  # not in a child by fork, which made none
+        return
+    store = object.__new__(FileStore)
+    store._open(path)
+    store.add(LEFT, 1)
+    if store.add(USERS, -1) == 0 and 0 <= world_size <= store.add(LEFT, 0):  # those before counted themselves first
+        with contextlib.suppress(FileNotFoundError):  # a program may have taken it away itself
+            os.remove(path)
 
 
 @checks_arguments
@@ -21,9 +37,15 @@ class FileStore(Store):
     """Keys in a file that processes of a host, or of hosts with a common file system, share."""
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
-        super().__init__()
-        self._path, self._world_size = file_name, world_size
-        self._contents, self._read = Contents(), 0
+        self._open(file_name)
+        self._world_size = world_size
+        self.add(USERS, 1)
+        weakref.finalize(self, _leave, file_name, world_size, os.getpid())
+
+    def _open(self, path: str) -> None:
+        Store.__init__(self)
+        self._path, self._contents, self._read = path, Contents(), 0
+        self._origin: FileStore | None = None
 
     @property
     def path(self) -> str:
@@ -82,5 +104,8 @@ class FileStore(Store):
         self._read += len(seen)
 
     def clone(self) -> Store:
-        """Another reader of the file."""
-        return FileStore(self._path, self._world_size)
+        """Another reader of the file, which stays while this one is in use."""
+        other = object.__new__(FileStore)
+        other._open(self._path)
+        other._world_size, other._origin = self._world_size, self
+        return other

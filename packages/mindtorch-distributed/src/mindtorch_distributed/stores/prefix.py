@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mindtorch_distributed.stores.arguments import checks_arguments
-from mindtorch_distributed.stores.base import Store
+from mindtorch_distributed.stores.base import Store, as_bytes
 
 
 @checks_arguments
@@ -16,6 +16,8 @@ class PrefixStore(Store):
 
     def __init__(self, prefix: str, store: Any) -> None:
         super().__init__()
+        if store is None:
+            raise ValueError("store argument cannot be None")
         self._prefix, self._store = prefix, store
 
     @property
@@ -45,7 +47,7 @@ class PrefixStore(Store):
 
     def set(self, key: str, value: str | bytes) -> None:
         """See `Store.set`."""
-        self._store.set(self._full(key), value)
+        self._store.set(self._full(key), as_bytes(value))
 
     def get(self, key: str) -> bytes:
         """See `Store.get`."""
@@ -58,7 +60,7 @@ class PrefixStore(Store):
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
         """See `Store.compare_set`."""
-        now: bytes = self._store.compare_set(self._full(key), expected_value, desired_value)
+        now: bytes = self._store.compare_set(self._full(key), as_bytes(expected_value), as_bytes(desired_value))
         return now
 
     def check(self, keys: Sequence[str]) -> bool:
@@ -85,7 +87,7 @@ class PrefixStore(Store):
 
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
-        self._store.append(self._full(key), value)
+        self._store.append(self._full(key), as_bytes(value))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """See `Store.multi_get`."""
@@ -94,7 +96,7 @@ class PrefixStore(Store):
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """See `Store.multi_set`."""
-        self._store.multi_set([self._full(key) for key in keys], values)
+        self._store.multi_set([self._full(key) for key in keys], list(map(as_bytes, values)))
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """See `Store.queue_push`."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import threading
 from typing import Any
 
+from mindtorch_distributed.errors import DistNetworkError, DistStoreError
 from mindtorch_distributed.stores import wire
 from mindtorch_distributed.stores.actions import Contents
 
 _servers: dict[int, StoreServer] = {}
 _lock = threading.Lock()
+BACKLOG = 2048
 
 
 class StoreServer:
@@ -64,11 +68,28 @@ class StoreServer:
 
 
 def listen(host: str, port: int, descriptor: int | None = None) -> socket.socket:
-    """A listening socket; OSError when the port is taken."""
+    """A listening socket, that of a descriptor if one is given; OSError when the port is taken."""
     if descriptor is not None:
-        return socket.socket(fileno=descriptor)
+        return _taken_over(descriptor, port)
     family = socket.AF_INET6 if socket.has_ipv6 and socket.has_dualstack_ipv6() else socket.AF_INET
-    return socket.create_server(("", port), family=family, dualstack_ipv6=family == socket.AF_INET6, backlog=2048)
+    return socket.create_server(("", port), family=family, dualstack_ipv6=family == socket.AF_INET6, backlog=BACKLOG)
+
+
+def _taken_over(descriptor: int, port: int) -> socket.socket:
+    try:
+        given = socket.socket(fileno=descriptor)
+        bound = int(given.getsockname()[1])
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "")
+        raise DistNetworkError(
+            f"Failed to open existing socket. socket: {descriptor}, code: -{error.errno}, name: {name}, "
+            f"message: {os.strerror(error.errno or 0).lower()}"
+        ) from None
+    if bound != port:
+        given.detach()  # it stays the caller's
+        raise DistStoreError(f"listen fd {descriptor} is bound to port {bound}, expected to be bound to port {port}")
+    given.listen(BACKLOG)
+    return given
 
 
 def join(host: str, port: int, shared: bool, descriptor: int | None) -> StoreServer:

@@ -37,6 +37,8 @@ class TCPStore(Store):
         use_libuv: bool = True,
     ) -> None:
         super().__init__()
+        if world_size == 0:
+            raise ValueError("TCPStore world size cannot be 0")
         self._timeout, self._host, self._port, self._libuv = timeout, host_name, port, use_libuv
         self._lock, self._pid = threading.Lock(), os.getpid()
         self._server: servers.StoreServer | None = None
@@ -73,6 +75,15 @@ class TCPStore(Store):
     def libuvBackend(self) -> bool:
         """What was asked for; there is one implementation."""
         return self._libuv
+
+    def __repr__(self) -> str:
+        own, other = (
+            "[{}]:{}".format(*socket.getnameinfo(address, socket.NI_NUMERICSERV))
+            for address in (self._connection.getsockname(), self._connection.getpeername())
+        )
+        server = "<nullptr>" if self._server is None else f"TCPServer(port={self._server.port})"
+        client = f"SocketImpl(fd={self._connection.fileno()}, addr={own}, remote={other})"
+        return f"TCPStore(client=TCPClient({client}), server={server})"
 
     def _connect(self) -> socket.socket:
         end = time.monotonic() + self._timeout.total_seconds()

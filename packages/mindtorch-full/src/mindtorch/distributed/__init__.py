@@ -10,6 +10,7 @@ from mindtorch.distributed import constants as constants
 from mindtorch.distributed import distributed_c10d as distributed_c10d
 from mindtorch.distributed import rendezvous as _rendezvous_module
 from mindtorch.distributed._backend_base import Backend as _Backend
+from mindtorch.distributed._control_collectives import _ControlCollectives, _StoreCollectives
 from mindtorch.distributed._debug import (
     get_debug_level,
     set_debug_level,
@@ -48,6 +49,7 @@ from mindtorch_distributed import (
     Store,
     TCPStore,
 )
+from mindtorch_storage.lazy_import import load as _load
 from mindtorch_storage.lazy_import import submodules as _submodules
 
 for _class in (DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError):
@@ -72,6 +74,8 @@ _OF_THE_MESH = frozenset({"DeviceMesh", "init_device_mesh"})
 def __getattr__(name: str) -> object:
     if name in _OF_THE_MESH:
         return getattr(_lazy("device_mesh"), name)
+    if name == "GradBucket":  # of data parallelism, which stands on this package
+        return _load("mindtorch.nn.parallel._buckets").GradBucket
     return _lazy(name)
 
 

@@ -41,6 +41,7 @@ from mindtorch.distributed._world import (
     _working_group,
     get_backend,
 )
+from mindtorch.tensor.tensor import Tensor
 
 
 def _deprecated(name: str, instead: str) -> None:
@@ -306,6 +307,10 @@ def _reduce_scatter_base(
     return reduce_scatter_single(output, input, op, group, async_op)
 
 
+def _splits(given: Any) -> list[Any]:
+    return [] if given is None else given.tolist() if isinstance(given, Tensor) else list(given)
+
+
 @overridable("input")
 def all_to_all_single(
     output: Any,
@@ -323,7 +328,7 @@ def all_to_all_single(
     _ensure_all_tensors_same_dtype(output, input)
     options = _options(AllToAllOptions, async_op)
     work = _working_group(group).all_to_all_single(
-        real(output), real(input), list(output_split_sizes or []), list(input_split_sizes or []), options
+        real(output), real(input), _splits(output_split_sizes), _splits(input_split_sizes), options
     )
     return finished(work, async_op)
 

@@ -134,6 +134,41 @@ class CompletedWork(Work):
         return future
 
 
+class FutureWork(Work):
+    """Something that is done when a future has its value."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self._future = future
+
+    def is_completed(self) -> bool:
+        """Return whether it is done, well or not."""
+        return self._future.done()
+
+    def exception(self) -> Any:
+        """The error, or None."""
+        if not self._future.done():
+            return None
+        try:
+            self._future.value()
+        except Exception as error:  # noqa: BLE001 - whatever the future was given
+            return error
+        return None
+
+    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        """Return True when it is done; raises its error. A future knows no timeout."""
+        self._future.wait()
+        return True
+
+    def result(self) -> list[Any]:
+        """The tensors that were written."""
+        value = self._future.wait()
+        return list(value) if isinstance(value, (list, tuple)) else [value]
+
+    def get_future(self) -> Any:
+        """The future."""
+        return self._future
+
+
 class TaskWork(CompletedWork):
     """A task of a group's communication thread."""
 
@@ -250,4 +285,14 @@ class MessageWork(CompletedWork):
         return self._future
 
 
-__all__ = ["CompletedWork", "LateError", "MessageWork", "OpType", "TaskWork", "Work", "ended_text", "late_text"]
+__all__ = [
+    "CompletedWork",
+    "FutureWork",
+    "LateError",
+    "MessageWork",
+    "OpType",
+    "TaskWork",
+    "Work",
+    "ended_text",
+    "late_text",
+]

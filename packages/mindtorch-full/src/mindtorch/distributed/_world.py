@@ -11,63 +11,14 @@ import mindtorch
 from mindtorch.distributed._gloo import ProcessGroupGloo
 from mindtorch.distributed._names import Backend, BackendConfig
 from mindtorch.distributed._process_group import ProcessGroup
+from mindtorch.distributed._registry import Current, Names, World
 from mindtorch.distributed.constants import default_pg_nccl_timeout, default_pg_timeout
 from mindtorch_distributed import mpi
 
 _NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 
 
-class _World:
-    """Everything that is remembered of groups."""
-
-    def __init__(self) -> None:
-        self.default_pg: Any = None
-        self.pg_map: dict[Any, tuple[str, Any]] = {}
-        self.pg_names: dict[Any, str] = {}
-        self.pg_group_ranks: dict[Any, dict[int, int]] = {}
-        self.pg_backend_config: dict[Any, str] = {}
-        self.group_count = 0
-        self.tags_to_pg: dict[str, list[Any]] = {}
-        self.pg_to_tag: dict[Any, str] = {}
-        self.pg_coalesce_state: dict[Any, list[Any]] = {}
-        self.comms: list[Any] = []
-
-    @property
-    def pg_config_info(self) -> list[dict[str, Any]]:
-        """Names, backends and ranks of all groups."""
-        everybody = _get_group_size(None)
-        return [
-            {
-                "pg_name": self.pg_names[pg],
-                "pg_desc": pg.group_desc,
-                "backend_config": self.pg_backend_config[pg],
-                "ranks": [] if len(self.pg_group_ranks[pg]) == everybody else list(self.pg_group_ranks[pg]),
-                "group_size": len(self.pg_group_ranks[pg]),
-                "group_count": self.group_count,
-            }
-            for pg in self.pg_map
-        ]
-
-    def forget(self, pg: Any) -> None:
-        """Remove a group."""
-        for table in (self.pg_map, self.pg_names, self.pg_group_ranks, self.pg_backend_config):
-            del table[pg]
-        tag = self.pg_to_tag.pop(pg, None)
-        for name in ("", tag):
-            if name is not None and pg in self.tags_to_pg.get(name, ()):
-                self.tags_to_pg[name].remove(pg)
-
-    def clear(self) -> None:
-        """Remove all groups."""
-        self.default_pg, self.group_count = None, 0
-        for table in (
-            self.pg_map, self.pg_names, self.pg_group_ranks, self.pg_backend_config, self.pg_to_tag, self.tags_to_pg,
-            self.pg_coalesce_state,
-        ):  # fmt: skip
-            table.clear()
-
-
-_world = _World()
+_world = Current(World())
 _pg_map = _world.pg_map
 _pg_names = _world.pg_names
 _pg_group_ranks = _world.pg_group_ranks
@@ -363,27 +314,31 @@ def _get_process_group_store(pg: Any) -> Any:
     return _world.pg_map[pg][1]
 
 
-_by_name: dict[str, Any] = {}
+_by_name = Names()
+
+
+def _set_thread_isolation_mode(enable: bool) -> None:
+    _by_name.isolated = enable
 
 
 def _register_process_group(group_name: str, group: Any) -> None:
-    _by_name[group_name] = group
+    _by_name.known[group_name] = group
 
 
 def _resolve_process_group(group_name: Any) -> Any:
     if not isinstance(group_name, str):
         return group_name
-    if group_name not in _by_name:
+    if group_name not in _by_name.known:
         raise RuntimeError(f'Could not resolve the process group registered under the name "{group_name}"')
-    return _by_name[group_name]
+    return _by_name.known[group_name]
 
 
 def _unregister_process_group(group_name: str) -> None:
-    _by_name.pop(group_name, None)
+    _by_name.known.pop(group_name, None)
 
 
 def _unregister_all_process_groups() -> None:
-    _by_name.clear()
+    _by_name.known.clear()
 
 
 def _get_group_size_by_name(group_name: Any) -> int:

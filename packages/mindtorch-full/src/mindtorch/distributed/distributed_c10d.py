@@ -1,10 +1,13 @@
 """`torch.distributed.distributed_c10d`: groups and collectives under the name that many programs import them by."""
 
 import contextlib
+import sys
+import types
 from collections.abc import Iterator
-from typing import NewType
+from typing import Any, NewType
 
 from mindtorch._naming import adopt
+from mindtorch.distributed import _world as _world_module
 from mindtorch.distributed._arguments import (  # noqa: F401
     _check_single_tensor,
     _check_tensor_list,
@@ -70,6 +73,7 @@ from mindtorch.distributed._options import (
 )
 from mindtorch.distributed._process_group import ProcessGroup
 from mindtorch.distributed._reduce_op import RedOpType, ReduceOp
+from mindtorch.distributed._registry import World as _World  # noqa: F401
 from mindtorch.distributed._setup import (  # noqa: F401
     STORE_BASED_BARRIER_PREFIX,
     _abort_process_group,
@@ -125,8 +129,6 @@ from mindtorch.distributed._world import (  # noqa: F401
     _unregister_process_group,
     _update_default_pg,
     _warn_not_in_group,
-    _World,
-    _world,
     get_backend,
     get_backend_config,
     get_default_backend_for_device,
@@ -197,4 +199,21 @@ def record_comm(name: str) -> Iterator[None]:
 
 Store.__module__ = PrefixStore.__module__ = "torch.distributed.distributed_c10d"
 
+_TORCHCOMM_AVAILABLE = False
+"""Whether groups may be made by torchcomms: it is not there."""
+
+
+class _Module(types.ModuleType):
+    """This module, whose `_world` a program may replace for all functions."""
+
+    @property
+    def _world(self) -> Any:
+        return _world_module._world.held
+
+    @_world.setter
+    def _world(self, world: Any) -> None:
+        _world_module._world.replace(world)
+
+
+sys.modules[__name__].__class__ = _Module
 adopt(globals())

@@ -10,10 +10,9 @@ import argparse
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from mindtorch_testing.distributed import points, ranks
@@ -47,41 +46,42 @@ def segments() -> set[str]:
 
 def one(size: int, seconds: float, choose: random.Random) -> str:
     """Run a world, kill a rank, and say how the others ended."""
-    processes = ranks.start(["-c", PROGRAM], size)
-    victim = processes[choose.randrange(size)]
+    world = ranks.World(["-c", PROGRAM], size)
+    victim = choose.randrange(size)
+    process = world.processes[victim]
     if choose.random() < 0.8:  # at work; otherwise while it starts
-        victim.stdout.readline()  # type: ignore[union-attr]
+        process.stdout.readline()  # type: ignore[union-attr]
         time.sleep(choose.random() * 0.3)
     else:
         time.sleep(choose.random() * 2)
-    victim.kill()
-    return ended(processes, victim, seconds)
+    process.kill()
+    return ended(world, victim, seconds)
 
 
 def at(point: str, size: int, seconds: float, rank: int) -> str:
     """Run a world in which a rank is killed at a point, and say how the others ended."""
     os.environ[points.VARIABLE] = f"{rank}:{point}"
     try:
-        processes = ranks.start(["-c", PROGRAM], size)
+        world = ranks.World(["-c", PROGRAM], size)
     finally:
         del os.environ[points.VARIABLE]
-    return ended(processes, processes[rank], seconds)
+    return ended(world, rank, seconds)
 
 
-def ended(processes: Sequence[subprocess.Popen[str]], victim: subprocess.Popen[str], seconds: float) -> str:
+def ended(world: ranks.World, victim: int, seconds: float) -> str:
     """Say how the processes ended that were not killed."""
-    try:
-        ends = ranks.finish(processes, seconds)
-    except subprocess.TimeoutExpired:
+    ends = world.finish(seconds)
+    killed, others = ends[victim], [end for rank, end in enumerate(ends) if rank != victim]
+    if any(end.late for end in ends):
+        print(ranks.told(ends), flush=True)
         return "hang"
-    others = [end for process, end in zip(processes, ends, strict=True) if process is not victim]
-    for code, _, text in others:
-        if code < 0:
-            print(text, flush=True)
-            return f"died by {signal.Signals(-code).name}"
-    if victim.returncode != -signal.SIGKILL:
+    for end in others:
+        if end.code < 0:
+            print(end.errors, flush=True)
+            return end.how
+    if killed.code != -signal.SIGKILL:
         return f"was not killed: {ends}"
-    return "raised" if all(code == 3 and "raised" in output for code, output, _ in others) else f"went on: {others}"
+    return "raised" if all(end.code == 3 and "raised" in end.output for end in others) else f"went on: {others}"
 
 
 def _chosen(given: argparse.Namespace, choose: random.Random) -> list[Callable[[], str]]:
@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--size", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=60, help="a world that takes longer hangs")
+    parser.add_argument("--seconds", type=float, default=120, help="a world that takes longer hangs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--at", nargs="*", choices=points.POINTS, help="kill each rank at these points; all without one"

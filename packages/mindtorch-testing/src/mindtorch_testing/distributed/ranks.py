@@ -1,45 +1,121 @@
-"""Start the ranks of a program, each a process, and wait for them."""
+"""Start the ranks of a program, each a process, wait for them, and say how each of them ended."""
 
+import contextlib
+import json
 import os
+import shlex
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+STACKS = 5.0
+"""The seconds that a process has to write its stacks before it is killed."""
 
 
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+class Ended(NamedTuple):
+    """How a rank ended."""
+
+    code: int
+    output: str
+    errors: str
+    late: float = 0.0
+    """The seconds after which it was stopped; 0 when it ended by itself."""
+
+    @property
+    def how(self) -> str:
+        """That in words."""
+        return f"did not end in {self.late:.0f} s" if self.late else meaning(self.code)
 
 
-def start(arguments: Sequence[str], size: int) -> list[subprocess.Popen[str]]:
-    """Start `python ARGUMENTS` as each rank of a world."""
-    port = free_port()
-    processes = []
-    for rank in range(size):
-        variables = {
-            "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1",
-        }  # fmt: skip
-        processes.append(
-            subprocess.Popen(
-                [sys.executable, *arguments],
-                env={**os.environ, **variables},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+class Failed(Exception):
+    """A rank failed, or did not end in time; the text says which, and why."""
+
+
+@contextlib.contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port that nobody else is given until the block ends, and that a rank may listen at.
+
+    The socket is bound and does not listen: the kernel gives its port to no socket that takes any port, and to one that
+    names it, as a store does.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("", 0))
+        yield int(holder.getsockname()[1])
+
+
+def variables(rank: int, size: int, port: int) -> dict[str, str]:
+    """What a rank reads in its environment."""
+    told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "MASTER_PORT": port}
+    return {name: str(value) for name, value in told.items()} | {"MASTER_ADDR": "127.0.0.1"}
+
+
+def meaning(code: int) -> str:
+    """An exit status in words."""
+    return f"died by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+
+
+class World:
+    """The ranks of a program, `python ARGUMENTS` each."""
+
+    def __init__(self, arguments: Sequence[str], size: int) -> None:
+        self._held = contextlib.ExitStack()
+        port = self._held.enter_context(reserved_port())
+        self.processes = [self._start(arguments, variables(rank, size, port)) for rank in range(size)]
+
+    @staticmethod
+    def _start(arguments: Sequence[str], told: dict[str, str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1", **told},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-    return processes
+
+    def finish(self, seconds: float) -> list[Ended]:
+        """How all ended; those that do not in time say where they are, and are killed."""
+        until = time.monotonic() + seconds
+        with self._held, ThreadPoolExecutor(len(self.processes)) as readers:
+            try:
+                return list(readers.map(lambda process: _ended(process, until, seconds), self.processes))
+            finally:
+                for process in self.processes:
+                    process.kill()
 
 
-def finish(processes: Sequence[subprocess.Popen[str]], seconds: float) -> list[tuple[int, str, str]]:
-    """The exit status and output of each; TimeoutExpired, after killing all, when one does not end."""
+def _ended(process: subprocess.Popen[str], until: float, seconds: float) -> Ended:
     try:
-        outputs = [process.communicate(timeout=seconds) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
+        output, errors = process.communicate(timeout=max(until - time.monotonic(), 0))
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # Python writes the stacks of all threads
+    else:
+        return Ended(process.returncode, output, errors)
+    try:
+        output, errors = process.communicate(timeout=STACKS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, errors = process.communicate()
+    return Ended(process.returncode, output, errors, seconds)
+
+
+def told(ended: Sequence[Ended], lines: int = 60) -> str:
+    """How ranks ended, and the last lines of those that failed."""
+    heads = [f"rank {rank} {end.how}" for rank, end in enumerate(ended)]
+    tails = ["\n".join([f"--- rank {rank}", *(end.output + end.errors).splitlines()[-lines:]])
+             for rank, end in enumerate(ended) if end.code]  # fmt: skip
+    return "\n".join([*heads, *tails])
+
+
+def answers(arguments: Sequence[str], size: int, mark: str, seconds: float) -> list[Any]:
+    """The JSON that ranks of a program write after a mark; those that write none are left out."""
+    ended = World(arguments, size).finish(seconds)
+    if any(end.code for end in ended):
+        raise Failed(f"{shlex.join(arguments)} on {size} ranks:\n{told(ended)}")
+    lines = [line for end in ended for line in end.output.splitlines() if line.startswith(mark)]
+    return [json.loads(line.removeprefix(mark)) for line in lines]

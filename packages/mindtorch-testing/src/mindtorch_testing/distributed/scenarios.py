@@ -8,6 +8,7 @@ The library is imported by name, since each rank runs with one of the two.
 import importlib
 import json
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,7 +26,7 @@ class Rank:
         self.dist = importlib.import_module(f"{name}.distributed")
         self.functional = importlib.import_module(f"{name}.distributed.nn.functional")
         self.traced = importlib.import_module(f"{name}.distributed._functional_collectives")
-        self.dist.init_process_group("gloo", timeout=timedelta(seconds=60))
+        self.dist.init_process_group("gloo", timeout=timedelta(seconds=150))
         self.rank, self.size = self.dist.get_rank(), self.dist.get_world_size()
 
     def of(self, *sizes: int, dtype: str = "float32", seed: int = 0) -> Any:
@@ -223,7 +224,7 @@ def messages(at: Rank) -> dict[str, Callable[[], Any]]:
 
     def barriers() -> Any:
         dist.barrier()
-        return dist.monitored_barrier(timeout=timedelta(seconds=20))
+        return dist.monitored_barrier(timeout=timedelta(seconds=60))
 
     def store() -> Any:
         store = dist.distributed_c10d._get_default_store()
@@ -283,6 +284,14 @@ def errors(at: Rank) -> dict[str, Callable[[], Any]]:
     }
 
 
+def _end_together(at: Rank) -> None:
+    """Let rank 0, which has the store, end last. No collective: after a refused one gloo's next may tell its error."""
+    store = at.dist.distributed_c10d._get_default_store()
+    store.add("ended", 1)
+    while at.rank == 0 and store.add("ended", 0) < at.size:
+        time.sleep(0.02)
+
+
 SCENARIOS = (reductions, moves, corners, works, messages, errors)
 
 
@@ -297,7 +306,7 @@ def main() -> None:
                 outcomes[name] = shown(call())
             except Exception as error:  # noqa: BLE001 - errors are compared, too
                 outcomes[name] = f"{type(error).__name__}: {error}"
-    at.dist.barrier()  # rank 0 has the store
+    _end_together(at)
     at.dist.destroy_process_group()
     print("OUTCOMES " + json.dumps(outcomes), flush=True)
 

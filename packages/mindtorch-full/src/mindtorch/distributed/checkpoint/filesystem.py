@@ -30,6 +30,7 @@ from mindtorch.distributed.checkpoint.planner import (
 from mindtorch.distributed.checkpoint.planner_helpers import narrow_tensor_by_index
 from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from mindtorch.futures import Future
+from mindtorch.serialization._files import replaced_file
 
 __all__ = ["FileSystemReader", "FileSystemWriter"]
 
@@ -157,7 +158,7 @@ class FileSystemWriter(StorageWriter):
 
     def _write_file(self, name: str, items: list[WriteItem], planner: SavePlanner) -> list[WriteResult]:
         results = []
-        with open(self.path / name, "wb") as stream:
+        with replaced_file(self.path / name, self.sync_files) as stream:
             for item in sorted(items, key=lambda item: item.type is not WriteItemType.BYTE_IO):
                 start = stream.tell()
                 data = planner.resolve_data(item)
@@ -169,9 +170,6 @@ class FileSystemWriter(StorageWriter):
                     stream.write(buffer.getbuffer())
                 length = stream.tell() - start
                 results.append(WriteResult(item.index, length, _StorageInfo(name, start, length)))
-            stream.flush()
-            if self.sync_files:
-                os.fsync(stream.fileno())
         return results
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
@@ -179,14 +177,8 @@ class FileSystemWriter(StorageWriter):
         metadata.version = CURRENT_DCP_VERSION
         metadata.storage_data = {result.index: result.storage_data for part in results for result in part}
         metadata.storage_meta = self.storage_meta()
-        target = self._metadata_path(self._own_rank)
-        temporary = target.with_name(target.name + ".tmp")
-        with open(temporary, "wb") as stream:
+        with replaced_file(self._metadata_path(self._own_rank), self.sync_files) as stream:
             _pickles.dump(metadata, stream)
-            stream.flush()
-            if self.sync_files:
-                os.fsync(stream.fileno())
-        os.replace(temporary, target)
 
     def storage_meta(self) -> StorageMeta | None:
         """Return which checkpoint this is."""

@@ -91,6 +91,8 @@ class Reducer:
 
     # An iteration
 
+    _rebuild_buckets = rebuild_buckets
+
     def prepare_for_forward(self) -> None:
         """Count an iteration."""
         self.iterations += 1

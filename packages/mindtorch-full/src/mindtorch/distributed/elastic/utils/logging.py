@@ -17,8 +17,9 @@ def get_log_level() -> str:
 
 
 def get_logger(name: str | None = None) -> logging.Logger:
-    """Return the logger of a module, which writes warnings and errors to stderr."""
-    logger = logging.getLogger(torch_name(name or __name__))
+    """Return the logger of a module, by default of that which calls, which writes warnings and errors to stderr."""
+    caller = sys._getframe(1).f_globals["__name__"]
+    logger = logging.getLogger(torch_name(name or caller))
     if not logger.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter(_FORMAT, "%m%d %H:%M:%S"))
