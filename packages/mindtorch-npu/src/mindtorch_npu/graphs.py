@@ -6,10 +6,11 @@ import ctypes
 from contextlib import suppress
 from typing import Any
 
-from mindtorch_npu import runtime
+from mindtorch_npu import graph_options, runtime
 from mindtorch_npu.acl.errors import AclError
-from mindtorch_npu.acl.recording import MODES, call, function, recorded
+from mindtorch_npu.acl.recording import MODES, call, function, recorded, recording_of
 from mindtorch_npu.allocator import allocator_of
+from mindtorch_npu.generator import NpuGenerator, RecordedDraws
 from mindtorch_npu.pools import MemPool, next_pool
 from mindtorch_npu.stream import Stream, current_stream, default_stream
 
@@ -23,7 +24,10 @@ def graph_pool_handle() -> Pool:
 
 def is_current_stream_capturing() -> bool:
     """Return whether the thread's current stream is being recorded; initialises nothing."""
-    return bool(recorded) and current_stream().npu_stream in recorded
+    if not recorded:
+        return False
+    stream = current_stream()
+    return stream.npu_stream in recorded or recording_of(stream.npu_stream, runtime.on(stream.device_index)) != 0
 
 
 class NPUGraph:
@@ -37,6 +41,8 @@ class NPUGraph:
             raise NotImplementedError("torch.npu.NPUGraph: keep_graph is not supported, the runtime keeps no template")
         function("aclmdlRICaptureBegin")
         self._handle = 0
+        self.recording_handle = 0
+        self.draws: dict[NpuGenerator, RecordedDraws] = {}
         self._pool: Pool | None = None
         self._stream: Stream | None = None
 
@@ -71,7 +77,8 @@ class NPUGraph:
             self._leave(stream)
             raise
         self._stream = stream
-        recorded.add(stream.npu_stream)
+        self.recording_handle = recording_of(stream.npu_stream, acl)
+        recorded[stream.npu_stream] = self
 
     def capture_end(self) -> None:
         """End the recording. AclError where something was asked for that cannot be recorded."""
@@ -79,13 +86,14 @@ class NPUGraph:
         if stream is None or current_stream() != stream:
             raise RuntimeError("Capture must end on the same stream it began on.")
         self._stream = None
-        recorded.discard(stream.npu_stream)
+        recorded.pop(stream.npu_stream, None)
         made = ctypes.c_void_p()
         acl = runtime.on(stream.device_index)
         allocator_of(stream.device_index).end_pool(self.pool())
         try:
             call("aclmdlRICaptureEnd", acl, stream.npu_stream, ctypes.addressof(made))
         except AclError:
+            self.draws.clear()
             allocator_of(stream.device_index).drop_pool(self.pool())
             raise
         self._handle, self._device = made.value or 0, stream.device_index
@@ -94,6 +102,13 @@ class NPUGraph:
         allocator = allocator_of(stream.device_index)
         allocator.end_pool(self.pool())
         allocator.drop_pool(self.pool())
+
+    def register_generator_state(self, generator: Any) -> None:
+        """Let a replay draw from where `generator` is. Those that a recording draws from are known without it."""
+        stream = getattr(generator, "device_stream", generator)
+        if not isinstance(stream, NpuGenerator):
+            raise RuntimeError("Expected a 'npu' device type for generator but found 'cpu'")
+        self.draws.setdefault(stream, RecordedDraws(stream))
 
     def instantiate(self) -> None:
         """Make the graph ready to run; it is when the recording has ended, unless `keep_graph` asked otherwise."""
@@ -104,11 +119,14 @@ class NPUGraph:
         if not self._handle:
             raise RuntimeError("Called NPUGraph::replay without a preceding successful capture.")
         acl = runtime.on(self._device)
+        for draws in self.draws.values():
+            draws.begin()
         call("aclmdlRIExecuteAsync", acl, self._handle, current_stream(self._device).npu_stream)
 
     def reset(self) -> None:
         """Give up what was recorded, and the graph's share of its pool."""
         handle, self._handle = self._handle, 0
+        self.draws.clear()
         if handle:
             call("aclmdlRIDestroy", runtime.on(self._device), handle)
             allocator_of(self._device).drop_pool(self.pool())
@@ -130,6 +148,14 @@ class NPUGraph:
     def get_graph_data(self) -> None:
         """Return the graph's nodes and edges; raises, the runtime has no description of it."""
         raise NotImplementedError("torch.npu.NPUGraph: the runtime has no description of a graph to return")
+
+    def super_kernel_optimize(
+        self, optimize_options: dict[str, Any] | None = None, debug_options: dict[str, Any] | None = None
+    ) -> None:
+        """Join kernels of the graph to one; raises: RuntimeError for wrong options, else the runtime has no function for it."""
+        graph_options.check("optimize_options", optimize_options, graph_options.OPTIMIZE)
+        graph_options.check("debug_options", debug_options, graph_options.DEBUG)
+        raise NotImplementedError("torch.npu.NPUGraph: the runtime has no function that joins the kernels of a graph")
 
     def raw_npu_graph(self) -> int:
         """Return ACL's handle of the graph, 0 before a recording."""

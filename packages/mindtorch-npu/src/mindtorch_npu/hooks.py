@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -31,14 +32,16 @@ def _get_device_name(device: DeviceLike | None = None) -> str:
 
 
 def _get_device_capability(device: DeviceLike | None = None) -> tuple[int, int] | None:
-    """Return (major, minor) of TORCH_NPU_DEVICE_CAPABILITY, None without it: an Ascend chip has no such number."""
+    """Return (major, minor) of TORCH_NPU_DEVICE_CAPABILITY, None without it: an Ascend chip has no such number. What cannot
+    be read is warned of."""
     text = os.environ.get(CAPABILITY)
     if not text:
         return None
     try:
         major, minor = (int(part) for part in text.split("."))
     except ValueError:
-        raise ValueError(f"{CAPABILITY} must be major.minor, such as 9.0, not {text!r}") from None
+        warnings.warn(f"{CAPABILITY} must be major.minor, such as 9.0, not {text!r}", stacklevel=2)
+        return None
     return major, minor
 
 

@@ -284,7 +284,7 @@ def memory_summary(device: int | None = None, abbreviated: bool = False) -> str:
         "=" * 75,
         f"                  PyTorch NPU memory summary, device ID {index:<18d} ",
         "-" * 75,
-        f"            NPU OOMs: {stats['num_ooms']:<13d}|        npuMalloc retries: {stats['num_alloc_retries']:<9d}   ",
+        f"            NPU OOMs: {stats['num_ooms']:<13d} |        npuMalloc retries: {stats['num_alloc_retries']:<9d}  ",
         "=" * 75,
         "        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  ",
     ]

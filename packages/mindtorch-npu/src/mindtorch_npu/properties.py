@@ -31,6 +31,7 @@ class NpuDeviceProperties:
     max_threads_per_multi_processor: int | None = None
     warp_size: int | None = None
     gcnArchName: str | None = None
+    regs_per_multiprocessor: int | None = None
 
     @property
     def multi_processor_count(self) -> int | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import RLock, local
 from types import ModuleType
 
-from mindtorch_npu.acl import codes, loader
+from mindtorch_npu.acl import codes, configuration, loader
 from mindtorch_npu.acl.errors import AclError, check
 
 DEVICES = Path("/dev")
@@ -124,7 +124,8 @@ def init() -> ModuleType:
         except loader.AclNotFoundError as error:
             raise NpuUnavailableError(f"NPU is not available: {error}") from error
         # Initialised by someone else in this process is fine, but then finalising is not ours.
-        code = acl.init()
+        settings = configuration.settings_file()
+        code = acl.init(settings) if settings else acl.init()
         if code != codes.REPEAT_INITIALIZE:
             check(code, "acl.init()", acl)
         count, count_code = acl.rt.get_device_count()
@@ -234,7 +235,7 @@ def _finalize() -> None:
 
     What one device refuses does not keep the others: the first error is raised when all is done.
     """
-    global _acl
+    global _acl, _thread
     acl = _acl
     if acl is None or _bad_fork:
         return
@@ -249,6 +250,7 @@ def _finalize() -> None:
         for _ in range(_set_counts.pop(device, 1)):
             acl.rt.reset_device(device)
     _open.clear()
+    _thread = local()  # no thread has a device current any more: whoever comes later asks for one anew
     if _owner:
         acl.finalize()
     if refused:

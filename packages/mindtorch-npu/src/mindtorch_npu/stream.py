@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
+import ctypes
 import threading
 import weakref
 from contextlib import suppress
 from typing import Any
 
-from mindtorch_npu import runtime
+from mindtorch_npu import runtime, stream_pools
 from mindtorch_npu.acl.errors import AclError, check
-from mindtorch_npu.device import current_device, device_index, exchange, make_device
-from mindtorch_npu.typing import DeviceLike
+from mindtorch_npu.device import current_device, exchange, make_device
+from mindtorch_npu.device import device_index as _device_index
+from mindtorch_npu.stream_pools import priority_range
+from mindtorch_npu.stream_pools import stream_priority_range as stream_priority_range
 
-FAST_LAUNCH, FAST_SYNC = 1, 2
 SYNC, TIME_LINE, IPC = 1, 8, 0x40
-POOL = 32
-"""How many streams a device has at most for `Stream()`, which hands them out in turn."""
+DEVICE_TYPE = 20
+"""The number of the device type in torch's numbers of streams."""
 
 
 class _Thread(threading.local):
@@ -26,58 +27,18 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _lock = threading.Lock()
-_pools: dict[int, tuple[list[int], Any]] = {}
 _defaults: dict[int, Stream] = {}
 _events: weakref.WeakSet[Event] = weakref.WeakSet()
 """Those that have been recorded."""
-
-
-def priority_range() -> tuple[int, int]:
-    """Return the least and the greatest priority of streams: (0, 0), ACL's streams have one priority."""
-    return 0, 0
-
-
-def stream_priority_range() -> tuple[int, int]:
-    """Return the least and the greatest priority that the driver tells of; (0, 0) without a device or where it tells none.
-
-    `Stream` uses the one priority that every chip accepts, whatever the driver offers.
-    """
-    if not runtime.is_available():
-        return 0, 0
-    acl = runtime.on(current_device())
-    if not hasattr(acl.rt, "device_get_stream_priority_range"):
-        return 0, 0
-    least, greatest, code = acl.rt.device_get_stream_priority_range()
-    check(code, "acl.rt.device_get_stream_priority_range()", acl)
-    return int(least), int(greatest)
-
-
-def _pooled(index: int) -> int:
-    acl = runtime.on(index)
-    with _lock:
-        handles, turn = _pools.setdefault(index, ([], itertools.count()))
-        number: int = next(turn) % POOL
-        if number == len(handles):
-            handles.append(_created(acl))
-        return handles[number]
-
-
-def _created(acl: Any) -> int:
-    """Return a new stream of the current device."""
-    make = getattr(acl.rt, "create_stream_with_config", None)  # older versions have streams of one kind
-    handle, code = acl.rt.create_stream() if make is None else make(0, FAST_LAUNCH | FAST_SYNC)
-    check(code, "acl.rt.create_stream()" if make is None else "acl.rt.create_stream_with_config(0, 3)", acl)
-    return int(handle)
 
 
 def _destroy_all() -> None:
     """Give back every event and stream that was made here, a device's default stream last."""
     for event in list(_events):
         event._destroy()
-    handles = {index: [stream.npu_stream] for index, stream in _defaults.items()}
-    for index, (pooled, _) in _pools.items():
-        handles[index] = [*pooled, *handles.get(index, [])]
-    _pools.clear()
+    handles = stream_pools.forget()
+    for index, stream in _defaults.items():
+        handles.setdefault(index, []).append(stream.npu_stream)
     _defaults.clear()
     for index, made in handles.items():
         acl = runtime.on(index)
@@ -88,31 +49,74 @@ def _destroy_all() -> None:
 runtime.at_exit(_destroy_all)
 
 
+def _named(number: int, index: int | None, device_type: int | None) -> tuple[int, int]:
+    """Return device and handle of a stream by its number."""
+    if device_type != DEVICE_TYPE:
+        raise RuntimeError(f"a stream of device type {DEVICE_TYPE} was expected, not of {device_type}")
+    if index is None or not 0 <= index < runtime.device_count():
+        raise RuntimeError(f"there is no device {index} to have a stream of the number {number}")
+    return index, default_stream(index).npu_stream if number == 0 else stream_pools.handle_of(number, index)
+
+
 class Stream:
     """An order of execution on a device. Streams run beside each other; `wait_*` puts them in order.
 
-    As a context manager it is current within the block. Raises AclError for a device that is not there.
+    As a context manager it is current within the block. A `priority` below 0 is of streams of their own. `npu_stream` is
+    the handle of one that is there already; `stream_id`, `device_index` and `device_type` together name one, too.
+
+    Raises AclError for a device that is not there, RuntimeError for a stream that is not.
     """
 
-    def __init__(self, device: object = None, priority: int = 0, **kwargs: Any) -> None:
-        handle = kwargs.pop("npu_stream", kwargs.pop("stream_id", None))
-        kwargs.pop("device_index", None), kwargs.pop("device_type", None)
-        if kwargs:
-            raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for Stream()")
-        self._index = device_index(device)
+    def __init__(
+        self,
+        device: object = None,
+        priority: int = 0,
+        *,
+        npu_stream: int | None = None,
+        stream_id: int | None = None,
+        device_index: int | None = None,
+        device_type: int | None = None,
+        is_sync_launch: int = False,
+    ) -> None:
+        self._entered: list[StreamContext] = []
+        if stream_id is not None:
+            self._index, self._handle = _named(stream_id, device_index, device_type)
+            return
+        self._index = _device_index(device)
         before = exchange(self._index)
         try:
-            self._handle: int = _pooled(self._index) if handle is None else handle
+            kind = (
+                stream_pools.SYNC_LAUNCH
+                if is_sync_launch
+                else stream_pools.HIGH
+                if priority < 0
+                else stream_pools.NORMAL
+            )
+            self._handle = stream_pools.pooled(self._index, kind) if npu_stream is None else npu_stream
         finally:
             exchange(before)
-        self._entered: list[StreamContext] = []
 
     @property
     def npu_stream(self) -> int:
         """ACL's handle. A device's default stream has one of its own: ACL's stream 0 cannot be recorded."""
         return self._handle
 
-    stream_id = npu_stream
+    @property
+    def stream_id(self) -> int:
+        """The number of the stream among its device's, 0 for the default stream."""
+        default = _defaults.get(self._index)
+        if default is not None and default._handle == self._handle:
+            return 0
+        return stream_pools.number_of(self._handle, self._index)
+
+    @property
+    def device_type(self) -> int:
+        """The number of the device type."""
+        return DEVICE_TYPE
+
+    @property
+    def _as_parameter_(self) -> Any:
+        return ctypes.c_void_p(self._handle)
 
     @property
     def device_index(self) -> int:
@@ -187,14 +191,7 @@ class Stream:
         return hash((self._handle, self._index))
 
     def __repr__(self) -> str:
-        return f"<torch.npu.Stream device=npu:{self._index} npu_stream={self._handle:#x}>"
-
-
-class ExternalStream(Stream):
-    """A stream that another library made and will destroy."""
-
-    def __init__(self, stream_ptr: int, device: object = None, **kwargs: Any) -> None:
-        super().__init__(device, npu_stream=stream_ptr, **kwargs)
+        return f"<torch_npu.npu.{type(self).__name__} device=npu:{self._index} npu_stream={self._handle:#x}>"
 
 
 class Event:
@@ -282,6 +279,19 @@ class Event:
         check(code, "acl.rt.event_elapsed_time", acl)
         return float(milliseconds)
 
+    def recorded_time(self) -> int:
+        """Return when the mark was passed, in microseconds of the device's clock. RuntimeError where the runtime cannot tell."""
+        if not (self._handle and self.enable_timing):
+            raise ValueError("The event must be created with argument 'enable_timing=True' and recorded")
+        self.synchronize()
+        acl = runtime.on(self._index or 0)
+        ask = getattr(acl.rt, "event_get_timestamp", None)
+        if ask is None:
+            raise RuntimeError("Failed to find function aclrtEventGetTimestamp")
+        microseconds, code = ask(self._handle)
+        check(code, "acl.rt.event_get_timestamp", acl)
+        return int(microseconds)
+
     def ipc_handle(self) -> bytes:
         """Return what another process opens the event with; raises, events between processes are not supported."""
         raise NotImplementedError("torch.npu.Event: events between processes are not supported")
@@ -303,12 +313,12 @@ class Event:
                 self._destroy()
 
     def __repr__(self) -> str:
-        return f"<torch.npu.Event {self._handle:#x}>" if self._handle else "<torch.npu.Event uninitialized>"
+        return f"<torch_npu.npu.{type(self).__name__} " + (f"{self._handle:#x}>" if self._handle else "uninitialized>")
 
 
 def default_stream(device: int | None = None) -> Stream:
     """Return the default stream of a device, which is made when it is first asked for."""
-    index = device_index(device)
+    index = _device_index(device)
     found = _defaults.get(index)
     if found is None:
         before = exchange(index)
@@ -317,7 +327,7 @@ def default_stream(device: int | None = None) -> Stream:
             with _lock:
                 found = _defaults.get(index)
                 if found is None:
-                    found = _defaults[index] = Stream(index, npu_stream=_created(acl))
+                    found = _defaults[index] = Stream(index, npu_stream=stream_pools.created(acl))
         finally:
             exchange(before)
     return found
@@ -325,7 +335,7 @@ def default_stream(device: int | None = None) -> Stream:
 
 def current_stream(device: int | None = None) -> Stream:
     """Return the thread's current stream of a device: the default one unless another was set."""
-    index = device_index(device)
+    index = _device_index(device)
     return _thread.current.get(index) or _defaults.get(index) or default_stream(index)
 
 
@@ -363,8 +373,3 @@ class StreamContext:
 def stream(stream: Stream | None) -> StreamContext:
     """Return a context manager in which `stream` is current."""
     return StreamContext(stream)
-
-
-def get_stream_from_external(data_ptr: int, device: DeviceLike | None = None) -> Stream:
-    """Return the stream of a handle that another library made."""
-    return ExternalStream(data_ptr, device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable
 from types import ModuleType
@@ -23,12 +24,23 @@ blocking = os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"
 cube_math = {"matmul": 0, "conv": 0}
 """How products of float32 are computed, as operators are told (`cubeMathType`); 0 keeps all bits."""
 
+sync_debug = {"mode": 0}
+"""What is done where a copy waits for the device: nothing, a warning (1) or an error (2)."""
+
 launched: deque[str] = deque(maxlen=KEPT)
 """The operators that were launched last, for the texts of errors that come later."""
 
 _forgetting: list[Callable[[], None]] = []
 
 _state: dict[str, Any] = {"deterministic": False, "timeout_ms": None}
+
+
+def waiting() -> None:
+    """Say that a copy is about to wait for the device, where that was asked for."""
+    if sync_debug["mode"] == 1:
+        warnings.warn("called a synchronizing NPU operation", UserWarning, stacklevel=2)
+    elif sync_debug["mode"]:
+        raise RuntimeError("called a synchronizing NPU operation")
 
 
 def at_forget(call: Callable[[], None]) -> None:

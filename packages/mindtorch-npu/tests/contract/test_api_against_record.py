@@ -216,7 +216,6 @@ SAYS_NO = {
     "NPUGraph.debug_dump": lambda n: n.NPUGraph().debug_dump("graph.dot"),
     "NPUGraph.get_graph_data": lambda n: n.NPUGraph().get_graph_data(),
     "graph(enable_annotations)": lambda n: n.graph(n.NPUGraph(), enable_annotations=True),
-    "current_blas_handle": lambda n: n.current_blas_handle(),
     "current_solver_handle": lambda n: n.current_solver_handle(),
     "ipc_handle": lambda n: n.Event(interprocess=True).ipc_handle(),
     "from_ipc_handle": lambda n: n.Event.from_ipc_handle(0, b""),

@@ -76,3 +76,10 @@ def test_another_value_of_the_variable_is_refused(npu, monkeypatch):
     monkeypatch.setenv(fallback.VARIABLE, "silent")
     with pytest.raises(ValueError, match="MINDTORCH_FALLBACK must be 'error' or 'warn', got 'silent'"):
         mindtorch.special.bessel_j0(mindtorch.ones(2, device="npu"))
+
+
+def test_the_variable_of_torch_npu_forbids_it(npu, monkeypatch):
+    monkeypatch.setenv(fallback.VARIABLE, "warn")
+    monkeypatch.setenv(fallback.FORBIDDEN, "1")
+    with pytest.raises(RuntimeError, match=r"aten::special_bessel_j0: no kernel .* TORCH_NPU_FALLBACK_CPU_DISABLE=1"):
+        mindtorch.special.bessel_j0(mindtorch.ones(2, device="npu"))

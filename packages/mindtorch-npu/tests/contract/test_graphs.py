@@ -116,7 +116,7 @@ def test_capturing_is_told():
 
 @pytest.mark.parametrize(
     "call",
-    [lambda x: x.cpu(), lambda x: x.sum().item(), lambda x: torch.npu.synchronize(), lambda x: x + torch.ones(3).npu()],
+    [lambda x: torch.npu.synchronize(), lambda x: x + torch.ones(3).npu()],
 )
 def test_what_cannot_be_recorded_is_refused_and_ends_the_recording(call):
     x = torch.ones(3, device="npu")
@@ -130,9 +130,154 @@ def test_what_cannot_be_recorded_is_refused_and_ends_the_recording(call):
     assert not torch.npu.is_current_stream_capturing()
 
 
-def test_random_numbers_cannot_be_recorded():
+@pytest.mark.parametrize("call", [lambda x: x.cpu(), lambda x: x.sum().item()])
+def test_reading_a_recorded_stream_is_refused_and_the_recording_goes_on(call):
+    x, y = torch.ones(3, device="npu"), torch.zeros(3, device="npu")
+    made = torch.npu.NPUGraph()
+    with torch.npu.graph(made):
+        with pytest.raises(RuntimeError, match="107027"):
+            call(x)
+        y.add_(x)
+    made.replay()
+    assert y.tolist() == [1.0] * 3
+
+
+DRAWS = {
+    "uniform": lambda: torch.rand(65, device="npu"),
+    "normal": lambda: torch.randn(65, device="npu"),
+    "integers": lambda: torch.randint(0, 1000, (65,), device="npu"),
+    "random_": lambda: torch.empty(65, device="npu").random_(),
+    "several": lambda: torch.rand(3, device="npu").repeat(2) + torch.randn(6, device="npu"),
+    "multinomial": lambda: torch.multinomial(torch.arange(1.0, 9, device="npu"), 65, replacement=True),
+    "dropout": lambda: torch.nn.functional.dropout(torch.ones(65, 5, device="npu"), 0.3),
+    "exponential": lambda: torch.empty(65, device="npu").exponential_(),
+    "log_normal": lambda: torch.empty(65, device="npu").log_normal_(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_replays_draw_what_the_same_calls_draw_without_a_graph(name):
+    draw = DRAWS[name]
+    torch.npu.manual_seed(5)
+    expected = [draw().cpu() for _ in range(3)]
+    after = torch.rand(4, device="npu").cpu()
+    made, result = record(draw)
+    torch.npu.manual_seed(5)
+    for one in expected:
+        made.replay()
+        assert torch.equal(result.cpu(), one)
+    assert torch.equal(torch.rand(4, device="npu").cpu(), after)
+
+
+def test_chances_are_drawn_anew_by_every_replay():
+    x, p = torch.empty(4096, device="npu"), torch.full((4096,), 0.25, device="npu")
+    made, found = record(
+        lambda: (x.bernoulli_(0.25), torch.bernoulli(p), torch.empty(4096, device="npu").bernoulli_(p))
+    )
+    seen = []
+    for _ in range(2):
+        made.replay()
+        seen.append([one.cpu() for one in found])
+    for one, other in zip(*seen, strict=True):
+        assert not torch.equal(one, other)
+        assert set(one.tolist()) == {0.0, 1.0}
+        assert abs(one.mean().item() - 0.25) < 0.05
+
+
+def test_recording_leaves_the_stream_of_numbers_where_it_was():
+    torch.npu.manual_seed(5)
+    expected = torch.rand(8, device="npu").cpu()
+    torch.npu.manual_seed(5)
+    record(lambda: torch.rand(8, device="npu"))
+    assert torch.equal(torch.rand(8, device="npu").cpu(), expected)
+
+
+def test_generators_of_ones_own_and_side_streams_are_drawn_from_anew():
+    own, side = torch.Generator("npu").manual_seed(3), torch.npu.Stream()
+    expected = [torch.rand(4, device="npu", generator=own).cpu() for _ in range(2)]
+
+    def compute():
+        side.wait_stream(torch.npu.current_stream())
+        with torch.npu.stream(side):
+            assert torch.npu.is_current_stream_capturing()
+            y = torch.rand(4, device="npu", generator=own)
+        torch.npu.current_stream().wait_stream(side)
+        return y
+
+    made, result = record(compute)
+    own.manual_seed(3)
+    for one in expected:
+        made.replay()
+        assert torch.equal(result.cpu(), one)
+
+
+def test_the_state_that_a_recording_tells_can_be_gone_back_to():
+    torch.npu.manual_seed(5)
+    expected = torch.rand(8, device="npu").cpu()
+
+    def twice():
+        state = torch.npu.get_rng_state()
+        first = torch.rand(8, device="npu")
+        torch.npu.set_rng_state(state)
+        return first, torch.rand(8, device="npu")
+
+    torch.npu.manual_seed(5)
+    made, found = record(twice)
+    made.replay()
+    assert all(torch.equal(one.cpu(), expected) for one in found)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda state: torch.npu.manual_seed(6),
+        lambda state: torch.npu.set_rng_state(state),
+        lambda state: torch.manual_seed(6),
+    ],
+)
+def test_a_recording_keeps_its_seed(call):
+    torch.npu.manual_seed(6)
+    state = torch.npu.get_rng_state()
+    torch.npu.manual_seed(5)
+    with (
+        pytest.raises(RuntimeError, match="only if new seed is the same as the original seed"),
+        torch.npu.graph(torch.npu.NPUGraph()),
+    ):
+        call(state)
+    assert torch.npu.initial_seed() == 5
+
+
+def test_numbers_of_operators_that_read_no_seed_cannot_be_recorded():
     with pytest.raises(RuntimeError, match="every replay would repeat the same"):
-        record(lambda: torch.rand(3, device="npu"))
+        record(lambda: torch.randperm(8, device="npu"))
+
+
+def test_only_an_npus_generator_is_registered():
+    with pytest.raises(RuntimeError, match="Expected a 'npu' device type for generator but found 'cpu'"):
+        torch.npu.NPUGraph().register_generator_state(torch.Generator())
+    own = torch.Generator("npu").manual_seed(3)
+    made = torch.npu.NPUGraph()
+    made.register_generator_state(own)
+    with torch.npu.graph(made):
+        y = torch.rand(4, device="npu", generator=own)
+    made.replay()
+    assert torch.equal(y.cpu(), torch.rand(4, device="npu", generator=torch.Generator("npu").manual_seed(3)).cpu())
+
+
+def test_a_module_with_dropout_is_graphed():
+    torch.npu.manual_seed(5)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5)).npu()
+    graphed = torch.npu.make_graphed_callables(model, (torch.ones(3, 4, device="npu"),))
+    seen = []
+    for _ in range(2):
+        x = torch.ones(3, 4, device="npu")
+        y = graphed(x)
+        y.sum().backward()
+        kept = (y != 0).float()
+        assert torch.allclose(graphed[0].bias.grad, kept.sum(0) * 2)
+        graphed[0].bias.grad = None
+        seen.append(kept.cpu())
+    assert not torch.equal(*seen)
 
 
 @pytest.mark.parametrize(

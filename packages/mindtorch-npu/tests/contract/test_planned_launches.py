@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 
 import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
-from mindtorch_npu import switches  # noqa: E402
+from mindtorch_npu import simulator, switches  # noqa: E402
 from mindtorch_npu.acl.errors import AclError  # noqa: E402
 from mindtorch_npu.backend import DeviceArray, binding, launches  # noqa: E402
 from mindtorch_npu.backend.arrays import DeviceAllocation  # noqa: E402
@@ -164,3 +167,44 @@ def test_without_the_native_call_path_every_launch_is_planned(npu, monkeypatch):
         binding.launch("aclnnInplaceMuls", [array, 2.0])
     assert array.to_host().tolist() == [16.0, 16.0]
     assert not libraries().executors
+
+
+WARMED = """
+import sys
+import mindtorch
+from mindtorch_npu import runtime, simulator
+from mindtorch_npu.backend.planned import planned
+
+x = mindtorch.ones(2, device="npu")
+for _ in range(3):
+    y = x * 2.5
+assert planned.native.kept()
+"""
+ENDS = {
+    "as usual": "",
+    "forgotten by the runtime": "runtime._acl = None",
+    "another host by then": "runtime._acl = None; simulator.replace('Ascend910B3:1')",
+    "a forked child": "import os\nif os.fork(): sys.exit(os.waitpid(-1, 0)[1])",
+}
+"""How a process can end that has kept executors."""
+
+
+@native
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_process_that_ends_keeps_nothing(end):
+    text = WARMED.replace("import sys\n", "import sys, atexit\nlast = []\natexit.register(lambda: print(last[0]()))\n")
+    text += "last.append(planned.native.kept)\n" + end
+    environment = {**os.environ, simulator.VARIABLE: "Ascend910B3:1,memory=64MiB"}
+    run = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert set(run.stdout.split()) == {"0"}
+
+
+@native
+def test_what_is_launched_while_the_process_ends_is_not_kept(npu, monkeypatch):
+    monkeypatch.setattr(planned, "closed", True)
+    x = numbers(1.0, 2.0)
+    warmed(lambda: x * x)
+    assert planned.native.kept() == 0
+    assert not libraries().executors
+    assert (x * x).tolist() == [1.0, 4.0]

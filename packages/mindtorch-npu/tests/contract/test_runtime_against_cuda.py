@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from mindtorch_npu import AclError, device, peers, properties, runtime, stream
+from mindtorch_npu import AclError, device, external_stream, peers, properties, runtime, stream, stream_pools
 
 torch = pytest.importorskip("torch", reason="oracle")
 
@@ -16,7 +16,8 @@ torch = pytest.importorskip("torch", reason="oracle")
     "name", ["stream", "set_stream", "current_stream", "default_stream", "get_stream_from_external"]
 )
 def test_stream_functions_have_torchs_parameters(name):
-    ours, theirs = (inspect.signature(getattr(module, name)) for module in (stream, torch.cuda))
+    own = external_stream if name == "get_stream_from_external" else stream
+    ours, theirs = (inspect.signature(getattr(module, name)) for module in (own, torch.cuda))
     assert list(ours.parameters) == list(theirs.parameters)
 
 
@@ -46,13 +47,57 @@ def test_another_device_type(npu, given):
 
 
 def test_streams_come_from_a_pool(npu):
-    made = [stream.Stream() for _ in range(stream.POOL + 1)]
+    made = [stream.Stream() for _ in range(stream_pools.SIZES[stream_pools.NORMAL] + 1)]
     assert made[0] == made[-1]
     assert hash(made[0]) == hash(made[-1])
-    assert len(set(made)) == stream.POOL
+    assert len(set(made)) == stream_pools.SIZES[stream_pools.NORMAL]
     assert made[0] != stream.default_stream()
     own = stream.default_stream()
-    assert repr(own) == f"<torch.npu.Stream device=npu:0 npu_stream={own.npu_stream:#x}>"
+    assert repr(own) == f"<torch_npu.npu.Stream device=npu:0 npu_stream={own.npu_stream:#x}>"
+
+
+def test_a_stream_is_found_by_its_number(npu):
+    made = [
+        stream.default_stream(), stream.default_stream(1), stream.Stream(), stream.Stream(1), stream.Stream(priority=-1),
+        stream.Stream(is_sync_launch=True), external_stream.ExternalStream(npu.create_stream().handle),
+    ]  # fmt: skip
+    for one in made:
+        again = stream.Stream(stream_id=one.stream_id, device_index=one.device_index, device_type=one.device_type)
+        assert again == one
+        assert again.npu_stream == one.npu_stream
+    assert len({(one.device_index, one.stream_id) for one in made}) == len(made)
+    assert [one.stream_id for one in made[:2]] == [0, 0]
+    assert [one.stream_id >> 5 for one in made[2:6]] == [3, 3, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("number", "index", "kind"),
+    [
+        (99999, 0, 20),
+        (0, 999, 20),
+        (0, 0, 999),
+        (0, -1, 20),
+        (-1, 0, 20),
+        (3 << 5 | 31, 0, 20),
+        (1 << 30, 0, 20),
+        (0, 0, None),
+    ],
+)
+def test_a_number_of_no_stream_is_refused(npu, number, index, kind):
+    with pytest.raises(RuntimeError):
+        stream.Stream(stream_id=number, device_index=index, device_type=kind)
+
+
+def test_a_stream_of_another_library_is_waited_for_by_that_library(npu, monkeypatch):
+    stream.default_stream()
+    own = external_stream.ExternalStream(npu.create_stream().handle)
+    with pytest.raises(RuntimeError, match="Cannot query external NPU stream status"):
+        own.query()
+    with pytest.raises(RuntimeError, match="not supported in NPUStream::synchronize"):
+        own.synchronize()
+    monkeypatch.setenv("PER_STREAM_QUEUE", "1")
+    with pytest.raises(RuntimeError, match=r"not supported in NPUStream::stream\(\)"):
+        own.npu_stream
 
 
 def test_a_device_has_a_default_stream_of_its_own(npu):
@@ -111,7 +156,7 @@ def test_events_in_time(npu):
     for other in npu.memories:
         assert other.used == 0
     start, end = stream.Event(enable_timing=True), stream.Event(enable_timing=True)
-    assert repr(start) == "<torch.npu.Event uninitialized>"
+    assert repr(start) == "<torch_npu.npu.Event uninitialized>"
     assert start.query()
     start.record()
     end.record()

@@ -1,4 +1,4 @@
-"""Switches that torch_npu has under torch.npu's name, and modes of synchronising that cannot be."""
+"""Switches that torch_npu has under torch.npu's name, and modes of synchronising."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def test_switches_choose_kernels_of_every_device(npu, kind):
 def test_modes_of_synchronising(npu):
     with pytest.raises(RuntimeError, match="invalid value of debug_mode, expected one of 0,1,2"):
         mindtorch.npu.set_sync_debug_mode(-1)
-    with pytest.raises(NotImplementedError, match="only the default mode is supported"):
-        mindtorch.npu.set_sync_debug_mode(1)
     assert mindtorch.npu.get_sync_debug_mode() == 0
+    try:
+        for mode in (1, 2, 0):
+            mindtorch.npu.set_sync_debug_mode(mode)
+            assert mindtorch.npu.get_sync_debug_mode() == mode
+    finally:
+        mindtorch.npu.set_sync_debug_mode(0)

@@ -199,3 +199,48 @@ def test_the_profiler_takes_the_vendors_options(npu, tmp_path):
         profiler._ExperimentalConfig(aic_metrics=profiler.AiCMetrics.L2Cache)
     with pytest.raises(ValueError, match="is no activity"):
         profiler.profile(activities=["GPU"])
+
+
+def scaled_steps(when, dynamic=True):
+    """Return how far each of two parameters went when the gradient of the first one is infinite."""
+    parameters = [mindtorch.ones(2, device="npu", requires_grad=True) for _ in range(2)]
+    optimizers = [mindtorch.optim.SGD([one], lr=1.0) for one in parameters]
+    scaler = mindtorch.npu.amp.GradScaler(init_scale=4.0, growth_interval=1, dynamic=dynamic)
+    scaler.scale(sum(one.sum() for one in parameters)).backward()
+    parameters[0].grad.fill_(float("inf"))
+    order = optimizers[:: 1 if when != "last" else -1]
+    if when == "before all":
+        for optimizer in order:
+            scaler.unscale_(optimizer)
+        order = order[::-1]
+    for optimizer in order:
+        scaler.step(optimizer)
+    scaler.update()
+    went = [one.detach().tolist() for one in parameters]
+    return went, scaler
+
+
+@pytest.mark.parametrize(("when", "second"), [("first", 1.0), ("last", 0.0), ("before all", 1.0)])
+def test_an_overflow_leaves_out_the_steps_that_follow(npu, when, second):
+    went, scaler = scaled_steps(when)
+    assert went == [[1.0, 1.0], [second, second]]
+    assert scaler.get_scale() == 2.0
+    parameter = mindtorch.ones(2, device="npu", requires_grad=True)  # the next iteration begins anew
+    scaler.scale(parameter.sum()).backward()
+    scaler.step(mindtorch.optim.SGD([parameter], lr=1.0))
+    assert parameter.tolist() == [0.0, 0.0]
+
+
+def test_a_scale_that_is_not_dynamic_leaves_no_step_out(npu):
+    went, scaler = scaled_steps("first", dynamic=False)
+    assert went == [[-float("inf")] * 2, [0.0, 0.0]]
+    assert scaler.get_scale() == 4.0
+
+
+def test_options_of_the_compiler_are_checked(npu):
+    for wrong in ("at", "0", 33):
+        with pytest.raises(ValueError, match="ACL_AICORE_NUM"):
+            mindtorch.npu.set_option({"ACL_AICORE_NUM": wrong})
+    mindtorch.npu.set_option({"ACL_AICORE_NUM": 24})
+    with pytest.warns(UserWarning, match="ACL_OP_SELECT_IMPL_MODE is deprecated"):
+        mindtorch.npu.set_option({"ACL_OP_SELECT_IMPL_MODE": "high_precision"})

@@ -6,19 +6,35 @@ from collections.abc import Sequence
 
 import mindtorch as torch
 from mindtorch import npu
+from mindtorch._torch_npu._format import format_of, keep
 from mindtorch.tensor.tensor import Tensor
+from mindtorch_dispatch.extend.devices import borrowed_memory
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device
 
 _npu_emptyCache = npu.empty_cache
 _npu_synchronize = npu.synchronize
 _npu_setDevice = npu.set_device
+_npurt = npu.npurt
+_mstx = npu.mstx.native
 _npu_get_soc_version = npu.get_soc_version
 
 
 def _empty_strided_npu(size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Return a tensor of the current device that nothing was written to."""
     return torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device="npu")
+
+
+def _weak_ref_tensor(tensor: Tensor) -> Tensor:
+    """Return a tensor over the same memory, of which it keeps nothing: it is read only while the other one is there."""
+    if tensor.device.type != "npu":
+        raise RuntimeError(f"Expected a tensor on NPU, got {tensor.device.type}")
+    storage = tensor.untyped_storage()
+    block = borrowed_memory["npu"](storage.data_ptr(), storage.nbytes(), tensor.device.index)
+    made = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    borrowed = torch.UntypedStorage._from_allocation(block, tensor.device)
+    made._set_storage(borrowed, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
+    return keep(made, format_of(tensor))
 
 
 def _npu_getDevice() -> int:
@@ -34,6 +50,14 @@ def _npu_getDeviceCount() -> int:
 def _npu_getLocalDevice() -> int:
     """Return the current device's index, -1 before the runtime is initialised."""
     return current_device() if runtime.is_initialized() else -1
+
+
+def _npu_getCurrentRawStream(device: int) -> int:
+    """Return the handle of a device's current stream."""
+    return npu.current_stream(device).npu_stream
+
+
+_npu_getCurrentRawStreamNoWait = _npu_getCurrentRawStream
 
 
 def _npu_canDeviceAccessPeer(device: int, peer: int) -> bool:

@@ -9,11 +9,12 @@ from mindtorch._backends import load_backend
 from mindtorch._submodules import offer
 from mindtorch._torch_npu import contrib, operators, optim, profiler, testing, utils
 from mindtorch._torch_npu._absent import placeholders
+from mindtorch._torch_npu._format import Format
 from mindtorch._torch_npu.memory import erase_stream
 from mindtorch._torch_npu.operators import *  # noqa: F403 - the names of its __all__
 from mindtorch_storage.lazy_import import submodules
 
-__all__ = [*operators.__all__, "contrib", "erase_stream", "npu", "optim", "profiler", "testing", "utils"]
+__all__ = [*operators.__all__, "Format", "contrib", "erase_stream", "npu", "optim", "profiler", "testing", "utils"]
 
 __version__ = mindtorch.__version__
 
@@ -34,4 +35,4 @@ offer(
     },
 )
 
-__getattr__: Callable[[str], Any] = submodules(__name__, "_C distributed", "torch_npu")
+__getattr__: Callable[[str], Any] = submodules(__name__, "_C _inductor distributed", "torch_npu")

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import warnings
 from typing import Any, NoReturn
 
 if importlib.util.find_spec("mindtorch_npu") is None:
@@ -9,7 +10,7 @@ if importlib.util.find_spec("mindtorch_npu") is None:
 
 from mindtorch._errors import OutOfMemoryError
 from mindtorch._submodules import offer
-from mindtorch.npu import amp, extras, graphs, memory, mstx, nvtx, options, random, streams
+from mindtorch.npu import aclnn, amp, extras, graphs, memory, mstx, nvtx, options, random, streams
 from mindtorch.npu._versions import (  # noqa: F401 - torch_npu has them
     get_cann_version,
     get_soc_version,
@@ -23,7 +24,7 @@ from mindtorch.npu.options import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.random import *  # noqa: F403 - the names of its __all__
 from mindtorch.npu.streams import *  # noqa: F403 - the names of its __all__
 from mindtorch.tensor.legacy import legacy_types
-from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime
+from mindtorch_npu import AclError, NpuUnavailableError, hooks, runtime, switches
 from mindtorch_npu.allocator import set_error_class
 from mindtorch_npu.device import (
     current_device,
@@ -57,7 +58,6 @@ has_magma = False
 set_error_class(OutOfMemoryError)
 set_device_class(intern_device)
 set_device_names(meant_by)
-_sync_debug: dict[str, int] = {"mode": 0}
 _SYNC_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -81,11 +81,6 @@ def _get_device_index(device: object, optional: bool = False, allow_cpu: bool = 
     return device_index(device, optional)
 
 
-def _operators_version() -> str | None:
-    """Return the version of the operators' library, that of the installation."""
-    return get_cann_version() or None
-
-
 def init() -> None:
     """Initialise the runtime; nothing happens when it is. Raises NpuUnavailableError without a device."""
     runtime.init()
@@ -100,14 +95,12 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
         mode = _SYNC_MODES[mode]
     if mode not in _SYNC_MODES.values():
         raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
-    if mode != 0:
-        raise NotImplementedError(f"torch.npu.set_sync_debug_mode({debug_mode!r}): only the default mode is supported")
-    _sync_debug["mode"] = mode
+    switches.sync_debug["mode"] = mode
 
 
 def get_sync_debug_mode() -> int:
     """Return the mode that `set_sync_debug_mode` chose."""
-    return _sync_debug["mode"]
+    return switches.sync_debug["mode"]
 
 
 def get_arch_list() -> list[str]:
@@ -120,9 +113,9 @@ def get_gencode_flags() -> str:
     return ""
 
 
-def current_blas_handle() -> NoReturn:
-    """Return the handle of the matrix library; raises, the device's operators have none."""
-    raise NotImplementedError("torch.npu.current_blas_handle: the device's operators have no such handle")
+def current_blas_handle() -> None:
+    """Return None, with a warning: the device's operators have no handle of a matrix library."""
+    warnings.warn("NPU does not use blas handle.", stacklevel=2)
 
 
 def current_solver_handle() -> NoReturn:
@@ -138,7 +131,7 @@ def ipc_collect() -> None:
 _kernels = LazyModule("mindtorch.backends.cuda", "its switches choose kernels of attention on every device")
 _SWITCHES = {
     "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp", "flash_sdp_enabled", "math_sdp_enabled",
-    "mem_efficient_sdp_enabled", "preferred_linalg_library", "sdp_kernel",
+    "mem_efficient_sdp_enabled", "sdp_kernel",
 }  # fmt: skip
 
 
@@ -148,6 +141,13 @@ def __getattr__(name: str) -> Any:
     if name == "default_generators":
         return _default_generators()
     raise AttributeError(f"module 'torch.npu' has no attribute '{name}'")
+
+
+def preferred_linalg_library(backend: Any = None) -> Any:
+    """Return the library for linear algebra, the device's operators; another one is warned of and not used."""
+    if backend is not None:
+        warnings.warn("torch.npu.preferred_linalg_library: there is no other library to prefer", stacklevel=2)
+    return _kernels._LinalgBackend.Default
 
 
 def is_tf32_supported() -> bool:
@@ -223,8 +223,7 @@ offer(
         "autocast_utils": (
             "get_amp_supported_dtype get_autocast_dtype is_autocast_enabled set_autocast_dtype set_autocast_enabled"
         ),
-        "aclnn": {"version": _operators_version},
-        "aclnn.backends": {"version": _operators_version},
+        "aclnn.backends": {"version": aclnn.version},
         "deterministic": "disable_deterministic_with_backward enable_deterministic_with_backward",
         "npu_config": (
             "CubeMathType finalize_dump get_device_limit get_mm_bmm_format_nd get_stream_limit init_dump "

@@ -6,8 +6,10 @@ from mindtorch import amp as _amp
 from mindtorch._naming import adopt
 from mindtorch._submodules import offer
 from mindtorch.npu.options import clear_npu_overflow_flag, get_npu_overflow_flag, is_support_inf_nan
+from mindtorch.optim.optimizer import Optimizer
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_npu import runtime
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
@@ -21,7 +23,11 @@ class autocast(_amp.autocast):
 
 
 class GradScaler(_amp.GradScaler):
-    """`torch.amp.GradScaler("npu")`; the scale stays as it is where it is not `dynamic`."""
+    """`torch.amp.GradScaler("npu")`, with two rules of torch_npu's own.
+
+    Once a gradient has overflowed, every step until the next `update` is left out, also those of other optimizers. Where it
+    is not `dynamic`, the scale stays as it is and no step is left out.
+    """
 
     def __init__(
         self,
@@ -34,6 +40,22 @@ class GradScaler(_amp.GradScaler):
     ) -> None:
         super().__init__("npu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
         self._dynamic = dynamic
+        self._overflow: Tensor | None = None
+
+    def _unscale_grads_(
+        self, optimizer: Optimizer, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[Device, Tensor]:
+        found: dict[Device, Tensor] = super()._unscale_grads_(optimizer, inv_scale, found_inf, allow_fp16)
+        for flag in found.values():
+            here = flag.to(found_inf.device, non_blocking=True)
+            self._overflow = here if self._overflow is None else self._overflow + here
+        return found
+
+    def _maybe_opt_step(
+        self, optimizer: Optimizer, optimizer_state: dict[str, object], *args: object, **kwargs: object
+    ) -> object:
+        flags = {} if not self._dynamic or self._overflow is None else {self._overflow.device: self._overflow}
+        return super()._maybe_opt_step(optimizer, {"found_inf_per_device": flags}, *args, **kwargs)
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Change the scale as the gradients were, or to a new one."""
@@ -41,6 +63,7 @@ class GradScaler(_amp.GradScaler):
             super().update(new_scale)
         elif self._enabled:
             self._per_optimizer_states.clear()
+        self._overflow = None
 
     def state_dict(self) -> dict[str, object]:
         """Return what `load_state_dict` takes, empty where scaling is off."""

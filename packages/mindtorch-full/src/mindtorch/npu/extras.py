@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NoReturn
 
 import mindtorch
 from mindtorch._naming import adopt
 from mindtorch_npu import runtime, stream
+from mindtorch_npu.device import current_device
 
 __all__ = [
     "ExternalEvent",
@@ -37,6 +39,9 @@ __all__ = [
 
 class SyncLaunchStream(stream.Stream):
     """A stream whose operators are launched in the calling thread, as those of all streams are here."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        super().__init__(device, priority, is_sync_launch=True, **kwargs)
 
 
 class ExternalEvent(stream.Event):
@@ -77,9 +82,39 @@ obfuscation_finalize = _absent("obfuscation_finalize", _SECRET)
 obfuscation_calculate = _absent("obfuscation_calculate", _SECRET)
 
 
+class _Runtime:
+    """Functions of the runtime by torch_npu's names. They return ACL's codes, 0 where all went well."""
+
+    def npuHostRegister(self, address: int, size: int, flags: int) -> int:
+        """Let devices reach memory of the host; the flags say for what, which is the same to them."""
+        return int(runtime.on(current_device()).rt.host_register(address, size, 0)[1])
+
+    def npuHostUnregister(self, address: int) -> int:
+        """End that."""
+        return int(runtime.on(current_device()).rt.host_unregister(address))
+
+    def npuStreamCreate(self, place: int) -> int:
+        """Write the handle of a new stream to an address."""
+        if not place:
+            return _NULL
+        handle, code = runtime.on(current_device()).rt.create_stream()
+        if not code:
+            ctypes.c_void_p.from_address(place).value = handle
+        return int(code)
+
+    def npuStreamDestroy(self, handle: int) -> int:
+        """Give a stream back, when it is done."""
+        return int(runtime.init().rt.destroy_stream(handle)) if handle else _NULL
+
+
+_NULL = 100000  # of all codes the one for arguments
+_runtime = _Runtime()
+
+
 def npurt() -> Any:
-    """Return pyACL's runtime, `acl.rt`."""
-    return runtime.init().rt
+    """Return functions of the runtime by torch_npu's names."""
+    runtime.init()
+    return _runtime
 
 
 def empty_virt_addr_cache() -> None:

@@ -27,18 +27,69 @@ def _valid(name: str, message: object, stream: object, domain: object) -> bool:
     return not wrong
 
 
+class native:
+    """What passes marks and ranges on to the vendor's tools, `torch_npu._C._mstx`: here it counts ranges and no more."""
+
+    @staticmethod
+    def _mark_on_host(message: str, domain: str) -> None:
+        """Nothing is listening."""
+
+    @staticmethod
+    def _mark(message: str, stream_id: int, device_index: int, device_type: int, domain: str) -> None:
+        """Nothing is listening."""
+
+    @staticmethod
+    def _range_start_on_host(message: str, domain: str) -> int:
+        number = next(_numbers)
+        _open.add(number)
+        return number
+
+    @staticmethod
+    def _range_start(message: str, stream_id: int, device_index: int, device_type: int, domain: str) -> int:
+        return native._range_start_on_host(message, domain)
+
+    @staticmethod
+    def _range_end(range_id: int, domain: str) -> None:
+        _open.discard(range_id)
+
+    @staticmethod
+    def _range_push_on_host(message: str, domain: str) -> int:
+        depth: int = getattr(_thread, "depth", 0)
+        _thread.depth = depth + 1
+        return depth
+
+    @staticmethod
+    def _range_push(message: str, stream_id: int, device_index: int, device_type: int, domain: str) -> int:
+        return native._range_push_on_host(message, domain)
+
+    @staticmethod
+    def _range_pop(domain: str) -> int:
+        depth: int = getattr(_thread, "depth", 0) - 1
+        _thread.depth = max(depth, 0)
+        return depth
+
+
+def _place(stream: Stream) -> tuple[int, int, int]:
+    return stream.stream_id, stream.device_index, stream.device_type
+
+
 def mark(message: str, stream: Stream | None = None, domain: str = "default") -> None:
     """Mark a moment, on the host or on a stream."""
-    _valid("mark", message, stream, domain)
+    if not _valid("mark", message, stream, domain):
+        return
+    if stream is None:
+        native._mark_on_host(message, domain)
+    else:
+        native._mark(message, *_place(stream), domain)
 
 
 def range_start(message: str, stream: Stream | None = None, domain: str = "default") -> int:
     """Open a range that may end in another thread, and return its number, 0 for arguments that cannot be used."""
     if not _valid("range_start", message, stream, domain):
         return 0
-    number = next(_numbers)
-    _open.add(number)
-    return number
+    if stream is None:
+        return native._range_start_on_host(message, domain)
+    return native._range_start(message, *_place(stream), domain)
 
 
 def range_end(range_id: int, domain: str = "default") -> None:
@@ -46,25 +97,21 @@ def range_end(range_id: int, domain: str = "default") -> None:
     if not isinstance(range_id, int):
         warnings.warn("Invalid range_id for mstx.range_end func. It is what range_start returned.", stacklevel=2)
     elif _valid("range_end", "range", None, domain):
-        _open.discard(range_id)
+        native._range_end(range_id, domain)
 
 
 def range_push(message: str, stream: Stream | None = None, domain: str = "default") -> int:
     """Open a range within the innermost one of the thread, and return how deep that is, from 0, or -1."""
     if not _valid("range_push", message, stream, domain):
         return -1
-    depth: int = getattr(_thread, "depth", 0)
-    _thread.depth = depth + 1
-    return depth
+    if stream is None:
+        return native._range_push_on_host(message, domain)
+    return native._range_push(message, *_place(stream), domain)
 
 
 def range_pop(domain: str = "default") -> int:
     """Close the innermost range and return how deep it was; -1 without one."""
-    if not _valid("range_pop", "range", None, domain):
-        return -1
-    depth: int = getattr(_thread, "depth", 0) - 1
-    _thread.depth = max(depth, 0)
-    return depth
+    return native._range_pop(domain) if _valid("range_pop", "range", None, domain) else -1
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import warnings
 from enum import IntEnum
 from typing import Any, NoReturn
 
+import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_npu import runtime, switches
 from mindtorch_npu.acl.errors import check
@@ -49,7 +50,7 @@ _SWITCH = ("enable", "disable")
 _VALUES: dict[str, tuple[str, ...]] = {
     "ACL_PRECISION_MODE": ("allow_fp32_to_fp16", "must_keep_origin_dtype"),
     "ACL_OP_SELECT_IMPL_MODE": ("high_performance", "high_precision"),
-    "ACL_AICORE_NUM": (),
+    "ACL_AICORE_NUM": tuple(map(str, range(1, 33))),
     "ACL_OPTYPELIST_FOR_IMPLMODE": (),
     "ACL_OP_DEBUG_LEVEL": ("0", "1", "2", "3", "4"),
     "ACL_DEBUG_DIR": (),
@@ -67,6 +68,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "autotunegraphdumppath": (),
 }
 """Options by name and what they may be; nothing stands for any text."""
+_DEPRECATED = ("ACL_OP_SELECT_IMPL_MODE", "ACL_OPTYPELIST_FOR_IMPLMODE")
 _options: dict[str, str] = {"MM_BMM_ND_ENABLE": "enable", "jitCompile": "disable"}
 _compatible = {"impl": False}
 _limited: set[int] = set()
@@ -92,6 +94,8 @@ def set_option(option: dict[str, Any]) -> None:
         allowed = _VALUES.get(name, ())
         if allowed and str(value) not in allowed:
             raise ValueError(f"value of {name} should be in {list(allowed)} but got {value}")
+        if name in _DEPRECATED:
+            warnings.warn(f"{name} is deprecated: numbers may be less exact, or computed slower, with it", stacklevel=2)
     for name, value in option.items():
         _options[name] = str(value)
     _apply()
@@ -280,6 +284,10 @@ def set_op_timeout_ms(timeout: int) -> None:
     """Let operators that run longer fail."""
     if isinstance(timeout, bool) or not isinstance(timeout, int):
         raise TypeError(f"timeout must be an int, but got {type(timeout).__name__}")
+    if timeout < 0:
+        raise ValueError("can't convert negative value to unsigned int")
+    if timeout >= 2**32:
+        raise ValueError("Overflow when unpacking unsigned int")
     switches.set_op_timeout_ms(timeout)
 
 
@@ -292,16 +300,29 @@ def set_deterministic_level(level: int) -> None:
     switches.set_deterministic(level == 1)
 
 
+class _Deterministic(torch.autograd.Function):
+    """The tensor itself; whether algorithms are deterministic is chosen forward, and the other way on the way back."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, mode: bool) -> Any:
+        ctx.mode = mode
+        torch.use_deterministic_algorithms(mode)
+        return tensor
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        torch.use_deterministic_algorithms(not ctx.mode)
+        return gradient, None
+
+
 def enable_deterministic_with_backward(tensor: Any) -> Any:
-    """Return the tensor; from here on, forward, operators give the same bits each time."""
-    switches.set_deterministic(True)
-    return tensor
+    """Return the tensor; from here on, forward, operators give the same bits each time, as far as its backward pass."""
+    return _Deterministic.apply(tensor, True)
 
 
 def disable_deterministic_with_backward(tensor: Any) -> Any:
-    """Return the tensor; from here on, forward, operators are as fast as they can be."""
-    switches.set_deterministic(False)
-    return tensor
+    """Return the tensor; from here on, forward, operators are as fast as they can be, as far as its backward pass."""
+    return _Deterministic.apply(tensor, False)
 
 
 def use_compatible_impl(is_enable: bool) -> None:

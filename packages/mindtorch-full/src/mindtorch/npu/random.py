@@ -1,13 +1,15 @@
-"""`torch.npu.random`: the devices' random streams. Seeding before the runtime is initialised happens at its start."""
+"""`torch.npu.random`: the devices' random streams. Seeding needs no device: a stream is a seed and an offset on the host."""
 
 import os
 from collections.abc import Iterable
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch.random import on_manual_seed
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device, device_index
 from mindtorch_npu.generator import default_generator
+from mindtorch_npu.generator import seed_all as seed_generators
 from mindtorch_storage.lazy_import import LazyModule
 
 _torch = LazyModule("mindtorch", "it is being imported when this module is")
@@ -31,19 +33,12 @@ def _generator(index: int) -> Any:
 
 def manual_seed(seed: int) -> None:
     """Start the current device's stream of `seed`."""
-    number = int(seed)
-    runtime.at_init(lambda: _generator(current_device()).manual_seed(number))
+    _generator(device_index(initialise=False)).manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
     """Start every device's stream of `seed`."""
-    number = int(seed)
-
-    def start() -> None:
-        for index in range(runtime.device_count()):
-            _generator(index).manual_seed(number)
-
-    runtime.at_init(start)
+    seed_generators(int(seed))
 
 
 def _entropy() -> int:
@@ -75,8 +70,7 @@ def get_rng_state(device: Any = "npu") -> Any:
 
 def set_rng_state(new_state: Any, device: Any = "npu") -> None:
     """Continue a device's stream from what `get_rng_state` returned."""
-    state = bytes(new_state.tolist())
-    runtime.at_init(lambda: _generator(device_index(device)).set_state(state))
+    _generator(device_index(device, initialise=False)).set_state(bytes(new_state.tolist()))
 
 
 def get_rng_state_all() -> list[Any]:
@@ -90,4 +84,5 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
         set_rng_state(state, index)
 
 
+on_manual_seed(seed_generators)
 adopt(globals())

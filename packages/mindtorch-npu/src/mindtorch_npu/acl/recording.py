@@ -18,12 +18,13 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "aclmdlRICaptureBegin": (_P, _I32),
     "aclmdlRICaptureEnd": (_P, _P),
     "aclmdlRICaptureThreadExchangeMode": (_P,),
+    "aclmdlRICaptureGetInfo": (_P, _P, _P),
     "aclmdlRIExecuteAsync": (_P, _P),
     "aclmdlRIDestroy": (_P,),
 }
 
-recorded: set[int] = set()
-"""The streams that are being recorded."""
+recorded: dict[int, Any] = {}
+"""What is being recorded, by the stream that its recording began on."""
 
 
 @cache
@@ -48,6 +49,13 @@ def call(name: str, acl: object, *arguments: Any) -> None:
     check(function(name)(*arguments), name, acl)
 
 
+def recording_of(stream: int, acl: object) -> int:
+    """Return the vendor's handle of the recording that a stream is part of, 0 where it is not recorded."""
+    status, handle = _I32(), _P()
+    call("aclmdlRICaptureGetInfo", acl, stream, ctypes.addressof(status), ctypes.addressof(handle))
+    return (handle.value or 0) if status.value else 0
+
+
 @contextlib.contextmanager
 def relaxed(acl: object) -> Iterator[None]:
     """Let this thread ask for memory within the block though a stream is recorded."""
@@ -62,4 +70,4 @@ def relaxed(acl: object) -> Iterator[None]:
         call("aclmdlRICaptureThreadExchangeMode", acl, ctypes.addressof(mode))
 
 
-__all__ = ["MODES", "call", "function", "recorded", "relaxed"]
+__all__ = ["MODES", "call", "function", "recorded", "recording_of", "relaxed"]

@@ -66,11 +66,11 @@ class NpuAllocator(Reclaiming):
             return 0
         frames = self.history.frames("alloc") if self.history.enabled else []
         with self._gate:
-            if not self.caching:
+            owner = next((pool for pool, wanted in self._routes if wanted(stream)), (0, 0))
+            if not self.caching and owner == (0, 0):  # a graph's pool keeps its addresses all the same
                 return self._malloc_directly(size, stream)
             self._process_events()
             rounded = round_size(size, self.config)
-            owner = next((pool for pool, wanted in self._routes if wanted(stream)), (0, 0))
             pool = self._pools[owner][0 if rounded <= SMALL else 1]
             block = self._find(pool, rounded, stream) or self._grow(pool, rounded, stream, frames)
             return self._take(block, rounded, size, frames).address

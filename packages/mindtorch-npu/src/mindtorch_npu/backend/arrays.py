@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime
+from mindtorch_npu import runtime, switches
 from mindtorch_npu.acl.errors import check
+from mindtorch_npu.acl.recording import recorded
 from mindtorch_npu.allocator import allocator_of, allocators
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.dtypes import code_of
@@ -76,6 +77,20 @@ class DeviceAllocation:
         return made
 
 
+class BorrowedAllocation(DeviceAllocation):
+    """A block that somebody else gives back."""
+
+    __slots__ = ()
+    resizable = False
+
+    def __init__(self, address: int, nbytes: int, device: int) -> None:
+        self.address, self.nbytes, self.device = address, nbytes, device
+        self.allocator = allocator_of(device)
+
+    def __del__(self) -> None:
+        """Nothing is given back."""
+
+
 class PinnedAllocation:
     """A page-locked block of the host, given back when no array is over it any more and no copy uses it."""
 
@@ -126,6 +141,14 @@ def copy_bytes(target: int, source: int, size: int, kind: int, device: int, non_
         return
     acl = runtime.on(device)
     stream = current_stream(device).npu_stream
+    if (
+        switches.sync_debug["mode"]
+        and kind != D2D
+        and not (non_blocking and host_allocator().owns(target if kind == D2H else source, size))
+    ):
+        switches.waiting()
+    if recorded and kind == D2H and not non_blocking:  # refused before the recording has a copy to memory that goes
+        check(acl.rt.synchronize_stream(stream), "acl.rt.synchronize_stream", acl)
     check(acl.rt.memcpy_async(target, size, source, size, kind, stream), "acl.rt.memcpy_async", acl)
     if kind == D2D:
         return

@@ -204,7 +204,7 @@ class _Operator:
 
     def keep(self, arguments: Sequence[Any], given: list[Any], executor: int, size: int, owned: list[Any]) -> bool:
         """Keep an executor that was just planned, with its descriptors; false where it runs once, as most do."""
-        if _descriptor("aclSetAclOpExecutorRepeatable")(executor):
+        if planned.closed or _descriptor("aclSetAclOpExecutorRepeatable")(executor):
             return False
         destroy = _descriptor("aclDestroyAclOpExecutor")
         kept = Kept(executor, list(owned), destroy)
@@ -325,6 +325,8 @@ def _enqueue(operator: _Operator, name: str, device: int, stream: int, found: An
 
 def _shape_of(descriptor: int, acl: Any, stream: int) -> tuple[int, ...]:
     """Return the shape that an operator gave its output, when it has run."""
+    if switches.sync_debug["mode"]:
+        switches.waiting()
     check(acl.rt.synchronize_stream(stream), "acl.rt.synchronize_stream", acl)
     dims, count = _P(), _U64()
     code = _descriptor("aclGetViewShape")(descriptor, ctypes.addressof(dims), ctypes.addressof(count))

@@ -7,6 +7,7 @@ at every step, such as a seed, is planned anew. `MINDTORCH_NPU_REPEATABLE=0` pla
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 from collections.abc import Callable, Sequence
@@ -47,7 +48,9 @@ class Kept:
         self.destroy = destroy
 
     def release(self) -> None:
-        """Give all of it back."""
+        """Give all of it back; a forked child has nothing to give."""
+        if runtime.in_bad_fork():
+            return
         self.destroy(self.executor)
         for destroy, handle in self.owned:
             destroy(handle)
@@ -76,6 +79,7 @@ class Planned:
     def __init__(self, most: int = MOST) -> None:
         self.native: Any = None
         self.most = most
+        self.closed = False
 
     def start(self, array: type, allocation: type, counts: dict[str, int]) -> None:
         """Begin to keep plans of arrays of these classes; `counts` are the launches by name."""
@@ -99,6 +103,15 @@ class Planned:
         )
         runtime.at_change(self.native.changed)
         switches.at_forget(self.native.forget)
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Give every executor back and keep none from now on.
+
+        The process ends so: modules are emptied after it, and a library in Python could not be called any more.
+        """
+        self.closed = True
+        self.native.forget()
 
     def operator(self, name: str, kinds: Sequence[str], fitting: Fitting, address: Callable[[str], int | None]) -> Any:
         """Return what launches an operator again, None where that cannot be."""

@@ -45,10 +45,29 @@ def _malloc_host(machine: Machine, size: int) -> int:
 
 
 def _free_host(machine: Machine, address: int) -> None:
-    found = machine.pinned.pop(address, None)
-    if found is None:
+    found = machine.pinned.get(address)
+    if found is None or found[1] is None:
         raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no pinned memory")
+    del machine.pinned[address]
     machine.released(address, address + found[0], "pinned memory")
+
+
+def _host_register(machine: Machine, address: int, size: int, kind: int = 0) -> int:
+    machine.context()
+    if not address or size <= 0 or kind:
+        raise DeviceFault(PARAMETER, f"EL0003: {size} bytes at {address:#x} cannot be registered")
+    if any(start < address + size and address < start + length for start, (length, _) in machine.pinned.items()):
+        raise DeviceFault(PARAMETER, "EL0003: the memory is registered")
+    machine.pinned[address] = (size, None)
+    return address
+
+
+def _host_unregister(machine: Machine, address: int) -> None:
+    found = machine.pinned.get(address)
+    if found is None or found[1] is not None:
+        raise DeviceFault(PARAMETER, f"EL0003: {address:#x} is no registered memory")
+    del machine.pinned[address]
+    machine.released(address, address + found[0], "registered memory")
 
 
 def _is_pinned(machine: Machine, address: int, size: int) -> bool:
@@ -149,6 +168,8 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.malloc_align32": (2, 2, 1, _malloc),
     "rt.malloc_cached": (2, 2, 1, _malloc),
     "rt.free": (1, 1, 0, _free),
+    "rt.host_register": (2, 3, 1, _host_register),
+    "rt.host_unregister": (1, 1, 0, _host_unregister),
     "rt.malloc_host": (1, 1, 1, _malloc_host),
     "rt.free_host": (1, 1, 0, _free_host),
     "rt.memcpy": (5, 5, 0, _memcpy),

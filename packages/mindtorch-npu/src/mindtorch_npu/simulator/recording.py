@@ -12,6 +12,7 @@ from mindtorch_npu.simulator.stream import CAPTURED, Recording
 
 NOT_CAPTURED, INVALIDATED, UNMATCHED = 107029, 507903, 107036
 GLOBAL, THREAD, RELAXED = range(3)
+NONE, ACTIVE, INVALIDATED_STATUS = range(3)
 _P, _I32 = ctypes.c_void_p, ctypes.c_int32
 
 
@@ -23,7 +24,7 @@ def _begin(machine: Machine, stream: int | None, mode: int) -> None:
         raise DeviceFault(CAPTURED, "EE1001: the default stream cannot be recorded")
     if found.recording is not None:
         raise DeviceFault(CAPTURED, "EE1001: the stream is being recorded")
-    found.recording = Recording(found, mode)
+    found.recording = Recording(found, mode, machine.next_handle())
 
 
 def _end(machine: Machine, stream: int | None, made: int | None) -> None:
@@ -39,9 +40,18 @@ def _end(machine: Machine, stream: int | None, made: int | None) -> None:
         raise DeviceFault(INVALIDATED, f"EE1001: the recording became invalid: {recording.invalid}")
     if not made:
         raise DeviceFault(PARAMETER, "EL0003: no place for the recording")
-    handle = machine.next_handle()
-    machine.recordings[handle] = recording
-    ctypes.c_void_p.from_address(made).value = handle
+    machine.recordings[recording.handle] = recording
+    ctypes.c_void_p.from_address(made).value = recording.handle
+
+
+def _info(machine: Machine, stream: int | None, status: int | None, made: int | None) -> None:
+    recording = machine.stream(stream or 0).recording
+    if not status:
+        raise DeviceFault(PARAMETER, "EL0003: no place for the status")
+    found = NONE if recording is None else INVALIDATED_STATUS if recording.invalid else ACTIVE
+    ctypes.c_int32.from_address(status).value = found
+    if made and recording is not None:
+        ctypes.c_void_p.from_address(made).value = recording.handle
 
 
 def _exchange(machine: Machine, mode: int | None) -> None:
@@ -72,6 +82,7 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], Callable[..., None]]] = {
     "aclmdlRICaptureBegin": ((_P, _I32), _begin),
     "aclmdlRICaptureEnd": ((_P, _P), _end),
     "aclmdlRICaptureThreadExchangeMode": ((_P,), _exchange),
+    "aclmdlRICaptureGetInfo": ((_P, _P, _P), _info),
     "aclmdlRIExecuteAsync": ((_P, _P), _execute),
     "aclmdlRIDestroy": ((_P,), _destroy),
 }

@@ -48,9 +48,10 @@ class Mark:
 class Recording:
     """What was enqueued to a stream, and to those that waited for it, while it was recorded."""
 
-    def __init__(self, origin: Stream, mode: int) -> None:
+    def __init__(self, origin: Stream, mode: int, handle: int) -> None:
         self.origin = origin
         self.mode = mode
+        self.handle = handle
         self.streams = [origin]
         self.tasks: list[tuple[Callable[[], None], Task | None]] = []
         self.invalid = ""

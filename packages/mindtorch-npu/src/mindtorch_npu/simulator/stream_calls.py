@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, WRONG_CONTEXT, Machine
-from mindtorch_npu.simulator.stream import Event, Stream
+from mindtorch_npu.simulator.stream import CAPTURED, Event, Stream
 
 SYNC, TIME_LINE = 1, 8
 TIMESTAMP_INVALID, TIMESTAMP_REVERSED, NOT_SUPPORTED, INTERNAL = 107006, 107007, 207000, 507000
@@ -34,7 +34,8 @@ def _not_recorded(stream: Stream, what: str) -> None:
 
 def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
     stream = machine.stream(handle)
-    _not_recorded(stream, "waiting for a stream")
+    if stream.recording is not None:  # of all refusals the one that leaves the recording as it was
+        raise DeviceFault(CAPTURED, "EE1001: waiting for a stream while it is recorded")
     if not stream.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(STREAM_TIMEOUT, f"EE1002: the stream did not finish in {milliseconds} ms")
     machine.waited(stream)
@@ -126,6 +127,15 @@ def _elapsed(machine: Machine, start: int, end: int) -> float:
     return (marks[1].time_us - marks[0].time_us) / 1000
 
 
+def _timestamp(machine: Machine, handle: int) -> int:
+    event = machine.event(handle)
+    if event.mark is None:
+        raise DeviceFault(INTERNAL, "EE1001: the event has not been recorded")
+    if not event.flags & TIME_LINE or not event.complete:
+        raise DeviceFault(TIMESTAMP_INVALID, "EE1001: the event has no time, or has not been reached")
+    return event.mark.time_us
+
+
 def _destroy_event(machine: Machine, handle: int) -> None:
     machine.event(handle)
     machine.events.pop(handle, None)
@@ -164,5 +174,6 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.synchronize_event_with_timeout": (2, 2, 0, _synchronize_event),
     "rt.query_event": (1, 1, 1, lambda m, event: 0 if _complete(m, _plain(m, event)) else 1),
     "rt.query_event_status": (1, 1, 1, lambda m, event: int(_complete(m, m.event(event)))),
+    "rt.event_get_timestamp": (1, 1, 1, _timestamp),
     "rt.event_elapsed_time": (2, 2, 1, _elapsed),
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mindtorch as torch
+from mindtorch._torch_npu._format import Format, format_of, keep, wanted
 from mindtorch._torch_npu._operator import operator
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils.weak import WeakIdKeyDictionary
+from mindtorch_dispatch.extend import devices
 
 __all__ = [
     "empty_with_format", "empty_with_swapped_memory", "get_npu_format", "get_storage_size", "npu_broadcast",
@@ -20,15 +22,7 @@ __all__ = [
     "npu_stride_copy", "npu_transpose", "npu_view_copy", "one_", "reverse", "scatter_update", "scatter_update_",
 ]  # fmt: skip
 
-FORMATS = {-1: "UNDEFINED", 0: "NCHW", 1: "NHWC", 2: "ND", 3: "NC1HWC0", 4: "FRACTAL_Z", 12: "NC1HWC0_C04",
-           16: "HWCN", 27: "NDHWC", 29: "FRACTAL_NZ", 30: "NCDHW", 32: "NDC1HWC0", 33: "FRACTAL_Z_3D",
-           50: "FRACTAL_NZ_C0_16", 51: "FRACTAL_NZ_C0_32"}  # fmt: skip
-ND = 2
-
-
-def _format(acl_format: int) -> None:
-    if acl_format not in FORMATS:
-        raise ValueError(f"there is no format {acl_format}")
+ND = Format.ND
 
 
 @operator(
@@ -37,9 +31,9 @@ def _format(acl_format: int) -> None:
 def npu_format_cast(
     self: Tensor, acl_format: int, *, customize_dtype: int | None = None, input_dtype: int | None = None
 ) -> Tensor:
-    """Return the tensor; that it may lie in a format of the chip's own is advice, elements lie as strides say."""
-    _format(acl_format)
-    return self
+    """Return the tensor, or a view of it that tells its format; it is advice, elements lie as strides say."""
+    format = wanted(acl_format)
+    return self if format is None else keep(self.view_as(self), format)
 
 
 @operator(
@@ -58,9 +52,8 @@ def _format_of(
 def npu_format_cast_(
     self: Tensor, acl_format: int, *, customize_dtype: int | None = None, input_dtype: int | None = None
 ) -> Tensor:
-    """Return the tensor itself; the format is advice."""
-    _format(acl_format)
-    return self
+    """Return the tensor itself, which tells the format from now on; it is advice."""
+    return keep(self, wanted(acl_format))
 
 
 @operator(
@@ -72,8 +65,8 @@ def _like(self: Tensor, src: Tensor, *, customize_dtype: int | None = None, inpu
 
 @operator("get_npu_format(Tensor self) -> int")
 def get_npu_format(self: Tensor) -> int:
-    """Return the tensor's format by its rank: NCHW of four dimensions, NCDHW of five, else ND."""
-    return {4: 0, 5: 30}.get(self.dim(), ND)
+    """Return what the tensor was cast to, or the format of its rank: NCHW of four dimensions, NCDHW of five, else ND."""
+    return format_of(self)
 
 
 _moved: WeakIdKeyDictionary = WeakIdKeyDictionary()
@@ -109,18 +102,21 @@ def empty_with_format(
     device: torch.device | None = None, pin_memory: bool | None = None, acl_format: int = ND, base_addr_aligned_kb: int = 16,
 ) -> Tensor:  # fmt: skip
     """Return an uninitialised tensor; the format is advice."""
-    _format(acl_format)
-    return torch.empty(size, dtype=dtype, device="npu" if device is None else device)
+    format = wanted(acl_format)
+    return keep(torch.empty(size, dtype=dtype, device="npu" if device is None else device), format)
 
 
 @operator("empty_with_swapped_memory(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor")
 def empty_with_swapped_memory(
     size: Sequence[int], *, dtype: torch.dtype | None = None, device: torch.device | None = None
 ) -> Tensor:
-    """Return a tensor of zeros for what is seldom used; here it lies in the device's own memory."""
+    """Return a tensor of zeros, or of what new memory is filled with, for what is seldom used; here it lies in the
+    device's own memory."""
     if device is not None and device.type != "npu":
         raise RuntimeError("Expected all tensors to be on the same device, expected device: npu.")
-    return torch.zeros(size, dtype=dtype, device="npu" if device is None else device)
+    made = torch.zeros(size, dtype=dtype, device="npu" if device is None else device)
+    value = devices.filling(made._sig.spec.np_dtype)
+    return made if value is None else made.fill_(value)
 
 
 @operator("npu_dtype_cast(Tensor self, ScalarType dtype, int? input_dtype=None) -> Tensor")

@@ -11,7 +11,7 @@ import numpy as np
 from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
-from mindtorch_npu.backend.ops.random import draw
+from mindtorch_npu.backend.ops.random import launch_drawing
 from mindtorch_npu.backend.register import aclnn, written
 
 
@@ -174,7 +174,7 @@ def _nll2d_backward(
 
 def _uniform(out: DeviceArray, generator: Any) -> DeviceArray:
     made = on.filled(out, 0.0)
-    launch("aclnnInplaceUniform", [made, 0.0, 1.0, *draw(out, generator, unsigned=True)])
+    launch_drawing("aclnnInplaceUniform", [made, 0.0, 1.0], out, generator)
     return made
 
 
@@ -203,7 +203,7 @@ def _geometric(u: DeviceArray, p: float) -> DeviceArray:
 
 def _log_normal(out: DeviceArray, self: DeviceArray, mean: float, std: float, generator: object) -> None:
     if out.size:
-        launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
+        launch_drawing("aclnnInplaceNormal", [out, float(mean), float(std)], out, generator)
         on.copied(out, on.each("Exp", out))
 
 
@@ -211,12 +211,12 @@ def _normal(
     out: DeviceArray, mean: float, std: float, size: Sequence[int], generator: object, *options: object
 ) -> None:
     if out.size:
-        launch("aclnnInplaceNormal", [out, float(mean), float(std), *draw(out, generator)])
+        launch_drawing("aclnnInplaceNormal", [out, float(mean), float(std)], out, generator)
 
 
 def _multinomial(out: DeviceArray, self: DeviceArray, count: int, replacement: bool, generator: object) -> None:
     if out.size:
-        launch("aclnnMultinomial", [self, count, replacement, *draw(out, generator), out])
+        launch_drawing("aclnnMultinomial", [self, count, replacement], out, generator, [out])
 
 
 def _log_space(out: DeviceArray, start: object, end: object, steps: int, base: float, *options: object) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.extend.devices import filling
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import aclnn, written
 from mindtorch_npu.simulator.typing import Array
+from mindtorch_storage.strides import has_internal_overlap
 
 _arrays = NpuArrays()
 
@@ -33,26 +36,44 @@ def _copy_into(
 
 
 def _nothing(out: DeviceArray, *values: object) -> None:
-    """Leave the memory as it is."""
+    """Leave the memory as it is, unless it is filled so that programs do the same each time."""
+    value = filling(out.dtype)
+    if value is not None:
+        _fill(out, None, value)
+
+
+def _once(out: DeviceArray) -> Iterator[DeviceArray]:
+    """Yield arrays of all elements that have no byte twice, which an operator does not write."""
+    if not has_internal_overlap(out.shape, out.steps):
+        yield out
+        return
+    axis = min(
+        range(out.ndim), key=lambda one: (out.steps[one], -out.shape[one]) if out.shape[one] > 1 else (1 << 62, 0)
+    )
+    rest = [one for one in range(out.ndim) if one != axis]
+    shape, steps = [out.shape[one] for one in rest], [out.steps[one] for one in rest]
+    for index in range(out.shape[axis] if out.steps[axis] else 1):
+        yield from _once(DeviceArray(out.storage, shape, out.dtype, steps, out.offset + index * out.steps[axis]))
 
 
 def _zero(out: DeviceArray, *values: object) -> None:
     if out.size:
-        launch("aclnnInplaceZero", [out])
+        for part in _once(out):
+            launch("aclnnInplaceZero", [part])
 
 
 def _one(out: DeviceArray, *values: object) -> None:
     if out.size:
-        launch("aclnnInplaceOne", [out])
+        for part in _once(out):
+            launch("aclnnInplaceOne", [part])
 
 
 def _fill(out: DeviceArray, self: DeviceArray | None, value: float, *options: object) -> None:
     if not out.size:
         return
-    if isinstance(value, DeviceArray):
-        launch("aclnnInplaceFillTensor", [out, value])
-    else:
-        launch("aclnnInplaceFillScalar", [out, value])
+    name = "aclnnInplaceFillTensor" if isinstance(value, DeviceArray) else "aclnnInplaceFillScalar"
+    for part in _once(out):
+        launch(name, [part, value])
 
 
 written("clone", "InplaceCopy", _copy)

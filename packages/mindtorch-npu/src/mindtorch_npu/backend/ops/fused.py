@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch_dispatch.extend import devices
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
+from mindtorch_npu.backend.dtypes import code_of
 from mindtorch_npu.backend.ops.lists import FLOATS, exists
-from mindtorch_npu.backend.ops.random import draw
+from mindtorch_npu.backend.ops.random import draw, is_recorded, launch_drawing
 from mindtorch_npu.backend.register import written
 
 MODES = {"half": 0, "0": 0, "interleave": 1, "1": 1}
@@ -46,10 +49,14 @@ def takes_dropout(self: Any, *rest: object) -> bool:
 
 def _dropout(outs: Sequence[DeviceArray], self: DeviceArray, p: float) -> None:
     out, mask = outs
-    if exists("aclnnDropout"):
+    if exists("aclnnDropout") and not is_recorded(self, None):
         launch("aclnnDropout", [self, float(p), True, *draw(self, None), out, mask])
         return
-    launch("aclnnDropoutGenMask", [list(self.shape), float(p), *draw(self, None), mask])
+    if is_recorded(self, None):
+        before, after = [list(self.shape), float(p)], [code_of(np.dtype(np.float32)), mask]
+        launch_drawing("aclnnDropoutGenMask", before, self, None, after, recorded="aclnnDropoutGenMaskV2Tensor")
+    else:
+        launch("aclnnDropoutGenMask", [list(self.shape), float(p), *draw(self, None), mask])
     launch("aclnnDropoutDoMask", [self, mask, float(p), out])
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import Operator, aclnn, written
 
 _PUT = Operator("IndexPutImpl", outputs=("selfRef",))
+_FLIP = Operator("Flip")
 REDUCE = {None: 0, "add": 1, "multiply": 2}
 
 
@@ -47,6 +50,15 @@ def _put(
     _PUT((out,), (indices, values, accumulate, True))
 
 
+def _flip(out: DeviceArray, self: DeviceArray, dims: Sequence[int]) -> None:
+    """The operator moves no double: its bits are moved as a whole number's."""
+    if out.size:
+        if self.dtype == np.float64:
+            whole = np.dtype(np.int64)
+            self, out = (DeviceArray(one.storage, one.shape, whole, one.steps, one.offset) for one in (self, out))
+        _FLIP((out,), (self, dims))
+
+
 written("index_put", "IndexPutImpl", _put)
 aclnn("gather", "Gather", adapt=lambda x, dim, index, *options: (x, dim, _wide(index)))
 aclnn("scatter_add", "ScatterAdd", adapt=lambda x, dim, index, src, *options: (x, dim, _wide(index), src))
@@ -56,7 +68,7 @@ aclnn("_index_integer", "Index")
 aclnn("index_add", "IndexAdd")
 aclnn("take", "Take")
 aclnn("cat", "Cat")
-aclnn("flip", "Flip")
+written("flip", "Flip", _flip)
 aclnn("repeat", "Repeat")
 aclnn("tril", "Tril")
 aclnn("triu", "Triu")

@@ -128,6 +128,17 @@ def _unique(
     return on.cut(room, 0, 0, found), back if inverse else none, on.cut(numbers, 0, 0, found) if counts else none
 
 
+def _distinct_rows(self: DeviceArray, consecutive: bool) -> tuple[Any, Any, Any]:
+    none = new_array((0,), on.INT64, self.device)
+    if not self.size:
+        return self, none, none
+    room = new_array(self.shape, self.dtype, self.device)
+    back, numbers = (new_array(self.shape[:1], on.INT64, self.device) for _ in range(2))
+    name = "aclnnUniqueConsecutive" if consecutive else "aclnnUniqueDim"
+    found, *_ = launch(name, [self, True, True, 0, room, back, numbers], shape_of=4)
+    return on.cut(room, 0, 0, found), back, on.cut(numbers, 0, 0, found)
+
+
 def _bincount(self: DeviceArray, weights: Any, minlength: int) -> DeviceArray:
     count = minlength
     if self.size:
@@ -258,6 +269,7 @@ aclnn("kthvalue", "Kthvalue", adapt=lambda x, k, dims, keep: (x, k, dims[0] if d
 aclnn("nanmedian", "NanMedian")
 aclnn("nanmedian.dim", "NanMedianDim", adapt=lambda x, dims, keep: (x, dims[0] if dims else 0, keep))
 written("_unique2", "Unique2", _distinct)
+written("_unique_rows", "UniqueDim", _distinct_rows)
 written("_unique_runs", "UniqueConsecutive", _runs)
 written("bincount", "Bincount", _bincount)
 aclnn("histc", "Histc")

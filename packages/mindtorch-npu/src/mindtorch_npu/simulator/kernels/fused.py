@@ -87,6 +87,12 @@ kernel("Dropout", _dropout, workspace=True)
 kernel("DropoutBackward", _masked)
 kernel("DropoutDoMask", lambda x, mask, prob: _masked(x, mask, _scale(prob)))
 kernel("DropoutGenMask", lambda shape, prob, seed, offset: _kept(int(np.prod(shape)), prob, seed, offset))
+kernel(
+    "DropoutGenMaskV2Tensor",
+    lambda shape, prob, seed, first, offset, dtype: _kept(
+        int(np.prod(shape)), prob, int(seed.item()), int(first.item()) + offset
+    ),
+)
 kernel("RmsNorm", _rms_norm, outputs=("yOut", "rstdOut"))
 kernel("RmsNormGrad", _rms_norm_grad, outputs=("dxOut", "dgammaOut"), workspace=True)
 kernel("AddRmsNorm", _add_rms_norm, outputs=("yOut", "rstdOut", "xOut"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,33 @@ def _chances(x: Any, prob: Any, seed: int, offset: int) -> Any:
     return stream(seed, offset).random(x.shape) < prob
 
 
+def seeded_by_memory(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel whose last arguments are seed and first offset in memory, and the offset to add to that one."""
+
+    def run(*given: Any) -> Any:
+        *before, seed, first, offset = given
+        return fn(*before, int(seed.item()), int(first.item()) + offset)
+
+    return run
+
+
+def _uniform(x: Array, low: float, high: float, seed: int, offset: int) -> Any:
+    return stream(seed, offset).random(x.shape, np.float32) * (high - low) + low
+
+
+def _integers(x: Array, low: int, high: int, seed: int, offset: int) -> Any:
+    return stream(seed, offset).integers(low, high, x.shape)
+
+
 def _normal(x: Array, mean: float, std: float, seed: int, offset: int) -> Any:
     return stream(seed, offset).standard_normal(x.shape) * std + mean
 
 
-kernel(
-    "InplaceUniform",
-    lambda x, low, high, seed, offset: stream(seed, offset).random(x.shape, np.float32) * (high - low) + low,
-)
-kernel("InplaceNormal", _normal)
+for _name, _fn in (("InplaceUniform", _uniform), ("InplaceNormal", _normal), ("InplaceRandom", _integers)):
+    kernel(_name, _fn)
+    kernel(f"{_name}Tensor", seeded_by_memory(_fn))
 kernel("InplaceBernoulli", _chances)
 kernel("InplaceBernoulliTensor", _chances)
-kernel("InplaceRandom", lambda x, low, high, seed, offset: stream(seed, offset).integers(low, high, x.shape))
 kernel("Randperm", lambda n, seed, offset: stream(seed, offset).permutation(n), outputs=("out",))
 kernel("Bernoulli", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
 kernel("BernoulliTensor", lambda x, prob, seed, offset: _chances(x, prob, seed, offset))
@@ -47,3 +63,4 @@ def _chosen(weights: Any, count: int, replacement: bool, seed: int, offset: int)
 
 
 kernel("Multinomial", _chosen, workspace=True)
+kernel("MultinomialTensor", seeded_by_memory(_chosen), workspace=True)

@@ -105,12 +105,29 @@ def _search(sequence: Any, values: Any, narrow: bool, right: bool, sorter: Any) 
     return np.reshape(found, values.shape)
 
 
+EVERY_DIM = 1000
+"""In place of a dimension: all elements in order."""
+
+
 def _distinct(x: Array, ordered: bool, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     values, back, count = np.unique(x.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, back.reshape(x.shape), count
 
 
+def _slices(x: Array, dim: int, order: Any) -> tuple[Any, Any, Any]:
+    """Return the slices along a dimension that differ from the one before in an order, their numbers and counts."""
+    rows = np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
+    order = np.arange(len(rows)) if order is None else order(rows)
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (rows[order][1:] != rows[order][:-1]).any(1)
+    back = np.empty(len(rows), np.int64)
+    back[order] = np.cumsum(starts) - 1
+    return x.take(order[starts], dim), back, np.diff(np.append(np.flatnonzero(starts), len(rows)))
+
+
 def _runs(x: Array, inverse: bool, counts: bool, dim: int) -> tuple[Any, Any, Any]:
+    if dim != EVERY_DIM:
+        return _slices(x, dim, None)
     flat = x.reshape(-1)
     starts = np.ones(flat.shape, bool)
     starts[1:] = flat[1:] != flat[:-1]
@@ -171,6 +188,12 @@ kernel("NanMedian", _middle, workspace=True)
 kernel("NanMedianDim", _middle_along, workspace=True)
 kernel("SearchSorted", _search)
 kernel("Unique2", _distinct, workspace=True, sized_by_values=True)
+kernel(
+    "UniqueDim",
+    lambda x, ordered, inverse, dim: _slices(x, dim, lambda rows: np.lexsort(rows.T[::-1])),
+    workspace=True,
+    sized_by_values=True,
+)
 kernel("UniqueConsecutive", _runs, workspace=True, sized_by_values=True)
 kernel("Bincount", _counted, workspace=True, values_matter=True)
 kernel("Histc", _histogram, workspace=True)
