@@ -71,6 +71,10 @@ def _user(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "user_cases", seconds=0.1, pairs=7, goal=goal)
 
 
+def _everyday(text: str) -> Effort:
+    return Effort(text, "everyday_cases", seconds=0.1, pairs=7, goal=1.0)
+
+
 _TINY = {
     "add": _tiny("add of two 16-element tensors", 0.2),
     "add_grad": _tiny("add of two 16-element tensors, recording for backward", 0.3),
@@ -319,6 +323,29 @@ _USERS = {
     "quantised_train": _user("perceptron trained with weights and activations of eight bits, AdamW step"),
 }
 
+_EVERYDAY = {
+    "text_convolutions": _everyday("text by convolutions of three widths, 16 × 40 words, forward and backward"),
+    "speech_loss": _everyday("ctc_loss of 8 × 50 steps and 15 labels, forward and backward"),
+    "segmentation_loss": _everyday("cross_entropy of 4 × 10 × 32 × 32, forward and backward"),
+    "bags_train": _everyday("EmbeddingBag, 100 sums of 20 rows of 20,000 × 64, forward and backward"),
+    "weighted_bags_train": _everyday("EmbeddingBag, 100 weighted sums of 20 rows, forward and backward"),
+    "rotations": _everyday("1000 products of 3 × 3 by 3 × 3"),
+    "rotated_points": _everyday("1000 products of 3 × 3 by 3"),
+    "small_inverses": _everyday("inverses of 100 matrices of 4 × 4"),
+    "small_determinants": _everyday("determinants of 100 matrices of 3 × 3"),
+    "quasi_newton": _everyday("LBFGS, ten iterations on 50 numbers"),
+    "replay_batch": _everyday("batch of 64 transitions, tuples to tensors"),
+    "array_batches": _everyday("DataLoader without workers, 512 arrays in batches of 32"),
+    "convolution_channels_last": _everyday("convolution 3 × 3 of 8 × 64 × 28 × 28, channels last"),
+    "convolution_groups_train": _everyday("convolution 3 × 3 in 4 groups of 8 × 64 × 28 × 28, forward and backward"),
+    "group_norm_train": _everyday("group_norm of 8 × 64 × 28 × 28, forward and backward"),
+    "prelu_train": _everyday("prelu of 8 × 64 × 28 × 28, forward and backward"),
+    "floor_divide": _everyday("x // 0.3, 1000 × 1000"),
+    "spectra": _everyday("rfft of 64 × 1024"),
+    "short_spectrum": _everyday("fft of 64"),
+    "sparse_rows": _everyday("CSR matrix of 10,000 of 1000 × 1000, times 1000 × 32"),
+}
+
 GROUPS = {
     "tiny": _TINY,
     "kernels": _KERNELS,
@@ -331,6 +358,7 @@ GROUPS = {
     "recurrent": _RECURRENT,
     "nets": _NETS,
     "users": _USERS,
+    "everyday": _EVERYDAY,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }

@@ -67,6 +67,8 @@ static PyMethodDef methods[] = {
     method<use_bfloat16>("use_bfloat16", METH_O, "use_bfloat16(dtype): numpy's dtype of bfloat16."),
     method<limit_host_cache>("limit_host_cache", METH_O,
                              "limit_host_cache(bytes): keep that much freed memory of large arrays."),
+    method<populate>("populate", METH_O,
+                     "populate(buffer): take the memory of a large array's part that is about to be written."),
     method<use_huge_pages>("use_huge_pages",
                            "use_huge_pages(array, wanted): whether untouched memory of a large array comes in huge "
                            "pages."),

@@ -96,6 +96,21 @@ void run_skinny(Product<Real> p, Real* memory) {
     loops<Real>().multiply_skinny(p, memory);
 }
 
+// Whether the products of a batch of few rows are so small that what is done for each of them counts. Sums down columns
+// that are longer are rounded in another order.
+template <typename Real>
+bool is_tiny(const Product<Real>& p) {
+    const size_t width = loops<Real>().width, longest = p.right.row == 1 ? width / 2 : width;
+    return p.depth > 0 && p.depth < longest && p.rows * p.columns * p.depth <= TINY;
+}
+
+template <typename Real>
+void run_tiny(Batch<Real> batch, size_t from, size_t to) {
+    batch.first = member(batch, from);
+    batch.count = to - from;
+    loops<Real>().multiply_tiny(batch);
+}
+
 // How a result is cut: `down` times `across` parts of `rows` by `columns`.
 struct Cut {
     size_t down = 1, across = 1, rows = 0, columns = 0;
@@ -144,13 +159,20 @@ bool run(Batch<Real> batch) {
     const double worth = work / WORTH_A_THREAD;
     const size_t threads = static_cast<size_t>(thread_count());
     const size_t used = worth < static_cast<double>(threads) ? static_cast<size_t>(worth) + (worth < 1) : threads;
+    // A whole pool's work lets go of Python's lock even where it is one thread's.
+    const auto grain_of = [&](size_t count) {
+        return work < WORTH_A_THREAD ? count : used == threads ? 0 : parts_of(count, used);
+    };
+    if (skinny && batch.count > 1 && is_tiny(first)) {
+        parallel(batch.count, grain_of(batch.count), [&](size_t from, size_t to) { run_tiny(batch, from, to); });
+        return true;
+    }
     const Cut pieces = cut<Real>(first, parts_of(used, batch.count), skinny);
     const size_t each = pieces.down * pieces.across, count = batch.count * each;
     const size_t rows = least(pieces.rows, first.rows), columns = least(pieces.columns, first.columns);
     const size_t size =
         rounded(skinny ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
-    // A whole pool's work lets go of Python's lock even where it is one thread's.
-    const size_t grain = work < WORTH_A_THREAD ? count : used == threads ? 0 : parts_of(count, used);
+    const size_t grain = grain_of(count);
     const size_t workers = least(grain == 0 ? count : parts_of(count, grain), threads);
     auto* memory = static_cast<Real*>(scratch(workers * size * sizeof(Real)));
     if (memory == nullptr) return false;

@@ -25,6 +25,14 @@ struct Product {
     Matrix<Real> addend;
 };
 
+// `count` products; the steps lead from one's operands to the next one's.
+template <typename Real>
+struct Batch {
+    Product<Real> first;
+    size_t count;
+    ptrdiff_t left, right, out, addend;
+};
+
 template <typename Real>
 struct GemmLoops {
     size_t mr, nr;
@@ -35,20 +43,16 @@ struct GemmLoops {
     // A product of few rows, each dense in `left`, and a `right` with steps of 1 down its columns, or along its rows
     // and then of at most SKINNY of them; `sums` holds rows * columns elements.
     void (*multiply_skinny)(const Product<Real>& product, Real* sums);
+    // `count` products of a depth less than `width`, one after another: what `multiply_skinny` gives for each.
+    size_t width;
+    void (*multiply_tiny)(const Batch<Real>& batch);
 };
 
 constexpr size_t SKINNY = 8;
+constexpr size_t TINY = 512;  // multiplications of a product that are less work than a call
 
 MINDTORCH_DECLARE_LOOPS(GemmLoops<float>, gemm_loops)
 MINDTORCH_DECLARE_LOOPS(GemmLoops<double>, gemm_double_loops)
-
-// `count` products; the steps lead from one's operands to the next one's.
-template <typename Real>
-struct Batch {
-    Product<Real> first;
-    size_t count;
-    ptrdiff_t left, right, out, addend;
-};
 
 // Run all products on the pool's threads. False, with nothing written, when neither step of the result is 1 or there is
 // no memory. An element's value depends on the operands' shapes and steps, not on the number of threads.

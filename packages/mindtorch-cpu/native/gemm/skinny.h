@@ -135,7 +135,7 @@ void along_rows(const Product<Real>& p, Real* sums) {
         const size_t columns = least(STRETCH, p.columns - column);
         for (size_t from = 0; from < p.depth; from += KC) {
             const size_t to = least(from + KC, p.depth);
-            memset(block, 0, sizeof block);
+            for (size_t row = 0; row < p.rows; row++) memset(block + row * STRETCH, 0, columns * sizeof(Real));
             size_t k = from;
             for (; k + 8 <= to; k += 8) add_rows_to_all<8>(p, block, STRETCH, k, column, columns);
             for (; k < to; k++) add_rows_to_all<1>(p, block, STRETCH, k, column, columns);
@@ -143,6 +143,18 @@ void along_rows(const Product<Real>& p, Real* sums) {
                 for (size_t i = 0; i < columns; i++) sums[row * p.columns + column + i] += block[row * STRETCH + i];
         }
     }
+}
+
+// The result of a product from its sums. One function for all, so that all round alike.
+template <typename Real>
+__attribute__((noinline)) void write_sums(const Product<Real>& p, const Real* sums) {
+    for (size_t row = 0; row < p.rows; row++)
+        for (size_t column = 0; column < p.columns; column++) {
+            const ptrdiff_t i = static_cast<ptrdiff_t>(row), j = static_cast<ptrdiff_t>(column);
+            Real value = p.alpha * sums[row * p.columns + column];
+            if (p.addend.data != nullptr) value += p.beta * p.addend.data[i * p.addend.row + j * p.addend.column];
+            p.out[i * p.out_row + j * p.out_column] = value;
+        }
 }
 
 template <typename Real>
@@ -158,13 +170,28 @@ void multiply_skinny(const Product<Real>& p, Real* sums) {
     } else {
         along_rows(p, sums);
     }
-    for (size_t row = 0; row < p.rows; row++)
-        for (size_t column = 0; column < p.columns; column++) {
-            const ptrdiff_t i = static_cast<ptrdiff_t>(row), j = static_cast<ptrdiff_t>(column);
-            Real value = p.alpha * sums[row * p.columns + column];
-            if (p.addend.data != nullptr) value += p.beta * p.addend.data[i * p.addend.row + j * p.addend.column];
-            p.out[i * p.out_row + j * p.out_column] = value;
-        }
+    write_sums(p, sums);
+}
+
+template <typename Real>
+void multiply_tiny(const Batch<Real>& batch) {
+    Product<Real> p = batch.first;
+    Real sums[TINY];
+    for (size_t at = 0; at < batch.count; at++) {
+        for (size_t row = 0; row < p.rows; row++)
+            for (size_t column = 0; column < p.columns; column++) {
+                const Real* x = p.left.data + static_cast<ptrdiff_t>(row) * p.left.row;
+                const Real* y = p.right.data + static_cast<ptrdiff_t>(column) * p.right.column;
+                Real sum = 0;
+                for (size_t k = 0; k < p.depth; k++, x += p.left.column, y += p.right.row) sum += *x * *y;
+                sums[row * p.columns + column] = sum;
+            }
+        write_sums(p, sums);
+        p.left.data += batch.left;
+        p.right.data += batch.right;
+        p.out += batch.out;
+        if (p.addend.data != nullptr) p.addend.data += batch.addend;
+    }
 }
 
 }  // namespace

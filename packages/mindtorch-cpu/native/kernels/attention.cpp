@@ -174,7 +174,7 @@ int attention_backward(PyObject* outs, PyObject* const* values, Py_ssize_t count
 
 const NamedKernel attention_kernels[] = {
     {"_scaled_dot_product_flash_attention_for_cpu", attention},
-    {"_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
+    {"_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

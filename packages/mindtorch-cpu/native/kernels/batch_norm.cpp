@@ -354,9 +354,9 @@ int group_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
 
 const NamedKernel batch_norm_kernels[] = {
     {"native_batch_norm", batch_norm},
-    {"native_batch_norm_backward", batch_norm_backward},
-    {"native_group_norm", group_norm},
-    {"native_group_norm_backward", group_norm_backward},
+    {"native_batch_norm_backward", batch_norm_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"native_group_norm", group_norm, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"native_group_norm_backward", group_norm_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -236,8 +236,8 @@ int convolution_backward(PyObject* outs, PyObject* const* values, Py_ssize_t cou
 }  // namespace
 
 const NamedKernel conv_kernels[] = {
-    {"convolution", convolution},
-    {"convolution_backward", convolution_backward},
+    {"convolution", convolution, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"convolution_backward", convolution_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -5,6 +5,8 @@
 #include "kernels/region.h"
 #include "kernels/integer.h"
 
+#include <string.h>
+
 #include <memory>
 #include <new>
 
@@ -124,7 +126,7 @@ struct Bags {
 
 constexpr long SUM_OF_BAG = 0, MEAN_OF_BAG = 1;
 
-// What else is known of the bags: the bag of each number, and the sizes, twice; all zero or empty for plain sums.
+// What else is known of the bags: the bag of each number where that is asked for, and the sizes, twice; zeros for sums.
 bool describe(PyObject* outs, const Bags& bags, long mode) {
     int64_t* data[3];
     npy_intp sizes[3];
@@ -135,15 +137,43 @@ bool describe(PyObject* outs, const Bags& bags, long mode) {
         sizes[i] = PyArray_SIZE(array);
     }
     const auto whole = static_cast<npy_intp>(bags.count);
-    if (sizes[0] != (mode == SUM_OF_BAG ? 0 : static_cast<npy_intp>(bags.total)) || sizes[1] != whole ||
-        sizes[2] != whole)
+    const bool numbered = sizes[0] > 0;
+    if ((numbered && sizes[0] != static_cast<npy_intp>(bags.total)) || sizes[1] != whole || sizes[2] != whole)
         return false;
     for (size_t bag = 0; bag < bags.count; bag++) {
         const bool plain = mode == SUM_OF_BAG;
         data[1][bag] = data[2][bag] = plain ? 0 : static_cast<int64_t>(bags.end(bag) - bags.begin(bag));
-        for (size_t i = bags.begin(bag); !plain && i < bags.end(bag); i++) data[0][i] = static_cast<int64_t>(bag);
+        for (size_t i = bags.begin(bag); numbered && i < bags.end(bag); i++) data[0][i] = static_cast<int64_t>(bag);
     }
     return true;
+}
+
+// The weights of the numbers in their bags, where there are any.
+struct Samples {
+    const char* data = nullptr;
+    bool single = true;
+
+    bool read(PyObject* given, int type, size_t count) {
+        if (given == Py_None) return true;
+        PyArrayObject* array = plain_array(given);
+        if (array == nullptr || PyArray_TYPE(array) != type || !PyArray_IS_C_CONTIGUOUS(array) ||
+            static_cast<size_t>(PyArray_SIZE(array)) != count)
+            return false;
+        data = PyArray_BYTES(array);
+        single = type == NPY_FLOAT;
+        return true;
+    }
+
+    double of(size_t number) const {
+        if (data == nullptr) return 1;
+        return single ? static_cast<double>(reinterpret_cast<const float*>(data)[number])
+                      : reinterpret_cast<const double*>(data)[number];
+    }
+};
+
+void add_row(Sum sum, char* to, const char* from, size_t bytes, double factor) {
+    const int64_t begin = 0;
+    index_loops().add_rows[sum]({to, from, &begin, 1, bytes, 0}, factor);
 }
 
 template <typename Number>
@@ -155,8 +185,8 @@ void divide(char* row, size_t width, size_t count) {
 // Outputs are (bags, bag of each number, sizes, winners); values (weight, indices, offsets, scale, mode, sparse,
 // samples, include_last, padding_idx): sums and means of whole bags.
 int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
-    if (count != 9 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 4 || values[6] != Py_None ||
-        !PyLong_CheckExact(values[4]) || !PyLong_CheckExact(values[8]) || integer_of(values[8]) >= 0)
+    if (count != 9 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 4 || !PyLong_CheckExact(values[4]) ||
+        !PyLong_CheckExact(values[8]) || integer_of(values[8]) >= 0)
         return 0;
     const long mode = integer_of(values[4]);
     PyArrayObject *out = plain_array(PyTuple_GET_ITEM(outs, 0), true), *weight = plain_array(values[0]);
@@ -169,6 +199,8 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (!numbers.read(values[1], PyArray_DIM(weight, 0)) ||
         !bags.read(values[2], static_cast<size_t>(PyArray_DIM(out, 0)), numbers.count) || !describe(outs, bags, mode))
         return 0;
+    Samples samples;
+    if (!samples.read(values[6], PyArray_TYPE(out), numbers.count)) return 0;
     const auto width = static_cast<size_t>(PyArray_DIM(out, 1));
     const bool single = PyArray_TYPE(out) == NPY_FLOAT;
     const size_t bytes = width * (single ? 4 : 8);
@@ -176,8 +208,16 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     parallel(bags.count, GRAIN * 4 / bytes + 1, [&](size_t from, size_t to) {
         for (size_t bag = from; bag < to; bag++) {
             char* row = PyArray_BYTES(out) + bag * bytes;
-            index_loops().sum_rows[single ? FLOAT_SUM : DOUBLE_SUM](
-                row, PyArray_BYTES(weight), numbers.items + bags.begin(bag), bags.end(bag) - bags.begin(bag), bytes);
+            const Sum sum = single ? FLOAT_SUM : DOUBLE_SUM;
+            if (samples.data != nullptr) {
+                memset(row, 0, bytes);
+                for (size_t i = bags.begin(bag); i < bags.end(bag); i++)
+                    add_row(sum, row, PyArray_BYTES(weight) + static_cast<size_t>(numbers.items[i]) * bytes, bytes,
+                            samples.of(i));
+            } else {
+                index_loops().sum_rows[sum](row, PyArray_BYTES(weight), numbers.items + bags.begin(bag),
+                                            bags.end(bag) - bags.begin(bag), bytes);
+            }
             if (mode != MEAN_OF_BAG) continue;
             if (single) {
                 divide<float>(row, width, bags.end(bag) - bags.begin(bag));
@@ -189,12 +229,50 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     return 1;
 }
 
+// Values are (grad, indices, bags, sizes, winners, num_weights, scale, mode, samples, padding_idx): gradients of the
+// table of sums and means. Each thread has the rows of a range of it, as above.
+int embedding_bag_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    if (count != 10 || values[6] != Py_False || !PyLong_CheckExact(values[7]) || !PyLong_CheckExact(values[9]))
+        return 0;
+    const long mode = integer_of(values[7]), padding = integer_of(values[9]);
+    PyArrayObject *out = plain_array(given, true), *grad = plain_array(values[0]);
+    if ((mode != SUM_OF_BAG && mode != MEAN_OF_BAG) || !is_table(out) || !is_table(grad) ||
+        PyArray_TYPE(out) != PyArray_TYPE(grad) || PyArray_DIM(out, 1) != PyArray_DIM(grad, 1) ||
+        may_overlap(out, grad) || (PyArray_TYPE(out) != NPY_FLOAT && PyArray_TYPE(out) != NPY_DOUBLE))
+        return 0;
+    Numbers numbers, bags, sizes;
+    Samples samples;
+    if (!numbers.read(values[1], PyArray_DIM(out, 0)) || !bags.read(values[2], PyArray_DIM(grad, 0)) ||
+        bags.count != numbers.count || !samples.read(values[8], PyArray_TYPE(out), numbers.count))
+        return 0;
+    const bool mean = mode == MEAN_OF_BAG;
+    const auto most = static_cast<npy_intp>(numbers.count) + 1;
+    if (mean && (!sizes.read(values[3], most) || static_cast<npy_intp>(sizes.count) != PyArray_DIM(grad, 0))) return 0;
+    const char zero[16] = {0};
+    const Sum sum = PyArray_TYPE(out) == NPY_FLOAT ? FLOAT_SUM : DOUBLE_SUM;
+    const auto table = static_cast<size_t>(PyArray_DIM(out, 0));
+    const size_t bytes = static_cast<size_t>(PyArray_DIM(out, 1) * PyArray_ITEMSIZE(out));
+    if (PyArray_SIZE(out) == 0) return 1;
+    fill_array(out, size_class(out), zero);
+    parallel(table, numbers.count * bytes < GRAIN * 8 ? table : (table + 63) / 64, [&](size_t from, size_t to) {
+        for (size_t i = 0; i < numbers.count; i++) {
+            const auto number = static_cast<size_t>(numbers.items[i]), bag = static_cast<size_t>(bags.items[i]);
+            if (number < from || number >= to || numbers.items[i] == padding) continue;
+            const double share = mean ? 1.0 / static_cast<double>(sizes.items[bag]) : 1.0;
+            add_row(sum, PyArray_BYTES(out) + number * bytes, PyArray_BYTES(grad) + bag * bytes, bytes,
+                    share * samples.of(i));
+        }
+    });
+    return 1;
+}
+
 }  // namespace
 
 const NamedKernel embedding_kernels[] = {
     {"embedding", embedding},
-    {"embedding_dense_backward", embedding_backward},
+    {"embedding_dense_backward", embedding_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {"_embedding_bag _embedding_bag_forward_only", embedding_bag},
+    {"_embedding_bag_dense_backward", embedding_bag_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

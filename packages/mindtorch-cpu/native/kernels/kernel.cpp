@@ -8,10 +8,65 @@ namespace mindtorch {
 
 namespace {
 
+// Arrays as dense copies where they are no dense arrays; -1 without memory, else how many were copied.
+struct DenseValues {
+    static constexpr Py_ssize_t MOST = 16;
+    PyObject* items[MOST];
+    Ref owned[MOST];
+
+    int take(PyObject* const* values, Py_ssize_t count) {
+        int copied = 0;
+        for (Py_ssize_t at = 0; at < count; at++) {
+            items[at] = values[at];
+            if (!PyArray_CheckExact(values[at])) continue;
+            auto* array = reinterpret_cast<PyArrayObject*>(values[at]);
+            if (PyArray_ISCARRAY_RO(array)) continue;
+            owned[at].reset(PyArray_NewCopy(array, NPY_CORDER));
+            if (!owned[at]) return -1;
+            items[at] = owned[at].get();
+            copied++;
+        }
+        return copied;
+    }
+};
+
+int copy_back(const DenseValues& outs, PyObject* const* to, Py_ssize_t count) {
+    for (Py_ssize_t at = 0; at < count; at++)
+        if (outs.owned[at] && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to[at]),
+                                               reinterpret_cast<PyArrayObject*>(outs.items[at])) < 0)
+            return -1;
+    return 1;
+}
+
+// The kernel on dense copies of what is not dense; 0 where all is, or where it declines them, too.
+int run_densely(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    const bool several = PyTuple_CheckExact(out);
+    PyObject* const* outs = several ? &PyTuple_GET_ITEM(out, 0) : &out;
+    const Py_ssize_t out_count = several ? PyTuple_GET_SIZE(out) : 1;
+    if (count > DenseValues::MOST || out_count > DenseValues::MOST) return 0;
+    DenseValues given, made;
+    const int copied = given.take(values, count), replaced = copied < 0 ? -1 : made.take(outs, out_count);
+    if (replaced < 0) return -1;
+    if (copied + replaced == 0) return 0;
+    Ref dense(Py_NewRef(several ? out : made.items[0]));
+    if (several && replaced > 0) {
+        dense.reset(PyTuple_New(out_count));
+        if (!dense) return -1;
+        for (Py_ssize_t at = 0; at < out_count; at++) PyTuple_SET_ITEM(dense.get(), at, Py_NewRef(made.items[at]));
+    }
+    const int done = kernel.function(dense.get(), given.items, count);
+    return done == 1 ? copy_back(made, outs, out_count) : done;
+}
+
+int run_function(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    const int done = kernel.function(out, values, count);
+    return done != 0 || kernel.layout == ANY_LAYOUT ? done : run_densely(kernel, out, values, count);
+}
+
 // What the native call path calls: 1 when the function did it, 0 when numpy's must, -1 with an error set.
 int run_form(const mindtorch_kernel* form, PyObject* out, PyObject* const* values, Py_ssize_t count) {
     const char* object = reinterpret_cast<const char*>(form) - offsetof(Kernel, form);
-    return reinterpret_cast<const Kernel*>(object)->function(out, values, count);
+    return run_function(*reinterpret_cast<const Kernel*>(object), out, values, count);
 }
 
 PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags, PyObject* names) {
@@ -22,7 +77,7 @@ PyObject* kernel_vectorcall(PyObject* object, PyObject* const* arguments, size_t
         if (made != nullptr || PyErr_Occurred()) return made;
     }
     if (kernel->function != nullptr && names == nullptr && count > 0) {
-        const int done = kernel->function(arguments[0], arguments + 1, count - 1);
+        const int done = run_function(*kernel, arguments[0], arguments + 1, count - 1);
         if (done != 0) return done < 0 ? nullptr : Py_NewRef(Py_None);
     }
     return into_python<PyObject_Vectorcall>(kernel->form.fallback, arguments, static_cast<size_t>(count), names);
@@ -58,6 +113,7 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* row, PyObject* numpy) 
     made->form.row = PyUnicode_AsUTF8(row);  // which `name` keeps
     made->function = named.function;
     made->make = named.make;
+    made->layout = named.layout;
     made->name = Py_NewRef(row);
     PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
     return reinterpret_cast<PyObject*>(made);

@@ -17,11 +17,16 @@ using MakingFunction = PyObject* (*)(PyObject* const* values, Py_ssize_t count);
 // What a kernel reads and writes itself: operands of reduced precision come to others as float32.
 enum Precision { FULL_PRECISION, REDUCED_PRECISION };
 
+// Of which layout a kernel takes arrays: where it declines others, it is given dense copies of them, and what it wrote
+// to one is copied back. It fills its outputs whole, then.
+enum Layout { ANY_LAYOUT, DENSE_LAYOUT };
+
 struct NamedKernel {
     const char* rows;  // of the op table, apart by spaces
     KernelFunction function;
     Precision precision = FULL_PRECISION;
     MakingFunction make = nullptr;  // in `function`'s place
+    Layout layout = ANY_LAYOUT;
 };
 
 struct Kernel {
@@ -29,6 +34,7 @@ struct Kernel {
     mindtorch_kernel form;  // for the native call path; its fallback is numpy's kernel
     KernelFunction function;
     MakingFunction make;
+    Layout layout;
     PyObject* name;
 };
 
@@ -48,6 +54,7 @@ int use_host_cache();
 PyObject* host_cache_capsule();
 PyObject* limit_host_cache(PyObject* module, PyObject* bytes);
 PyObject* use_huge_pages(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* populate(PyObject* module, PyObject* buffer);
 PyObject* empty_host_cache(PyObject* module, PyObject* nothing);
 PyObject* host_cache(PyObject* module, PyObject* nothing);
 

@@ -128,19 +128,22 @@ int cross_entropy_backward(PyObject* out, PyObject* const* values, Py_ssize_t co
                : 0;
 }
 
-// Targets that are all classes or ignored, of scores (rows, classes), and the classes' weights.
+// Targets that are all classes or ignored, of scores (images, classes, places), and the classes' weights. A row is what
+// one target belongs to; scores of two dimensions have one place each.
 struct Targets {
     const long long* classes = nullptr;
     const float* weights = nullptr;
-    npy_intp rows = 0, width = 0;
+    npy_intp rows = 0, width = 0, places = 1;
     long long ignored = 0;
 
     bool take(PyObject* scores, PyObject* target, PyObject* weight, PyObject* ignore) {
         if (!PyArray_CheckExact(scores) || !PyArray_CheckExact(target) || !PyLong_CheckExact(ignore)) return false;
         auto *frame = reinterpret_cast<PyArrayObject*>(scores), *given = reinterpret_cast<PyArrayObject*>(target);
-        if (PyArray_NDIM(frame) != 2 || PyArray_TYPE(given) != NPY_INT64 || !PyArray_ISCARRAY_RO(given)) return false;
-        rows = PyArray_DIM(frame, 0);
+        const int ndim = PyArray_NDIM(frame);
+        if ((ndim != 2 && ndim != 4) || PyArray_TYPE(given) != NPY_INT64 || !PyArray_ISCARRAY_RO(given)) return false;
         width = PyArray_DIM(frame, 1);
+        places = ndim == 4 ? PyArray_DIM(frame, 2) * PyArray_DIM(frame, 3) : 1;
+        rows = PyArray_DIM(frame, 0) * places;
         if (rows == 0 || PyArray_SIZE(given) != rows) return false;
         if (weight != Py_None && (weights = floats(weight, width, nullptr)) == nullptr) return false;
         classes = static_cast<const long long*>(PyArray_DATA(given));
@@ -149,6 +152,11 @@ struct Targets {
         for (npy_intp row = 0; row < rows; row++)
             if (classes[row] != ignored && (classes[row] < 0 || classes[row] >= width)) return false;
         return true;
+    }
+    // Where the score of a row's target lies.
+    npy_intp place(npy_intp row) const {
+        if (places == 1) return row * width + classes[row];
+        return (row / places * width + classes[row]) * places + row % places;
     }
     float weight(npy_intp row) const {
         if (classes[row] == ignored) return 0;
@@ -171,7 +179,7 @@ int nll_loss(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     for (npy_intp row = 0; row < targets.rows; row++) {
         const float weight = targets.weight(row);
         const bool ignored = targets.classes[row] == targets.ignored;
-        const float found = ignored ? 0 : -scores[row * targets.width + targets.classes[row]] * weight;
+        const float found = ignored ? 0 : -scores[targets.place(row)] * weight;
         if (reduced == NONE) out[row] = found;
         sum += found;
         all += weight;
@@ -196,7 +204,7 @@ int nll_loss_backward(PyObject* given, PyObject* const* values, Py_ssize_t count
         const float weight = targets.weight(row);
         if (targets.classes[row] == targets.ignored) continue;
         const float scale = -weight * grad[reduced == NONE ? row : 0];
-        out[row * targets.width + targets.classes[row]] = reduced != MEAN ? scale : weight == 0 ? 0 : scale / *total;
+        out[targets.place(row)] = reduced != MEAN ? scale : weight == 0 ? 0 : scale / *total;
     }
     return 1;
 }
@@ -213,8 +221,8 @@ const NamedKernel loss_kernels[] = {
     {"smooth_l1_loss_backward", loss_backward<&LossLoops::smooth_l1_loss_backward, true>},
     {"huber_loss_backward", loss_backward<&LossLoops::huber_loss_backward, true>},
     {"binary_cross_entropy_backward", cross_entropy_backward},
-    {"nll_loss_forward", nll_loss},
-    {"nll_loss_backward", nll_loss_backward},
+    {"nll_loss_forward nll_loss2d_forward", nll_loss, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"nll_loss_backward nll_loss2d_backward", nll_loss_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -3,6 +3,9 @@
 #include "gemm/bfloat16.h"
 #include "kernels/operand.h"
 
+#include <float.h>
+#include <math.h>
+
 namespace mindtorch {
 
 namespace {
@@ -107,6 +110,9 @@ bool number(PyObject* value, double& result) {
     return false;
 }
 
+// A number that the elements do not hold is an error, which numpy's kernel raises.
+bool fits(double number, int type) { return type == NPY_DOUBLE || isinf(number) || !(fabs(number) > FLT_MAX); }
+
 struct Operands {
     View out, left, right, addend;
     double alpha = 1, beta = 0;
@@ -184,6 +190,7 @@ int addmm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
         !number(values[4], operands.alpha))
         return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
+    if (!fits(operands.beta, PyArray_TYPE(array)) || !fits(operands.alpha, PyArray_TYPE(array))) return 0;
     if (operands.beta != 0) {
         const int ndim = PyArray_NDIM(array);
         if (ndim < 1 || ndim > 3 ||

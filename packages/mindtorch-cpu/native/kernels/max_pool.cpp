@@ -145,12 +145,12 @@ int max_pool_backward(PyObject* out, PyObject* const* values, Py_ssize_t given) 
 }  // namespace
 
 const NamedKernel max_pool_kernels[] = {
-    {"max_pool2d_with_indices max_pool3d_with_indices", max_pool},
-    {"adaptive_max_pool2d adaptive_max_pool3d", adaptive_max_pool},
+    {"max_pool2d_with_indices max_pool3d_with_indices", max_pool, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"adaptive_max_pool2d adaptive_max_pool3d", adaptive_max_pool, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {"max_pool2d_with_indices_backward adaptive_max_pool2d_backward fractional_max_pool2d_backward",
-     max_pool_backward<2>},
+     max_pool_backward<2>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {"max_pool3d_with_indices_backward adaptive_max_pool3d_backward fractional_max_pool3d_backward",
-     max_pool_backward<3>},
+     max_pool_backward<3>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

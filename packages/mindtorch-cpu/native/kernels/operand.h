@@ -29,7 +29,8 @@ namespace mindtorch {
     X(sort)                          \
     X(kthvalue)                      \
     X(rnn)                           \
-    X(factory)
+    X(factory)                       \
+    X(ctc)
 
 #define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
 MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)

@@ -26,11 +26,20 @@ int same_kind(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     return count == arity ? run_map(maps_of<op>(), out, values, arity) : 0;
 }
 
+// False for a number that the elements of `out` do not hold: an error or a conversion, which are for numpy's kernel.
+bool fits(PyObject* out, double number) {
+    if (!PyArray_CheckExact(out)) return false;
+    const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(out));
+    if (type == NPY_DOUBLE) return true;
+    if (PyTypeNum_ISINTEGER(type) || PyTypeNum_ISBOOL(type)) return fabs(number) <= 0x1p53 && trunc(number) == number;
+    return isinf(number) || !(fabs(number) > FLT_MAX);
+}
+
 // With torch's `alpha` or `value` as the last of the values, `sign` times.
 template <Pointwise op, int arity, int sign>
 int scaled(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double number;
-    if (count != arity + 1 || !exact_number(values[arity], number)) return 0;
+    if (count != arity + 1 || !exact_number(values[arity], number) || !fits(out, number)) return 0;
     number *= sign;
     return run_map(maps_of<op>(), out, values, arity, &number);
 }
@@ -131,6 +140,19 @@ int pow(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     return run_map({function_loops().of(Function::pow)}, out, values, 2);
 }
 
+// Each step of a quotient of halves is rounded to that, which is for numpy's kernel.
+int floor_divide(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (!PyArray_CheckExact(out) || PyArray_ITEMSIZE(reinterpret_cast<PyArrayObject*>(out)) == 2) return 0;
+    return same_kind<Pointwise::floor_divide, 2>(out, values, count);
+}
+
+// Outputs are the gradients of input and weight, both of the input's shape; values (grad, input, weight).
+int prelu_backward(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
+    if (count != 3 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2) return 0;
+    const int done = same_kind<Pointwise::prelu_slope, 3>(PyTuple_GET_ITEM(outs, 0), values, 3);
+    return done == 1 ? same_kind<Pointwise::prelu_weight_slope, 2>(PyTuple_GET_ITEM(outs, 1), values, 2) : done;
+}
+
 }  // namespace
 
 #define REDUCED(Op, arity) REDUCED_PRECISION
@@ -149,6 +171,8 @@ const NamedKernel pointwise_kernels[] = {
     {"where.self where.ScalarSelf where.ScalarOther where.Scalar", where},
     {"masked_fill.Scalar masked_fill.Tensor", masked_fill},
     {"nan_to_num", nan_to_num},
+    {"floor_divide _div_floor.Tensor _div_floor.Scalar", floor_divide},
+    {"_prelu_kernel_backward", prelu_backward},
     {"addcmul", scaled<Pointwise::addcmul, 3, 1>, REDUCED_PRECISION},
     {"addcdiv", scaled<Pointwise::addcdiv, 3, 1>, REDUCED_PRECISION},
     {"pow.Tensor_Scalar pow.Tensor_Tensor", pow, REDUCED_PRECISION},

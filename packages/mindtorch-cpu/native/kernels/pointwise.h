@@ -42,6 +42,10 @@ namespace mindtorch {
     X(lerp, 3, FLOATS(Lerp, 3), REDUCED(Lerp, 3), "lerp.Scalar lerp.Tensor")                             \
     X(remainder, 2, REMAINDERS(true), NONE, "remainder.Tensor remainder.Scalar remainder.Scalar_Tensor") \
     X(fmod, 2, REMAINDERS(false), NONE, "fmod.Tensor fmod.Scalar")                                       \
+    X(floor_divide, 2, QUOTIENTS, NONE, "")                                                              \
+    X(prelu, 2, FLOATS(Prelu, 2), NONE, "_prelu_kernel")                                                 \
+    X(prelu_slope, 3, FLOATS(PreluSlope, 3), NONE, "")                                                   \
+    X(prelu_weight_slope, 2, FLOATS(PreluWeightSlope, 2), NONE, "")                                      \
     X(bitwise_left_shift, 2, INTEGERS(LeftShift, 2), NONE,                                               \
       "bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar bitwise_left_shift.Scalar_Tensor")     \
     X(bitwise_right_shift, 2, INTEGERS(RightShift, 2), NONE,                                             \

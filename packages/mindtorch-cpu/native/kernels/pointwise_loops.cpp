@@ -31,29 +31,52 @@ void loop(void* out, const void* const* in, size_t count, const double* numbers)
     }
 }
 
-// What is left of a after whole multiples of b, with the sign of b where `floored`, else of a. In double precision it
-// is exact where the quotient has less than 29 bits; blocks with others, infinities and nans are the C library's.
+constexpr size_t PART = 64;
+
+// What is left of a after whole multiples of b, with the sign of a. In double precision it is exact where the quotient
+// has less than 29 bits; blocks with others, infinities and nans are the C library's.
+void rests_of(float* rests, const float* a, const float* b, size_t part) {
+    int other = 0;
+    for (size_t i = 0; i < part; i++) {
+        const double x = a[i], y = b[i], quotient = trunc(x / y), rest = x - quotient * y;
+        other |= !(fabs(quotient) < 536870912.0) | (rest != rest);
+        // A quotient that was rounded up to a whole number is one too large.
+        const double back = (rest < 0) != (x < 0) && rest != 0 ? fabs(y) - fabs(rest) : rest;
+        rests[i] = copysignf((float)fabs(back), a[i]);
+    }
+    if (other)
+        for (size_t i = 0; i < part; i++) rests[i] = fmodf(a[i], b[i]);
+}
+
+// What is left, with the sign of b where `floored`.
 template <bool floored>
 void remainders(void* out, const void* const* in, size_t count, const double*) {
-    constexpr size_t PART = 64;
     auto* to = static_cast<float*>(out);
     const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
     for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
         const size_t part = count - start < PART ? count - start : PART;
         float rests[PART];
-        int other = 0;
-        for (size_t i = 0; i < part; i++) {
-            const double x = a[i], y = b[i], quotient = trunc(x / y), rest = x - quotient * y;
-            other |= !(fabs(quotient) < 536870912.0) | (rest != rest);
-            // A quotient that was rounded up to a whole number is one too large.
-            const double back = (rest < 0) != (x < 0) && rest != 0 ? fabs(y) - fabs(rest) : rest;
-            rests[i] = copysignf((float)fabs(back), a[i]);
-        }
-        if (other)
-            for (size_t i = 0; i < part; i++) rests[i] = fmodf(a[i], b[i]);
+        rests_of(rests, a, b, part);
         for (size_t i = 0; i < part; i++) {
             const float rest = rests[i];
             to[i] = floored && rest != 0 && (rest < 0) != (b[i] < 0) ? rest + b[i] : rest;
+        }
+    }
+}
+
+// The quotient rounded down: that without the rest, which is a whole number but for rounding.
+void floored_quotients(void* out, const void* const* in, size_t count, const double*) {
+    auto* to = static_cast<float*>(out);
+    const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
+    for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
+        const size_t part = count - start < PART ? count - start : PART;
+        float rests[PART];
+        rests_of(rests, a, b, part);
+        for (size_t i = 0; i < part; i++) {
+            const float rest = rests[i], plain = a[i] / b[i], whole = (a[i] - rest) / b[i];
+            const float quotient = rest != 0 && (rest < 0) != (b[i] < 0) ? whole - 1 : whole;
+            const float down = floorf(quotient), nearest = quotient - down > 0.5f ? down + 1 : down;
+            to[i] = b[i] == 0 ? plain : quotient == 0 ? copysignf(0.0f, plain) : nearest;
         }
     }
 }
@@ -98,6 +121,12 @@ constexpr Forms forms() {
         {                       \
             remainders<floored> \
         }                       \
+    }
+#define QUOTIENTS             \
+    {                         \
+        {                     \
+            floored_quotients \
+        }                     \
     }
 #define POINTWISE(name, arity, loops, reduced, rows) {loops},
 #define COMPARISON(name, arity, Op, rows)                                                                  \

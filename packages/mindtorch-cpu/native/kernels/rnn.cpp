@@ -127,7 +127,7 @@ int rnn_layer(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 
 const NamedKernel rnn_kernels[] = {
     {"mkldnn_rnn_layer", rnn_layer},
-    {"mkldnn_rnn_layer_backward", rnn_layer_backward},
+    {"mkldnn_rnn_layer_backward", rnn_layer_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -346,7 +346,7 @@ const NamedKernel softmax_layer_norm_kernels[] = {
     {"_log_softmax_backward_data", softmax_backward<LOG_SOFTMAX>, REDUCED_PRECISION},
     {"logsumexp", logsumexp},
     {"native_layer_norm", layer_norm, REDUCED_PRECISION},
-    {"native_layer_norm_backward", layer_norm_backward},
+    {"native_layer_norm_backward", layer_norm_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

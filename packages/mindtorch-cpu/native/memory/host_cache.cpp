@@ -13,6 +13,9 @@
 #include <mutex>
 #if defined(__linux__)
 #include <sys/mman.h>
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // of Linux 5.14, which headers may be older than
+#endif
 #endif
 
 #include "memory/host_arena.h"
@@ -195,6 +198,22 @@ PyObject* limit_host_cache(PyObject*, PyObject* bytes) {
     Py_RETURN_NONE;
 }
 
+#if defined(__linux__)
+namespace {
+
+// Tell the system something of the whole pages of a range of the cache's. A hint: what the system does not know of it
+// is as it was.
+void advise(char* from, size_t bytes, int advice) {
+    if (!cache().holds(from)) return;
+    const auto page = static_cast<uintptr_t>(HostArena::PAGE);
+    const uintptr_t begin = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page,
+                    end = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+}
+
+}  // namespace
+#endif
+
 // (array, wanted): whether memory of the array that was never touched comes in huge pages, when it is touched.
 PyObject* use_huge_pages(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 2 || !PyArray_Check(arguments[0]) || !PyBool_Check(arguments[1])) {
@@ -203,17 +222,21 @@ PyObject* use_huge_pages(PyObject*, PyObject* const* arguments, Py_ssize_t count
     }
 #if defined(__linux__)
     auto* array = reinterpret_cast<PyArrayObject*>(arguments[0]);
-    char *from = PyArray_BYTES(array), *to = from + PyArray_NBYTES(array);
-    if (cache().holds(from) && PyArray_IS_C_CONTIGUOUS(array)) {
-        const auto page = static_cast<uintptr_t>(HostArena::PAGE);
-        const uintptr_t begin = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page,
-                        end = reinterpret_cast<uintptr_t>(to) / page * page;
-        // A hint: what the system does not know of it is as it was.
-        if (begin < end)
-            madvise(reinterpret_cast<void*>(begin), end - begin,
-                    arguments[1] == Py_True ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    }
+    if (PyArray_IS_C_CONTIGUOUS(array))
+        advise(PyArray_BYTES(array), static_cast<size_t>(PyArray_NBYTES(array)),
+               arguments[1] == Py_True ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
+    Py_RETURN_NONE;
+}
+
+// (buffer): take the memory under a buffer that is about to be written, its pages in one call of the system.
+PyObject* populate(PyObject*, PyObject* given) {
+    Py_buffer bytes;
+    if (PyObject_GetBuffer(given, &bytes, PyBUF_WRITABLE) < 0) return nullptr;
+#if defined(__linux__)
+    advise(static_cast<char*>(bytes.buf), static_cast<size_t>(bytes.len), MADV_POPULATE_WRITE);
+#endif
+    PyBuffer_Release(&bytes);
     Py_RETURN_NONE;
 }
 

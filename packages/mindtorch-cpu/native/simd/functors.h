@@ -110,6 +110,11 @@ struct Clamp : Plain {
     }
 };
 
+OPERATION(Prelu, (T a, T weight), a > 0 ? a : weight * a)
+// The gradients of its input and of its weight; the gradient comes first.
+OPERATION(PreluSlope, (T grad, T a, T weight), a > 0 ? grad : weight * grad)
+OPERATION(PreluWeightSlope, (T grad, T a), a > 0 ? T(0) : a * grad)
+
 // Counts that are negative or too large leave nothing, or the sign.
 OPERATION(LeftShift, (T a, T b), (uint64_t)b < 64 ? (T)((uint64_t)a << (b & 63)) : T(0))
 OPERATION(RightShift, (T a, T b), a >> ((uint64_t)b < 63 ? b : T(63)))

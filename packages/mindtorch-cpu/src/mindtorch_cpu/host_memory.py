@@ -64,3 +64,12 @@ def written_once(array: Any) -> Iterator[None]:
     finally:
         for module in _modules:
             module.use_huge_pages(array, True)
+
+
+def populate(part: memoryview) -> None:
+    """Take the memory of a part of a large array that is about to be written: one call of the system for many pages.
+
+    A part is small enough to be in the cache still when it is written.
+    """
+    for module in _modules:
+        module.populate(part)

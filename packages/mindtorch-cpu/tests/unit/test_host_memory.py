@@ -217,3 +217,17 @@ def test_an_array_written_once_is_an_array_like_others() -> None:
         raise KeyError
     array += 1
     assert (array == 4).all()
+
+
+def test_memory_that_is_taken_early_keeps_what_it_holds() -> None:
+    array = np.empty(5_000_001, np.uint8)[1:]
+    array[:2_500_000] = 3
+    host_memory.populate(array.data)
+    host_memory.populate(array.data[7:9])
+    host_memory.populate(memoryview(bytearray(100_000)))
+    assert (array[:2_500_000] == 3).all()
+
+
+def test_only_what_can_be_written_is_taken_early() -> None:
+    with pytest.raises(BufferError):
+        host_memory.populate(memoryview(b"text"))

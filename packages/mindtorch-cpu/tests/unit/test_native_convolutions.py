@@ -131,10 +131,33 @@ def test_transposed(case: Any, threads: int) -> None:
 def test_what_is_left_to_numpy() -> None:
     taken: list[str] = []
     run = native.module.kernel("convolution", lambda out, *values: taken.append("numpy"))
-    x, weight, bias, grad = operands(CASES[0])
-    run(grad, x.transpose(0, 1, 3, 2), weight, bias, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    x, weight, _bias, grad = operands(CASES[0])
     run(grad.astype("f8"), x.astype("f8"), weight.astype("f8"), None, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    turned = x.astype("f8").transpose(0, 1, 3, 2)
+    run(grad.astype("f8"), turned, weight.astype("f8"), None, (1, 1), (1, 1), (1, 1), False, (0, 0), 1)
     assert taken == ["numpy"] * 2
+
+
+def channels_last(array: Any) -> Any:
+    """The same elements, laid out with the channels as the last dimension."""
+    return np.ascontiguousarray(np.moveaxis(array, 1, -1)).transpose(0, 3, 1, 2)
+
+
+def test_arrays_of_any_layout_give_what_dense_ones_do() -> None:
+    x, weight, bias, grad = operands(CASES[0])
+    how = ((1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    want, out = np.empty_like(grad), channels_last(np.full_like(grad, np.nan))
+    native_kernel("convolution")(want, x, weight, bias, *how)
+    native_kernel("convolution")(out, channels_last(x), weight.copy("F"), np.repeat(bias, 2)[::2], *how)
+    np.testing.assert_array_equal(out, want)
+    slope = np.broadcast_to(np.float32(1.5), grad.shape)
+    wants = tuple(map(np.empty_like, (x, weight, bias)))
+    outs = (channels_last(np.full_like(x, np.nan)), np.full_like(weight, np.nan, order="F"), np.full_like(bias, np.nan))
+    backward, rest = native_kernel("convolution_backward"), ([len(bias)], *how, [True] * 3)
+    backward(wants, slope.copy(), x, weight, *rest)
+    backward(outs, slope, channels_last(x), weight, *rest)
+    for one, other in zip(outs, wants, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_infinity_stays_where_windows_see_it(threads: int) -> None:

@@ -200,3 +200,25 @@ def test_products_of_whole_numbers_are_exact(dtype: str, large: bool) -> None:
     matmul.mm(out, left, right)
     want = (left.astype(object) @ right.astype(object)) % 2 ** (8 * left.itemsize)
     np.testing.assert_array_equal(out.astype(object) % 2 ** (8 * left.itemsize), want)
+
+
+@pytest.mark.parametrize(
+    "size", [(3, 3, 3), (3, 1, 3), (1, 3, 3), (4, 4, 4), (5, 8, 2), (2, 3, 7), (6, 6, 1), (3, 3, 0)]
+)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_tiny_ones_are_those_of_each(size: tuple[int, int, int], layout: str, dtype: str, threads: int) -> None:
+    rows, columns, depth = size
+    rng = np.random.default_rng(0)
+    shapes = ((300, rows, depth), (300, depth, columns), (300, rows, columns))
+    left, right, added = (laid_out(rng.standard_normal(shape).astype(dtype), layout) for shape in shapes)
+    out, each = np.full(shapes[2], np.nan, dtype), np.full(shapes[2], np.nan, dtype)
+    native_kernel("bmm")(out, left, right)
+    for at in range(300):
+        native_kernel("bmm")(each[at : at + 1], left[at : at + 1], right[at : at + 1])
+    np.testing.assert_array_equal(out, each)
+    check(out, left.astype("f8") @ right.astype("f8"), depth)
+    native_kernel("baddbmm")(out, added, left, right, 0.3, 1.7)
+    for at in range(300):
+        native_kernel("baddbmm")(each[at : at + 1], *(a[at : at + 1] for a in (added, left, right)), 0.3, 1.7)
+    np.testing.assert_array_equal(out, each)

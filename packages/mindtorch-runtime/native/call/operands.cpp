@@ -52,9 +52,13 @@ bool are_apart(const Program& program, const Call& call, PyObject* target) {
     if (program.before == nullptr) return true;
     if (!program.looks_apart) return false;
     PyObject* counter = slot(target, configuration.tensor.counter);
+    PyObject* storage = slot(target, configuration.tensor.storage);
+    if (storage == Py_None) storage = nullptr;
     for (const Routed& one : program.tensors) {
         PyObject* other = call[one.place];
-        if (other != target && slot(other, configuration.tensor.counter) == counter) return false;
+        if (other == target) continue;
+        if (slot(other, configuration.tensor.counter) == counter) return false;
+        if (storage != nullptr && slot(other, configuration.tensor.storage) == storage) return false;  // `data`, `set_`
     }
     return true;
 }

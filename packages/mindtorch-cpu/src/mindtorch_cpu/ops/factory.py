@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.extend.devices import filling
+
 from ..number import number_of
 from ..reduced import rounder
 from ..register import kernel
@@ -22,7 +24,10 @@ from .copy import EIGHT_BITS, convert
     upcast=False,
 )
 def empty(out: Any, *values: Any) -> None:
-    """Leave the memory as it is."""
+    """Leave the memory as it is, unless it is filled so that programs do the same each time."""
+    value = filling(out.dtype)
+    if value is not None:
+        _fill(out, value)
 
 
 @kernel("zeros", "zeros_like", "new_zeros", "zero_", upcast=False)

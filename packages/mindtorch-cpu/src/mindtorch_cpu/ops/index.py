@@ -222,11 +222,20 @@ def scatter_reduce(out: Any, self: Any, dim: int, index: Any, src: Any, reduce: 
     _scatter(out, self, dim, index, src, reduce, include_self)
 
 
+def _of_nothing(index: Any, extent: int) -> str:
+    """Torch's text about a place that is outside of a tensor without elements."""
+    if not extent:
+        return "index_select(): self indexing axis dim should be positive"
+    return f"INDICES element is out of DATA bounds, id={_out_of_range(index, extent)} axis_dim={extent}"
+
+
 @kernel("index_select", upcast=False)
 def index_select(out: Any, self: Any, dim: int, index: Any) -> None:
     """Rows picked along one dimension."""
     extent = self.shape[dim] if self.ndim else 1
     if index.size and (int(index.min()) < 0 or int(index.max()) >= extent):
+        if not self.size:
+            raise RuntimeError(_of_nothing(index, extent))
         raise IndexError("index out of range in self")
     if self.ndim == 0:
         out[...] = self
@@ -277,7 +286,7 @@ def index_add(out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any
     _check_added(out, dim, index)
     target = _prepared(out, self)
     source = source.reshape(-1) if target.ndim == 1 else source
-    rows = source if alpha == 1 else np.multiply(source, alpha, dtype=source.dtype)
+    rows = source if alpha == 1 else np.multiply(source, number_of(alpha, source.dtype), dtype=source.dtype)
     _accumulate(target, _rows(dim, index), rows)
 
 

@@ -153,7 +153,7 @@ def _nll_backward(
     out: Any, grad_output: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
 ) -> None:
     safe, weights = _counted(target, weight, ignore_index, out.shape[1], out.dtype)
-    scale = -weights * grad_output
+    scale = np.where(target == ignore_index, 0, -weights * grad_output)
     if reduction == _MEAN:
         with np.errstate(invalid="ignore", divide="ignore"):
             scale = np.where(weights == 0, 0, scale / total)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..many_dimensions import broadcast_arrays
+from ..number import number_of
 from ..register import kernel
 from ..steps import steps
 
@@ -101,13 +102,12 @@ def vdot(out: Any, self: Any, other: Any) -> None:
 
 def _add_scaled(out: Any, self: Any, beta: Any, alpha: Any) -> None:
     """Make `out`, which holds a product, `beta * self + alpha * out`; for beta 0 `self` is not read."""
-    scalar = out.dtype.type
     if alpha != 1:
-        np.multiply(out, scalar(alpha), out)
+        np.multiply(out, number_of(alpha, out.dtype), out)
     if beta == 1:
         np.add(out, self, out)
     elif beta != 0:
-        np.add(out, np.multiply(self, scalar(beta)), out)
+        np.add(out, np.multiply(self, number_of(beta, out.dtype)), out)
 
 
 @kernel("addmm", "baddbmm")

@@ -48,10 +48,21 @@ def _maps(mode: str, shape: Any, padding: Any) -> dict[int, Any]:
 
 def _forward(mode: str) -> Any:
     def fill(out: Any, self: Any, padding: Any) -> None:
-        array = self
+        if min(padding, default=0) < 0:  # what is cut off is no source of the frame
+            array = self
+            for axis, places in _maps(mode, self.shape, padding).items():
+                array = np.take(array, places, axis=axis)
+            out[...] = array
+            return
+        befores = [0] * self.ndim
+        for place in range(len(padding) // 2):
+            befores[self.ndim - 1 - place] = padding[2 * place]
+        out[tuple(map(slice, befores, map(int.__add__, befores, self.shape)))] = self
         for axis, places in _maps(mode, self.shape, padding).items():
-            array = np.take(array, places, axis=axis)
-        out[...] = array
+            before, extent = befores[axis], self.shape[axis]
+            lines = out if axis == 0 else np.moveaxis(out, axis, 0)
+            for at in (*range(before), *range(before + extent, len(places))):
+                lines[at] = lines[before + places[at]]
 
     return fill
 

@@ -24,7 +24,15 @@ kernel("hypot")(ufunc(np.hypot))
 kernel("nextafter", upcast=False)(ufunc(np.nextafter))
 kernel("logaddexp2")(ufunc(np.logaddexp2))
 kernel("gcd")(ufunc(np.gcd))
-kernel("lcm")(ufunc(np.lcm))
+
+
+@kernel("lcm")
+def lcm(out: Any, self: Any, other: Any) -> None:
+    """Least common multiple; of one that wraps the magnitude, narrow integers as C computes them, as in torch."""
+    if out.itemsize < 4:
+        out[...] = np.lcm(self, other, dtype=np.int32).astype(out.dtype)
+    else:
+        np.abs(np.lcm(self, other), out)
 
 
 @kernel("add.Tensor", "add.Scalar")
@@ -35,7 +43,7 @@ def add(out: Any, self: Any, other: Any, alpha: Any) -> None:
     elif out.dtype.kind == "b":
         np.logical_or(self, np.logical_and(other, bool(alpha)), out)
     else:
-        np.add(self, np.multiply(other, alpha, dtype=out.dtype), out)
+        np.add(self, np.multiply(other, number_of(alpha, out.dtype), dtype=out.dtype), out)
 
 
 @kernel("sub.Tensor", "sub.Scalar")
@@ -44,13 +52,13 @@ def sub(out: Any, self: Any, other: Any, alpha: Any) -> None:
     if alpha == 1:
         np.subtract(self, other, out)
     else:
-        np.subtract(self, np.multiply(other, alpha, dtype=out.dtype), out)
+        np.subtract(self, np.multiply(other, number_of(alpha, out.dtype), dtype=out.dtype), out)
 
 
 @kernel("rsub.Tensor", "rsub.Scalar")
 def rsub(out: Any, self: Any, other: Any, alpha: Any) -> None:
     """`other - alpha * self`."""
-    np.subtract(other, self if alpha == 1 else np.multiply(self, alpha, dtype=out.dtype), out)
+    np.subtract(other, self if alpha == 1 else np.multiply(self, number_of(alpha, out.dtype), dtype=out.dtype), out)
 
 
 def _check_divisor(other: Any) -> None:
@@ -68,10 +76,11 @@ def div_floor(out: Any, self: Any, other: Any) -> None:
     if out.itemsize == 2:
         out[...] = _floor_of_halves(np.asarray(self, out.dtype), other, not _is_number(other, out))
         return
+    zero = np.equal(other, 0)  # read before `out` is written, which may be an operand
+    infinite = np.true_divide(self, other) if np.any(zero) else None
     np.floor_divide(self, other, out)
-    zero = np.equal(other, 0)
-    if np.any(zero):
-        np.copyto(out, np.true_divide(self, other), where=zero)
+    if infinite is not None:
+        np.copyto(out, infinite, where=zero)
 
 
 def _is_number(value: Any, out: Any) -> bool:
@@ -190,15 +199,18 @@ def clamp(out: Any, self: Any, low: Any, high: Any) -> None:
 @kernel("addcmul")
 def addcmul(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     """`self + value * tensor1 * tensor2`."""
-    value = int(value) if out.dtype.kind in "iu" else value
-    product = np.multiply(tensor1, tensor2) if value == 1 else np.multiply(np.multiply(tensor1, value), tensor2)
+    product = (
+        np.multiply(tensor1, tensor2)
+        if value == 1
+        else np.multiply(np.multiply(tensor1, number_of(value, out.dtype)), tensor2)
+    )
     np.add(self, product, out)
 
 
 @kernel("addcdiv")
 def addcdiv(out: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     """`self + value * tensor1 / tensor2`."""
-    scaled = tensor1 if value == 1 else np.multiply(tensor1, value, dtype=out.dtype)
+    scaled = tensor1 if value == 1 else np.multiply(tensor1, number_of(value, out.dtype), dtype=out.dtype)
     np.add(self, np.true_divide(scaled, tensor2, dtype=out.dtype), out)
 
 

@@ -74,7 +74,7 @@ def logsumexp(out: Any, self: Any, dims: tuple[int, ...], keepdim: bool) -> None
     if self.size == 0:
         out[...] = -np.inf
         return
-    largest = np.max(self, axis=dims, keepdims=True)
+    largest = np.max(self.real, axis=dims, keepdims=True)
     largest = np.where(np.isinf(largest), 0, largest).astype(self.dtype, copy=False)
     total = np.log(np.sum(np.exp(self - largest), axis=dims, keepdims=True))
     total += largest
