@@ -97,15 +97,6 @@ def test_jit_is_torch_with_jit_off():
     assert mine == reference
 
 
-def test_archives_cannot_be_loaded(tmp_path):
-    (tmp_path / "archive.pt").write_bytes(b"PK")
-    with (
-        pytest.warns(DeprecationWarning, match="torch.jit.load"),
-        pytest.raises(NotImplementedError, match="TorchScript archives hold"),
-    ):
-        mindtorch.jit.load(tmp_path / "archive.pt")
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [

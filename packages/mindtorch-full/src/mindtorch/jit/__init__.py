@@ -1,7 +1,7 @@
-"""`torch.jit` as torch has it with TorchScript switched off (`PYTORCH_JIT=0`).
+"""`torch.jit` as torch has it with TorchScript switched off (`PYTORCH_JIT=0`), beside archives that torch wrote.
 
-Compiling and tracing return what they are given, so programs run the same code in Python. What needs TorchScript
-itself, archives above all, raises.
+Compiling and tracing return what they are given, so programs run the same code in Python. An archive's code is TorchScript,
+and runs in Python as well. What needs a compiled graph raises.
 """
 
 import builtins
@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
 from mindtorch.jit._asynchronous import fork, wait
+from mindtorch.jit._errors import Error
 from mindtorch.jit._fusion import (
     enable_onednn_fusion,
     onednn_fusion_enabled,
@@ -32,7 +33,9 @@ from mindtorch.jit._marks import (
     is_scripting as is_scripting,
 )
 from mindtorch.jit._marks import make_attribute as Attribute
-from mindtorch.nn.modules.module import Module
+from mindtorch.jit._script_module import RecursiveScriptModule as RecursiveScriptModule
+from mindtorch.jit._script_module import ScriptModule
+from mindtorch_storage.lazy_import import LazyModule
 
 __all__ = [
     "Attribute",
@@ -62,12 +65,9 @@ __all__ = [
 ]
 
 
+_archive = LazyModule("mindtorch.jit._archive", "only archives of TorchScript need it")
 _fork, _wait = fork, wait
 """Their names in older programs."""
-
-
-class Error(Exception):
-    """An error raised by compiled code."""
 
 
 class ScriptWarning(Warning):
@@ -76,13 +76,6 @@ class ScriptWarning(Warning):
 
 class TracerWarning(Warning):
     """A warning of the tracer."""
-
-
-class ScriptModule(Module):
-    """A compiled module. With TorchScript off nothing returns one; making one makes a plain module."""
-
-
-ScriptModule.__module__ = "torch.jit._script"
 
 
 class ScriptFunction:
@@ -209,12 +202,15 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> None:
     m.save(f, _extra_files=_extra_files)
 
 
-def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> NoReturn:
-    """Load a compiled module.
+def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
+    """Load a compiled module from an archive that `torch.jit.save` of torch wrote: its parameters and its code.
+
+    The code runs in Python, operator by operator; nothing else of Python can be reached from it.
 
     Raises:
         ValueError: there is no such file, or it is a directory.
-        NotImplementedError: TorchScript archives hold compiled code, which nothing here can run.
+        RuntimeError: the file is no archive, or its code is no TorchScript.
+        NotImplementedError: the archive needs what MindTorch lacks: classes written in C++, a format before PyTorch 1.4.
     """
     _deprecated("load", "`torch.export`")
     if type(f) is str or hasattr(f, "__fspath__"):
@@ -222,10 +218,7 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_sh
             raise ValueError(f"The provided filename {f} does not exist")
         if os.path.isdir(f):
             raise ValueError(f"The provided filename {f} is a directory")
-    raise NotImplementedError(
-        "torch.jit.load(): TorchScript archives hold compiled code, which MindTorch cannot run; save a state_dict with "
-        "torch.save() instead"
-    )
+    return _archive.load_archive(f, map_location, _extra_files)
 
 
 adopt(globals())

@@ -30,6 +30,8 @@ def wait(future: Any) -> Any:
     >>> torch.jit.wait(torch.jit.fork(torch.neg, torch.ones(1)))
     tensor([-1.])
     """
+    if future is None:
+        raise RuntimeError("Future can't be None")
     if not isinstance(future, Future):
         raise TypeError(
             "wait(): incompatible function arguments. The following argument types are supported:\n"

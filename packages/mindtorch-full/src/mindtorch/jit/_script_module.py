@@ -1,0 +1,116 @@
+"""Modules and objects of compiled classes."""
+
+import enum
+from types import FunctionType
+from typing import Any, ClassVar
+
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parameter import Parameter
+from mindtorch_storage.tensor_base import TensorBase
+
+
+class ScriptModule(Module):
+    """A compiled module: one that `torch.jit.load` returned. Compiling a module returns the module itself."""
+
+
+class Declared:
+    """What the code of a class declares: its methods and constants, and the names of its attributes."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, Any] = {}
+        self.attributes: set[str] = {"training"}
+        self.parameters: frozenset[str] = frozenset()
+        self.buffers: frozenset[str] | None = None
+        """None in archives of before PyTorch 1.5, where every other tensor is a buffer."""
+
+
+class ScriptObject:
+    """An object of a class that an archive's code declares."""
+
+    _declared: ClassVar[Declared]
+    _program: ClassVar[Any]
+    _qualified_name: ClassVar[str]
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+
+class RecursiveScriptModule(ScriptModule):
+    """A module that an archive holds: its class and methods are the archive's code, run in Python.
+
+    `original_name` is the name of the class that was compiled, `code` the text of `forward`.
+    """
+
+    _declared: ClassVar[Declared]
+    _program: ClassVar[Any]
+    _qualified_name: ClassVar[str]
+    original_name: ClassVar[str]
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Take the attributes that the archive holds; tensors become parameters and buffers as the class lists them."""
+        parameters, buffers = self._declared.parameters, self._declared.buffers
+        for name, value in state.items():
+            if isinstance(value, Module):
+                self.add_module(name, value)
+            elif name in parameters:
+                self.register_parameter(name, _as_parameter(value))
+            elif isinstance(value, TensorBase) if buffers is None else name in buffers:
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
+
+    @property
+    def code(self) -> str:
+        """The text of `forward`."""
+        return str(self._program.source_of(self._qualified_name, "forward"))
+
+    @property
+    def graph(self) -> Any:
+        """Raises NotImplementedError: an archive's code runs in Python, without a graph."""
+        raise NotImplementedError("ScriptModule.graph: code of archives runs in Python, without a graph; see `code`")
+
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Raise NotImplementedError: archives are read and not written."""
+        raise NotImplementedError(
+            "ScriptModule.save(): MindTorch reads TorchScript archives and writes none; save its state_dict() with "
+            "torch.save()"
+        )
+
+    def _get_name(self) -> str:
+        return "RecursiveScriptModule"
+
+    def extra_repr(self) -> str:
+        """Return the name of the class that was compiled."""
+        return f"original_name={self.original_name}"
+
+
+def get_attribute(value: Any, name: str) -> Any:
+    """Return what code of an archive means by `value.name`: what the code of the value's class declares, nothing else."""
+    declared = getattr(type(value), "_declared", None)
+    if isinstance(declared, Declared):
+        member = declared.members.get(name)
+        if isinstance(member, FunctionType):
+            return member.__get__(value)
+        if name in declared.attributes:
+            return getattr(value, name)
+    elif (isinstance(value, tuple) and name in getattr(value, "_fields", ())) or (
+        isinstance(value, enum.Enum) and name in ("name", "value")
+    ):
+        return getattr(value, name)
+    raise AttributeError(f"'{type(value).__name__}' object has no attribute or method '{name}' in TorchScript")
+
+
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """Give an object of an archive's class an attribute that the class declares."""
+    declared = getattr(type(value), "_declared", None)
+    if not isinstance(declared, Declared) or name not in declared.attributes:
+        raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}' in TorchScript")
+    setattr(value, name, new)
+
+
+def _as_parameter(value: Any) -> Any:
+    return Parameter(value.detach(), requires_grad=value.requires_grad) if isinstance(value, TensorBase) else value
+
+
+ScriptModule.__module__ = RecursiveScriptModule.__module__ = "torch.jit._script"
+ScriptObject.__module__ = "torch"
