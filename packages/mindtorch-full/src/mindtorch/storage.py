@@ -5,6 +5,7 @@ from typing import Any
 
 import mindtorch
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
+from mindtorch_storage.storage.typed import LEGACY_TYPES
 from mindtorch_storage.storage.typed import always_warns as _get_always_warn_typed_storage_removal  # noqa: F401
 from mindtorch_storage.storage.typed import set_always_warns as _set_always_warn_typed_storage_removal  # noqa: F401
 from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal  # noqa: F401
@@ -14,6 +15,16 @@ __all__ = ["TypedStorage", "UntypedStorage"]
 __named_by_proxy__ = True
 
 _LegacyStorage: Any = LEGACY_CLASSES["FloatStorage"].__mro__[1]
+
+
+def _dtype_to_storage_type_map() -> dict[Any, str]:
+    """Return the names of the classes of storages by the dtype of their elements."""
+    return {element: name for name, element in LEGACY_TYPES.items()}
+
+
+def _storage_type_to_dtype_map() -> dict[str, Any]:
+    """Return the dtypes of elements by the names of the classes of storages."""
+    return dict(LEGACY_TYPES)
 
 
 def _load_from_bytes(b: bytes) -> Any:

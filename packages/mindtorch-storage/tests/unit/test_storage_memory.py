@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mindtorch_storage.device import device
-from mindtorch_storage.storage import UntypedStorage, register_allocator, set_relocation_hook, untyped
+from mindtorch_storage.storage import UntypedStorage, allocators, register_allocator, set_relocation_hook, untyped
 
 
 def test_borrowed_memory_is_shared_both_ways() -> None:
@@ -104,7 +104,7 @@ def test_backends_bring_their_own_memory() -> None:
         storage.copy_(UntypedStorage(range(8)))
         assert storage.clone().cpu().tolist() == list(range(8))
     finally:
-        untyped._Hooks.allocators.pop("npu")
+        allocators.Registered.allocators.pop("npu")
 
 
 @pytest.mark.parametrize("where", ["cpu", "meta"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindtorch.serialization._budget import UNLIMITED, Budget
 from mindtorch_cpu.checksum import crc32
-from mindtorch_cpu.host_memory import written_once
+from mindtorch_cpu.host_memory import populate, written_once
 
 _LIMIT16, _LIMIT32 = 0xFFFF, 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<IHHHHHIIIHH")
@@ -252,6 +252,7 @@ def _fill(stream: BinaryIO, target: np.ndarray[Any, Any]) -> int | None:
     view, checksum = target.data, 0
     while len(view):
         piece = view[:_PIECE]
+        populate(piece)
         if hasattr(stream, "readinto"):
             count = stream.readinto(piece)
         else:

@@ -135,10 +135,11 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replaced_file(path: str | os.PathLike[str], sync: bool = True) -> Iterator[BinaryIO]:
     """A stream to a temporary neighbour that takes the place of `path` when the block succeeds.
 
     Whatever happens inside the block, or to the machine, `path` holds either its old content or all of the new one.
+    Without `sync` that is so for the process alone: the machine may lose what it has not written yet.
     Devices and pipes are written directly, as is a file in a folder that lets nobody add files: there is no neighbour
     to replace it with.
     """
@@ -160,7 +161,8 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with _NewFile(neighbour.descriptor) as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if sync:
+                os.fsync(stream.fileno())
             temporary = neighbour.named()
         with contextlib.suppress(FileNotFoundError):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
@@ -168,4 +170,5 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         neighbour.remove()
         raise
-    _sync_folder(folder)
+    if sync:
+        _sync_folder(folder)

@@ -63,13 +63,19 @@ _ALIGNMENT = 16
 """What the memory of any element type is aligned to: records that lie otherwise in a file are read and not mapped."""
 
 
-class _StorageLoader:
+class StorageLoader:
     """Resolves the storages that the pickle of an archive refers to."""
 
     def __init__(
-        self, archive: ArchiveReader, map_location: Any, mapped: UntypedStorage | None, budget: Budget
+        self,
+        archive: ArchiveReader,
+        map_location: Any,
+        mapped: UntypedStorage | None,
+        budget: Budget,
+        folder: str = "data",
     ) -> None:
         self._archive = archive
+        self._folder = folder
         self._mapped = mapped
         self._budget = budget
         self._restore = restorer(map_location)
@@ -87,7 +93,7 @@ class _StorageLoader:
         return found
 
     def _load(self, saved: SavedId) -> Any:
-        name, nbytes = f"data/{saved.key}", saved.numel * saved.dtype.itemsize
+        name, nbytes = f"{self._folder}/{saved.key}", saved.numel * saved.dtype.itemsize
         if self._to_meta:
             return UntypedStorage(nbytes, device="meta")
         if thread_state.skip_data:
@@ -164,7 +170,7 @@ def _read_archive(
     budget: Budget,
 ) -> Any:
     unpickler = _unpickler(module, io.BytesIO(archive.get_record("data.pkl")), options, budget)
-    unpickler.persistent_load = _StorageLoader(archive, map_location, mapped, budget)
+    unpickler.persistent_load = StorageLoader(archive, map_location, mapped, budget)
     before = thread_state.map_location, thread_state.after_data
     thread_state.map_location, thread_state.after_data = map_location, None
     try:
@@ -299,11 +305,19 @@ def _load_archive(
     options: dict[str, Any],
     budget: Budget,
 ) -> Any:
+    start = stream.tell()
     archive = ArchiveReader(stream, budget)
     if archive.has_record("constants.pkl"):
         if module is None:
             raise RuntimeError(
                 "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. " + UNSAFE_MESSAGE
             )
-        raise NotImplementedError("This file is a TorchScript archive; MindTorch does not run TorchScript.")
+        warnings.warn(
+            "'torch.load' received a zip file that looks like a TorchScript archive dispatching to 'torch.jit.load' (call "
+            "'torch.jit.load' directly to silence this warning)",
+            UserWarning,
+            stacklevel=3,
+        )
+        stream.seek(start)
+        return mindtorch.jit.load(f, map_location=map_location)
     return _read_archive(archive, map_location, module, _map_whole_file(f) if mmap else None, options, budget)

@@ -1,5 +1,6 @@
 """Storages: the memory under tensors."""
 
+from mindtorch_storage.storage.allocators import register_allocator, set_backend_loader
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import NO_PINNED_MEMORY, check_pinning_device
 from mindtorch_storage.storage.legacy import LEGACY_CLASSES, legacy_classes
@@ -10,7 +11,6 @@ from mindtorch_storage.storage.typed import (
 )
 from mindtorch_storage.storage.untyped import (
     UntypedStorage,
-    register_allocator,
     set_relocation_hook,
 )
 
@@ -23,6 +23,7 @@ __all__ = [
     "check_pinning_device",
     "legacy_classes",
     "register_allocator",
+    "set_backend_loader",
     "set_relocation_hook",
     "storage_class_dtype",
     "storage_class_name",

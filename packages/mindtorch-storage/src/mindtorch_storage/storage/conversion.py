@@ -92,6 +92,11 @@ class ConversionMethods:
         """A copy on an HPU device; AssertionError where there is none."""
         return self.to(device="hpu" if device is None else Device("hpu", device), non_blocking=non_blocking)
 
+    def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        """A copy on an Ascend device; RuntimeError where there is none."""
+        target = Device("npu", device) if isinstance(device, int) else Device(device or "npu")
+        return self.to(device=target, non_blocking=non_blocking)
+
     def mps(self: Any) -> Any:
         """A copy on an MPS device; RuntimeError where there is none."""
         return self.to(device="mps")

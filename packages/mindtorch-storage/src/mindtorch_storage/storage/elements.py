@@ -125,3 +125,25 @@ def bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
                 f"but one of the items was of type {type(item).__name__} instead of int"
             )
     return np.array([int(item) & 0xFF for item in items], np.uint8)
+
+
+LEGACY_TYPES = {
+    "DoubleStorage": types.float64,
+    "FloatStorage": types.float32,
+    "HalfStorage": types.float16,
+    "LongStorage": types.int64,
+    "IntStorage": types.int32,
+    "ShortStorage": types.int16,
+    "CharStorage": types.int8,
+    "ByteStorage": types.uint8,
+    "BoolStorage": types.bool,
+    "BFloat16Storage": types.bfloat16,
+    "ComplexDoubleStorage": types.complex128,
+    "ComplexFloatStorage": types.complex64,
+    "QUInt8Storage": types.quint8,
+    "QInt8Storage": types.qint8,
+    "QInt32Storage": types.qint32,
+    "QUInt4x2Storage": types.quint4x2,
+    "QUInt2x4Storage": types.quint2x4,
+}
+"""The element types of the classes named after one."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.conversion import Classes
-from mindtorch_storage.storage.typed import LEGACY_TYPES, TypedStorage, warn_deprecated
+from mindtorch_storage.storage.elements import LEGACY_TYPES
+from mindtorch_storage.storage.typed import TypedStorage, warn_deprecated
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _LEGACY_TEXT = (
@@ -23,6 +25,10 @@ class _LegacyMeta(type):
 
     _element: Dtype
     _place: str
+
+    @property
+    def _dtype(cls) -> Dtype:
+        return cls._element
 
     def __instancecheck__(cls, instance: object) -> bool:
         element = getattr(cls, "_element", None)
@@ -48,6 +54,25 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         new = TypedStorage.__new__(TypedStorage)
         new._set_up(args, wrap_storage, cls._element, None if cls._place == "cpu" else cls._place, text)
         return new
+
+    @classmethod
+    def _from_buffer(
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: Dtype | None = None,
+        device: Device | str | None = None,
+    ) -> TypedStorage:
+        for name, value in (("dtype", dtype), ("device", device)):
+            if value is not None:
+                raise RuntimeError(
+                    f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and "
+                    "TypedStorage.from_buffer"
+                )
+        return super()._from_buffer(buffer, byte_order, count, offset, dtype=cls._element)
 
 
 def legacy_classes(module: str, place: str) -> dict[str, type]:

@@ -12,7 +12,7 @@ from mindtorch_storage import dtype as types
 from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.storage.elements import checked_element
+from mindtorch_storage.storage.elements import LEGACY_TYPES, checked_element
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _INIT_TEXT = (
@@ -123,8 +123,25 @@ class TypedStorage:
     @classmethod
     def from_buffer(cls, *args: Any, **kwargs: Any) -> TypedStorage:
         """Copy a buffer; arguments as `UntypedStorage.from_buffer`."""
-        dtype = kwargs.pop("dtype", None) or getattr(cls, "_element", types.float32)
-        return cls._over(UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype)
+        warn_deprecated()
+        return cls._from_buffer(*args, **kwargs)
+
+    @classmethod
+    def _from_buffer(
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: Dtype | None = None,
+        device: Device | str | None = None,
+    ) -> TypedStorage:
+        place = Device("cpu" if device is None else device)
+        if place.type != "cpu":
+            raise RuntimeError(f"TypedStorage.from_buffer: Not available for device {place.type}")
+        element = types.float32 if dtype is None else dtype
+        return cls._over(UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype=element), element)
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
@@ -174,6 +191,9 @@ class TypedStorage:
         return self._untyped_storage.nbytes() // self.dtype.itemsize
 
     _size = __len__ = size
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
     def nbytes(self) -> int:
         """The length in bytes."""
@@ -273,9 +293,13 @@ class TypedStorage:
         """A copy on an HPU device; AssertionError where there is none."""
         return self._over(self._untyped_storage.hpu(device, non_blocking), self.dtype)
 
+    def npu(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+        """A copy on an Ascend device."""
+        return self._over(self._untyped_storage.npu(device, non_blocking), self.dtype)
+
     def cpu(self) -> TypedStorage:
         """This storage when it is on the CPU, else a copy there."""
-        return self._over(self._untyped_storage.cpu(), self.dtype)
+        return self.to(device="cpu")
 
     def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
         """This storage when it is on the device, else a copy there."""
@@ -303,9 +327,8 @@ class TypedStorage:
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy class name; for arguments see `UntypedStorage.type`, which torch asks too."""
-        if dtype is None:
-            return f"torch.{self._pickle_storage_type()}"
-        return self._untyped_storage.type(dtype, non_blocking)
+        own = f"torch.{self._pickle_storage_type()}"
+        return own if dtype is None else self._untyped_storage.type(dtype, non_blocking)
 
     def __repr__(self) -> str:
         meta = self._untyped_storage.buffer is None
@@ -364,26 +387,6 @@ for _name, _dtype in {
     setattr(UntypedStorage, _name, _conversion("_StorageBase", _name, _dtype))
 
 
-LEGACY_TYPES = {
-    "DoubleStorage": types.float64,
-    "FloatStorage": types.float32,
-    "HalfStorage": types.float16,
-    "LongStorage": types.int64,
-    "IntStorage": types.int32,
-    "ShortStorage": types.int16,
-    "CharStorage": types.int8,
-    "ByteStorage": types.uint8,
-    "BoolStorage": types.bool,
-    "BFloat16Storage": types.bfloat16,
-    "ComplexDoubleStorage": types.complex128,
-    "ComplexFloatStorage": types.complex64,
-    "QUInt8Storage": types.quint8,
-    "QInt8Storage": types.qint8,
-    "QInt32Storage": types.qint32,
-    "QUInt4x2Storage": types.quint4x2,
-    "QUInt2x4Storage": types.quint2x4,
-}
-"""The element types of the classes named after one."""
 _NAMES = {element: name for name, element in LEGACY_TYPES.items()}
 
 

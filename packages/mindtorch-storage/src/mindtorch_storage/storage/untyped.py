@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
+from mindtorch_storage.storage.allocators import allocate
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
@@ -32,33 +33,14 @@ _INIT_TEXT = (
 
 
 class _Hooks:
-    """What upper layers plug in: device memory, and what to do when bytes move."""
+    """What upper layers plug in: what to do when bytes move."""
 
-    allocators: ClassVar[dict[str, Callable[[int, Device], memory.Allocation]]] = {}
     relocated: Callable[[UntypedStorage], None] | None = None
-
-
-def register_allocator(device_type: str, allocate: Callable[[int, Device], memory.Allocation]) -> None:
-    """Let storages of this device type be made: `allocate(nbytes, device)` returns their memory."""
-    _Hooks.allocators[device_type] = allocate
 
 
 def set_relocation_hook(hook: Callable[[UntypedStorage], None]) -> None:
     """Call `hook(storage)` after a storage moved to other memory, so that cached views can follow."""
     _Hooks.relocated = hook
-
-
-def _allocate(nbytes: int, device: Device) -> memory.Allocation:
-    if device.type == "cpu":
-        return memory.allocate(nbytes)
-    if device.type == "meta":
-        return memory.MetaAllocation(nbytes)
-    allocator = _Hooks.allocators.get(device.type)
-    if allocator is not None:
-        return allocator(nbytes, device)
-    if device.type == "cuda":
-        raise AssertionError("Torch not compiled with CUDA enabled")
-    raise RuntimeError(f"torch.UntypedStorage(): Storage device not recognized: {device.type}")
 
 
 class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
@@ -84,10 +66,10 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
         source: Any = args[0] if args else 0
         if is_int(source):
-            self._adopt(_allocate(int(source), self.device))
+            self._adopt(allocate(int(source), self.device))
             return
         content = bytes_of(source)
-        self._adopt(_allocate(content.nbytes, self.device))
+        self._adopt(allocate(content.nbytes, self.device))
         memory.put(self._allocation, content)
 
     @classmethod
