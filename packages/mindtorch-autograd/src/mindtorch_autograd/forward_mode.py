@@ -317,7 +317,7 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if not any_tangent(values):
         return inner.run(inner, flat)
     entry = find_derivative(row)
-    if row.kind in ("inplace", "mutating"):
+    if row.kind.writes:
         if inner.run is run_inplace_view:
             return _turn(inner, flat, values)
         if entry is not None and entry.non_differentiable:

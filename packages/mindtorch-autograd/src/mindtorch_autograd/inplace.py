@@ -21,7 +21,7 @@ def check_inplace(target: TensorBase) -> None:
     view = target._view
     if view is not None:
         check_view(target, view, indirect=False)
-        if target._sig.requires_grad and not view.leaf and view.base._grad_fn is None:
+        if target._sig.requires_grad and view.base._grad_fn is None:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if target._sig.requires_grad and grad_fn(target) is None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")

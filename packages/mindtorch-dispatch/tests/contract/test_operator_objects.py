@@ -259,8 +259,7 @@ OURS_ALONE = {
     "aten::nonzero.as_tuple", "aten::_div_floor.Tensor", "aten::_div_floor.Scalar", "aten::_div_trunc.Tensor",
     "aten::_div_trunc.Scalar", "aten::_unique_runs", "aten::_unique_rows", "aten::floor_divide_",
     "aten::pow_.Tensor_Tensor", "aten::pow_.Tensor_Scalar", "aten::_div_floor_.Tensor", "aten::_div_floor_.Scalar",
-    "aten::_div_trunc_.Tensor", "aten::_div_trunc_.Scalar", "aten::ldexp_.Tensor", "aten::float_power_.Tensor_Tensor",
-    "aten::float_power_.Tensor_Scalar",
+    "aten::_div_trunc_.Tensor", "aten::_div_trunc_.Scalar", "aten::ldexp_.Tensor",
 }  # fmt: skip
 """Overloads that torch has under another name or in parts; the set may only shrink."""
 

@@ -58,3 +58,15 @@ def test_every_kernel_belongs_to_a_row():
         "assert not unknown, unknown\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_kind_of_a_row_says_whether_a_call_writes_an_argument(scratch):
+    rows = [
+        table.op("toy(Tensor self) -> Tensor", pointwise()),
+        table.op("made(Tensor self) -> Tensor", composite=lambda self: self),
+        table.op("toy.fill(Tensor(a!) self) -> Tensor(a!)", pointwise()),
+        table.find_packet("toy_").rows[0],
+    ]
+    kinds = [table.RowKind.FUNCTIONAL, table.RowKind.COMPOSITE, table.RowKind.MUTATING, table.RowKind.INPLACE]
+    assert [row.kind for row in rows] == kinds
+    assert [row.kind.writes for row in rows] == [False, False, True, True]

@@ -47,6 +47,28 @@ def test_wrong_results_are_told_apart(monkeypatch):
     assert runner.run(ENTRIES["sin"]).outcomes["forward"].reason.startswith("dtype")
 
 
+def test_overlaps_of_out_that_torch_refuses_are_found(monkeypatch):
+    runner = SUITES["ops-overlap"].make_runner("torch", Limits(4, 2, 30.0))
+    for name in ("cumsum", "stack", "sort", "index_add"):
+        fields = runner.run(ENTRIES[name]).to_json()["fields"]
+        assert {field: found["status"] for field, found in fields.items()} == dict.fromkeys(runner.fields, "pass")
+
+    def unaware(value, *rest, out, **options):
+        return out.resize_(value.shape).copy_(torch.cumsum(value.clone(), *rest, **options))
+
+    def backwards(value, *rest, out, **options):
+        found = torch.cumsum(value, *rest, **options)
+        return out.copy_(found + 1 if out is value else found)
+
+    found = {}
+    for wrong in (unaware, backwards):
+        monkeypatch.setattr(runner, "rebind", lambda value, wrong=wrong: wrong)
+        found[wrong] = runner.run(ENTRIES["cumsum"]).outcomes
+    assert found[unaware]["partial"].reason.startswith("partial of operand 0 and result 0: no error where torch raises")
+    assert found[unaware]["full"].status == "pass"
+    assert found[backwards]["full"].reason.startswith("full of operand 0 and result 0: value")
+
+
 @pytest.mark.slow
 def test_a_crash_costs_one_entry(monkeypatch, tmp_path):
     (tmp_path / "crashing.py").write_text(

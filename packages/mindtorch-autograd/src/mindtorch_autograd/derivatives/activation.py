@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.meta.checks import check
 from mindtorch_dispatch.typing import Scalar, Tensor
 
 from ..derivative import derivative, joint
@@ -68,32 +67,13 @@ def elu_second(
 derivative("relu", self=lambda grad, result: aten.threshold_backward(grad, result, 0))
 
 
-def _check_slope(name: str, slope: Scalar, hint: str = "") -> None:
-    """Raise torch's error where the output does not tell what the input was."""
-    check(
-        cast(float, slope) >= 0,
-        lambda: (
-            f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
-            "caused by calling in-place forward function with a negative slope, please call out-of-place version "
-            f"instead.{hint}"
-        ),
-    )
-
-
 def elu_of_result(grad: Tensor, result: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Any:
     """Gradient of `elu_`, which wrote its result over the input."""
-    _check_slope("elu", alpha)
     return aten.elu_backward(grad, alpha, scale, input_scale, True, result)
 
 
 def leaky_relu_of_result(grad: Tensor, result: Tensor, negative_slope: Scalar) -> Any:
     """Gradient of `leaky_relu_`, which wrote its result over the input."""
-    _check_slope(
-        "leakyReLu",
-        negative_slope,
-        " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
-        "calculation with negative slope",
-    )
     return aten.leaky_relu_backward(grad, result, negative_slope, True)
 
 

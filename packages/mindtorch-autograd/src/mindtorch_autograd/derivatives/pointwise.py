@@ -34,7 +34,7 @@ def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: T
         if self == 0:
             return masked(grad * conj(result * -math.inf), aten.lt(exponent, 0))
         return grad * conj(
-            result * math.log(self)
+            result * (math.log(self) if self > 0 else math.nan)
             if not isinstance(self, complex)
             else result * aten.log(aten.scalar_tensor(self, dtype=result.dtype))
         )

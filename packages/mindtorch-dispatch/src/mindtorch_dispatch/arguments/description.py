@@ -10,7 +10,7 @@ from keyword import iskeyword
 from typing import Any
 
 from ..schema import EnumName
-from ..table import DYNAMIC, OpRow, Packet
+from ..table import DYNAMIC, OpRow, Packet, RowKind
 from .annotations import annotation_of, return_annotation
 from .binding import parser_of
 from .documentation import entry_of
@@ -151,7 +151,7 @@ def describe(packet: Packet, method: bool) -> str:
 
 
 def _form(row: OpRow) -> str:
-    if row.kind != "inplace" or row.base is None:
+    if row.kind is not RowKind.INPLACE or row.base is None:
         return row.signature
     return row.base.signature.replace(row.base.packet, row.packet, 1).replace("Tensor self", "Tensor(a!) self", 1)
 
@@ -159,7 +159,7 @@ def _form(row: OpRow) -> str:
 def _facts(packet: Packet, rows: Sequence[OpRow], method: bool) -> Iterable[str]:
     if any("Tensor self" in row.signature or row.base is not None for row in rows):
         yield "`input` above is the tensor itself." if method else "As a keyword, `self` is called `input`."
-    if any(row.kind == "inplace" for row in rows):
+    if any(row.kind is RowKind.INPLACE for row in rows):
         yield "The result is written to the tensor itself, which is returned."
     if all(getattr(row.meta, "view", False) for row in rows):
         yield "The result is a view: it shares the tensor's memory."

@@ -23,7 +23,7 @@ from ..plan import Plan
 from ..plan.results import packing
 from ..plan.routing import fill_plan
 from ..state import state
-from ..table import OpRow, kernels
+from ..table import OpRow, RowKind, kernels
 from . import levels
 from .fallback import looped
 from .geometry import invoke
@@ -77,7 +77,7 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     plan.pack = None if single else packing(row, (), overload=bound.overload)
     if rule is None and composed(row):
         has_formula = state.mode.records and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
-        if has_formula and row.kind != "inplace":
+        if has_formula and row.kind is not RowKind.INPLACE:
             plan.run = _run_opaque
         else:  # the parts are batched, recorded and differentiated one by one
             plan.run = run_composite
@@ -102,7 +102,7 @@ def _composition(plan: Plan, row: OpRow) -> Any:
     """Return the composing function; where it does what no batch can do, a loop over the slices."""
     compose: Any = row.composite
     pack = plan.pack
-    inplace = row.kind == "inplace"
+    inplace = row.kind is RowKind.INPLACE
 
     def call(*values: Any) -> Any:
         try:

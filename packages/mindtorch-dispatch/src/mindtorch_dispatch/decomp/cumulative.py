@@ -7,8 +7,10 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import uint8
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..apart import ANYWHERE, PARTLY, Apart
 from ..call import aten
 from ..meta.checks import shape_text, wrap_dim
 from ..typing import Tensor, TensorOrScalar
@@ -84,6 +86,15 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
         later, earlier = aten.narrow(self, wrapped, 1, count), aten.narrow(self, wrapped, 0, count)
         self = aten.logical_xor(later, earlier) if self.dtype is bool_dtype else aten.sub(later, earlier)
     return self
+
+
+def diff_apart(self: Spec, n: int, dim: int, *pieces: Spec | None) -> Apart:
+    """Only the last difference is written to `out=`: it reads the operand where there is one, and no pieces to join."""
+    if n > 1 or (n and any(piece is not None for piece in pieces)):
+        return ANYWHERE
+    # A part of the operand along a dimension that is not its first one leaves gaps, which torch does not look into.
+    gaps = n and any(extent > 1 for extent in self.shape[: wrap_dim(dim, self.ndim)])
+    return ANYWHERE if gaps else Apart("", {0: PARTLY})
 
 
 def _halves(y: Tensor | None, dim: int) -> tuple[Any, Any]:

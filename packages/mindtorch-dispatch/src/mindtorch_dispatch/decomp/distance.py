@@ -36,7 +36,8 @@ def _directions(x: Tensor, dim: int, eps: float) -> Any:
     norm = aten.linalg_vector_norm(x, 2, [dim], True)
     # The bound moves the value only: the gradient is that of the norm.
     bound = norm.detach()
-    return x / (norm + (aten.clamp_min(bound, eps) - bound))
+    short = aten.lt(bound, eps)
+    return x / (norm + aten.where(short, eps - bound, aten.zeros_like(bound)))
 
 
 def pdist(self: Tensor, p: float) -> Any:

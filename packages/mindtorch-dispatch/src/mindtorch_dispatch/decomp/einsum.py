@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from mindtorch_storage.spec import Spec
+
+from ..apart import ANYWHERE, ELEMENTWISE, Apart
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dim, wrap_dims
 from ..typing import Tensor
@@ -233,6 +236,11 @@ def tensordot(self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other:
     rows = math.prod(shape[: len(left_kept)])
     columns = math.prod(shape[len(left_kept) :])
     return aten.reshape(aten.mm(aten.reshape(left, [rows, inner]), aten.reshape(right, [inner, columns])), shape)
+
+
+def inner_apart(self: Spec, other: Spec) -> Apart:
+    """A product with a number is written to `out=` by itself."""
+    return ANYWHERE if self.ndim and other.ndim else ELEMENTWISE
 
 
 def inner(self: Tensor, other: Tensor) -> Any:

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..apart import ANYWHERE, NOTHING_SHARED, WHOLLY, Apart
 from ..call import aten
 from ..meta.checks import check, wrap_dim
 from ..meta.index import check_indices
@@ -103,6 +105,18 @@ def where_positions(condition: Tensor) -> Any:
 def nonzero_as_tuple(self: Tensor, as_tuple: bool) -> Any:
     """`nonzero` as Python offers it: positions as rows, or a tensor per dimension."""
     return tuple(where_positions(self)) if as_tuple else aten.nonzero.default(self)
+
+
+def take_along_dim_apart(self: Spec, indices: Spec, dim: int | None = None) -> Apart:
+    """As `gather`, which reads the places modulo the extent, copies, and an operand that is not broadcast by itself."""
+    if dim is None:
+        return NOTHING_SHARED
+    wrapped = wrap_dim(dim, self.ndim)
+    same = self.ndim == indices.ndim and all(
+        mine == other or other == 1 or place == wrapped
+        for place, (mine, other) in enumerate(zip(self.shape, indices.shape, strict=True))
+    )
+    return Apart("", {0: WHOLLY}) if same else ANYWHERE
 
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:

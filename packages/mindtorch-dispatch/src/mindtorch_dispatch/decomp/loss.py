@@ -149,8 +149,9 @@ def _smoothed(
 
 def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Any:
     """Kullback-Leibler divergence of log-probabilities."""
-    floating = [one.dtype.is_floating_point or one.dtype.is_complex for one in (self, target)]
-    check(all(floating), lambda: "kl_div: Integral inputs not supported.")
+    both = (self.dtype, target.dtype)
+    check(not any(dtype.is_complex for dtype in both), lambda: "kl_div: Complex inputs not supported.")
+    check(all(dtype.is_floating_point for dtype in both), lambda: "kl_div: Integral inputs not supported.")
     if log_target:
         loss = aten.exp(target) * (target - self)
     else:

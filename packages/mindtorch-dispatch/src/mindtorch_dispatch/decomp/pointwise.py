@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from mindtorch_storage.dtype import complex128, float64
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..meta.checks import check
 from ..typing import Tensor, TensorOrScalar
 
 
@@ -29,13 +31,31 @@ def ldexp(self: Tensor, other: Tensor) -> Any:
 
 def float_power(self: TensorOrScalar, exponent: TensorOrScalar) -> Any:
     """`pow` in float64 or complex128."""
-    operands = [value for value in (self, exponent)]
+    dtype = _power_dtype(self, exponent)
+    first, second = (
+        cast(Any, value).to(dtype) if isinstance(value, TensorBase) else value for value in (self, exponent)
+    )
+    return aten.pow(first, second)
+
+
+def float_power_(self: Tensor, exponent: TensorOrScalar) -> Any:
+    """`float_power` written over the base, which has the dtype of the result already."""
+    dtype = _power_dtype(self, exponent)
+    check(
+        self.dtype is dtype,
+        lambda: (
+            f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "
+            f"dtype {dtype.scalar_name}"
+        ),
+    )
+    return aten.pow_(self, cast(Any, exponent).to(dtype) if isinstance(exponent, TensorBase) else exponent)
+
+
+def _power_dtype(*operands: TensorOrScalar) -> Dtype:
     is_complex = any(
         value.dtype.is_complex if isinstance(value, TensorBase) else isinstance(value, complex) for value in operands
     )
-    dtype = complex128 if is_complex else float64
-    first, second = (cast(Any, value).to(dtype) if isinstance(value, TensorBase) else value for value in operands)
-    return aten.pow(first, second)
+    return complex128 if is_complex else float64
 
 
 def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Any:

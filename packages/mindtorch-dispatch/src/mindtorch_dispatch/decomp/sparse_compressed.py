@@ -84,6 +84,10 @@ def _dense_to(self: Tensor, layout: Layout, blocksize: Sequence[int] | None, den
     dense = dense_dim or 0
     if self.dim() - dense < 2:  # the errors of a shape without rows and columns are those of looking for them
         aten.select(aten.nonzero(self if layout in ROWS else aten.transpose(self, 0, 1)), 1, 1)
+    check(
+        0 not in self.shape[: self.dim() - 2 - dense],
+        lambda: f"to_{layout_suffix(layout)}: Expected product of batch dimensions to be non-zero.",
+    )
     return compressed.from_dense(self, layout, blocksize, dense)
 
 

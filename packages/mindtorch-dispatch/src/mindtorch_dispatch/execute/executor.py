@@ -222,12 +222,13 @@ def run_inplace_outputs(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Fill the tensors given as `out=`; `plan.before` has them resized or refused."""
     targets = plan.source(flat)
+    values = operands(plan, flat) if plan.kernel is not None else ()  # as they are before one of them is resized
     plan.before(targets)
     if plan.kernel is not None:
         arrays = tuple(target._array for target in targets)
         token = _enter(_SILENT)
         try:
-            plan.kernel(arrays[0] if plan.pack is None else arrays, *operands(plan, flat))
+            plan.kernel(arrays[0] if plan.pack is None else arrays, *values)
         finally:
             _leave(token)
     for target in targets:

@@ -16,9 +16,10 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..frames import frames_to_program
 from ..interface.wiring import wired
-from ..table import OpRow
+from ..table import OpRow, RowKind
 
 VARIABLE = "MINDTORCH_FALLBACK"
+FORBIDDEN = "TORCH_NPU_FALLBACK_CPU_DISABLE"
 _CPU = Device("cpu")
 
 _warned: set[str] = set()
@@ -29,10 +30,15 @@ def takes(row: OpRow, device: Device, values: list[Any]) -> bool:
 
     Raises:
         ValueError: the variable has a value that means nothing.
+        RuntimeError: torch_npu's variable forbids what ours asks for.
     """
     if device.type in ("cpu", "meta") or row.meta is None or row.meta.view:
         return False
     asked = os.environ.get(VARIABLE, "error")
+    if asked == "warn" and os.environ.get(FORBIDDEN) == "1":
+        raise RuntimeError(
+            f"{row.aten_name}: no kernel for device '{device.type}', and {FORBIDDEN}=1 keeps it off the CPU"
+        )
     if asked not in ("error", "warn"):
         raise ValueError(f"{VARIABLE} must be 'error' or 'warn', got {asked!r}")
     # The CPU cannot draw the numbers of a device's generator.
@@ -59,7 +65,7 @@ def function(row: OpRow, device: Device) -> Callable[..., Any]:
             if argument.alias is not None and argument.alias.is_write:
                 for one, other in zip(_tensors([given]), _tensors([changed]), strict=True):
                     wired.copy_(one, other)
-        if used.kind == "mutating" and isinstance(result, TensorBase) and result is moved[0]:
+        if used.kind is RowKind.MUTATING and isinstance(result, TensorBase) and result is moved[0]:
             return values[0]
         return _mapped(result, lambda tensor: wired.copy_to(tensor, home))
 

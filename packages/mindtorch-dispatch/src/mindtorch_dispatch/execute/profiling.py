@@ -118,7 +118,12 @@ class Recording:
         state.recording = None if paused else self
 
     def stop(self) -> None:
-        """Record no more. Events that are still open end here; a recording that this one replaced goes on."""
+        """Record no more. Events that are still open end here; a recording that this one replaced goes on.
+
+        One that was stopped already, by hand inside of its block, stays as it is.
+        """
+        if self.stopped:
+            return
         state.mode = state.mode.replace(profiling=self._outer is not None)
         state.recording = self._outer
         self.stopped = time.perf_counter_ns()

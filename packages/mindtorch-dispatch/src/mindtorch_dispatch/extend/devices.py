@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from ..interface.native import native_path
 from ..state import state
@@ -30,8 +33,11 @@ stream_records: dict[str, Callable[[Any, Any], None]] = {}
 """Remember that a stream uses a storage: `record(storage, stream)`."""
 
 
+borrowed_memory: dict[str, Callable[[int, int, int], Any]] = {}
+"""Return the allocation over memory that somebody else gives back: `borrow(address, nbytes, device)`."""
+
 _determinism: dict[str, Callable[[bool], None]] = {}
-_wanted = {"deterministic": False}
+_wanted = {"deterministic": False, "filled": True}
 
 
 def on_deterministic(device_type: str, tell: Callable[[bool], None]) -> None:
@@ -46,6 +52,22 @@ def set_deterministic(mode: bool) -> None:
     _wanted["deterministic"] = mode
     for tell in _determinism.values():
         tell(mode)
+
+
+def fill_new_memory(mode: bool) -> None:
+    """Let new memory be filled while the same bits are wanted each time, or not."""
+    _wanted["filled"] = mode
+
+
+def filling(dtype: Any) -> Any:
+    """Return what new elements of a numpy dtype are filled with: no number or the largest one; None to leave them."""
+    if not (_wanted["deterministic"] and _wanted["filled"]):
+        return None
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max)
+    if dtype.kind == "b":
+        return True
+    return complex(math.nan, 0) if dtype.kind == "c" or dtype.names else math.nan
 
 
 def plain(tensors: Iterable[Any]) -> bool:

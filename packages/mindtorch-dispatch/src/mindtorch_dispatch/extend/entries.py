@@ -82,6 +82,11 @@ class OperatorEntry:
         return self.row.schema
 
     @property
+    def empty(self) -> bool:
+        """True while no kernel is registered, also when all were taken back."""
+        return not any(self.registrations.values())
+
+    @property
     def kernels(self) -> dict[DispatchKey, Callable[..., Any]]:
         """The kernels by key: the registered ones, else the op table's for every backend that is installed."""
         found = dict(self.boxed)

@@ -17,7 +17,7 @@ from mindtorch_storage.forking import renew_after_fork
 from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema, parse_schema
-from ..table import OpRow, Packet, find_packet, kernels, packets
+from ..table import OpRow, Packet, RowKind, find_packet, kernels, packets
 from .entries import OperatorEntry, Registration, fallthrough, full_name, split_name
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, names_for, parse_key
 from .matching import check_signature
@@ -61,7 +61,7 @@ class Registry:
         """Add an operator that is not declared yet; kernels registered before hold from now on."""
         packet_name, overload = split_name(schema.qualified_name)
         suffix = f".{overload}" if overload else ""
-        row = OpRow(f"{packet_name}{suffix}()", None, kind="functional", variants=("function",))
+        row = OpRow(f"{packet_name}{suffix}()", None, kind=RowKind.FUNCTIONAL, variants=("function",))
         row.__dict__["schema"] = schema
         row.signature = str(schema)
         with self.registry_lock:
@@ -84,7 +84,7 @@ class Registry:
             entry = self._entries[full_name(packet_name, overload)]
             entry.row, entry.declared, entry.missing_fake, entry.place, entry.tags = None, False, None, "", ()
             entry.table_kernels.clear()
-            if not any(entry.registrations.values()):
+            if entry.empty:
                 del self._entries[entry.name]
             if not packet.rows:
                 del packets[packet_name]
@@ -162,7 +162,7 @@ class Registry:
             found.remove(registration)
             entry.update()
             self._invalidate(split_name(name)[0])
-            if entry.row is None and not any(entry.registrations.values()):
+            if entry.row is None and entry.empty:
                 del self._entries[entry.name]
 
     def register_kernel(self, name: str, key: DispatchKey, fn: Callable[..., Any]) -> None:
@@ -247,7 +247,7 @@ class Registry:
     def resolve(self, row: OpRow, keys: DispatchKeySet) -> Callable[..., Any] | None:
         """Return the registered kernel the call meets first by key priority, None when the table's path applies."""
         entry: OperatorEntry | None = row.__dict__.get("entry")
-        if entry is None and not self.fallbacks:
+        if (entry is None or entry.empty) and not self._may_fall_back(row):
             return None
         backends = [key.name for key in keys if key in DEVICE_TYPES]
         for key in keys:
@@ -260,6 +260,12 @@ class Registry:
                 return found.run
         found = None if backends else self._composed(entry, DispatchKey.CPU)
         return None if found is None else found.run
+
+    def _may_fall_back(self, row: OpRow) -> bool:
+        """Whether a fallback can answer for an operator without registrations. That of Autograd, which every process with
+        a custom operator has, does not where the table describes the operator."""
+        described = row.meta or row.composite
+        return any(not described or not name.startswith(DispatchKey.Autograd.name) for name in self.fallbacks)
 
     def _explicit(self, entry: OperatorEntry, key: DispatchKey, backends: list[str]) -> Registration | None:
         return next((one for name in names_for(key, backends) if (one := entry.registered(name))), None)

@@ -7,19 +7,21 @@ from typing import Any
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.finfo import finfo
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import broadcast_shapes
 
 from .checks import check, wrap_dim
-from .pointwise import DEFAULT, checked, pointwise
+from .pointwise import DEFAULT, checked, pointwise, promoted
 from .rule import MetaRule, Outputs, meta_rule
+from .support import BOOL_NAMES, COMPLEX, limited
 
 
 def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True) -> MetaRule:
     """Rule of an activation over its first `count` tensors; integral dtypes have no kernel `name`."""
 
     def check_values(*values: object) -> None:
-        for value in values[:count]:
-            if isinstance(value, Spec) and not (value.dtype.is_floating_point or value.dtype.is_complex):
-                raise NotImplementedError(f"\"{name}\" not implemented for '{value.dtype.scalar_name}'")
+        compute = promoted(values[:count])
+        if not (compute.is_floating_point or compute.is_complex):
+            raise NotImplementedError(f"\"{name}\" not implemented for '{compute.scalar_name}'")
 
     return checked(pointwise(DEFAULT, operands=tuple(range(count)), inplace=inplace, out=out), check_values)
 
@@ -36,6 +38,41 @@ def gelu(rule: MetaRule) -> MetaRule:
 def at(name: str, *places: int) -> MetaRule:
     """As `floating`, for tensors that stand at the given argument places."""
     return checked(pointwise(DEFAULT, operands=places, inplace=False, out=True), lambda *values: None)
+
+
+def _check_slope(name: str, slope: Any, hint: str = "") -> None:
+    """Raise torch's error where the output does not tell what the input was."""
+    check(
+        slope >= 0,
+        lambda: (
+            f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
+            "caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            f"instead.{hint}"
+        ),
+    )
+
+
+def _check_leaky_relu_backward(grad_output: Spec, self: Spec, negative_slope: Any, self_is_result: bool) -> None:
+    if self_is_result:
+        _check_slope(
+            "leakyReLu",
+            negative_slope,
+            " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+            "backward calculation with negative slope",
+        )
+
+
+leaky_relu_backward = checked(floating("leaky_relu_backward_cpu", 2, inplace=False), _check_leaky_relu_backward)
+"""Gradient of `leaky_relu`; from the result only where the slope is not negative."""
+
+
+def _check_elu_backward(grad_output: Spec, alpha: Any, *rest: Any) -> None:
+    if rest[2]:  # is_result
+        _check_slope("elu", alpha)
+
+
+elu_backward = checked(at("elu_backward_cpu", 0, 5), _check_elu_backward)
+"""Gradient of `elu`; from the result only where alpha is not negative."""
 
 
 def _check_relu(self: Spec) -> None:
@@ -57,13 +94,11 @@ hardtanh = checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh)
 """`hardtanh`: integers too."""
 
 
-def _check_threshold(self: Spec, threshold: object, value: object) -> None:
-    if self.dtype is bool_dtype or self.dtype.is_complex:
-        raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{self.dtype.scalar_name}'")
-
-
-threshold = checked(pointwise(DEFAULT, operands=(0,)), _check_threshold)
+threshold = limited(pointwise(DEFAULT, operands=(0,)), "threshold_cpu", COMPLEX, BOOL_NAMES)
 """`threshold`: integers too."""
+
+threshold_backward = limited(pointwise(DEFAULT, operands=(1, 0), inplace=False), "threshold_cpu", COMPLEX, BOOL_NAMES)
+"""`threshold_backward`: the operand comes before the gradient."""
 
 
 def _check_softshrink(self: Spec, lambd: Any) -> None:
@@ -95,6 +130,11 @@ def glu(self: Spec, dim: int = -1) -> Outputs:
         extent % 2 == 0,
         lambda: f"Halving dimension must be even, but dimension {wrapped} is size {extent}",
     )
+    check(
+        self.dtype.is_floating_point,
+        lambda: f"\"glu_cpu\" not implemented for '{self.dtype.scalar_name}'",
+        NotImplementedError,
+    )
     shape = (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
     return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, wrapped))
 
@@ -107,8 +147,10 @@ def glu_backward(grad_output: Spec, self: Spec, dim: int) -> Outputs:
 
 @meta_rule()
 def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, Spec]:
-    """Gradients of `_prelu_kernel`."""
-    return self, self
+    """Gradients of `_prelu_kernel`. Where a batch of gradients meets one input, they have the batch's shape."""
+    shape = broadcast_shapes(grad_output.shape, self.shape, weight.shape)
+    result = self if shape == self.shape else Spec.of(self.dtype, self.device, shape)
+    return result, result
 
 
 @meta_rule()

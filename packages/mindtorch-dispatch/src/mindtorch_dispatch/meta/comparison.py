@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 
+from ..apart import ELEMENTWISE
 from .pointwise import BOOL, broadcast_spec, checked, pointwise, promoted
 from .rule import MetaRule, Outputs
 from .support import WIDE_UNSIGNED, limited, refuse
@@ -31,4 +32,4 @@ def logical(name: str) -> MetaRule:
         refuse(promoted(values), f"{name}_cpu", WIDE_UNSIGNED)
         return Outputs(broadcast_spec(specs, bool_dtype))
 
-    return MetaRule(rule, inplace=True, out=True)
+    return MetaRule(rule, inplace=True, out=True, apart=ELEMENTWISE)

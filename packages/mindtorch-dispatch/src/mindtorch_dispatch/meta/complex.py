@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
+from ..apart import ELEMENTWISE
 from ..typing import Tensor
 from .checks import check
 from .pointwise import broadcast_spec
@@ -43,7 +44,7 @@ def complex_of(name: str) -> MetaRule:
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Half'")
         return Outputs(broadcast_spec((first, second), first.dtype.to_complex()))
 
-    return MetaRule(rule, out=True, exact=_out_dtype)
+    return MetaRule(rule, out=True, exact=_out_dtype, apart=ELEMENTWISE)
 
 
 def _view_as_real(self: Spec) -> View:

@@ -144,9 +144,13 @@ def in_format(shape: Sequence[int], *operands: Spec) -> Spec:
 _MOST_PADDING = 2**62 - 1
 
 
-def _used(steps: list[int], counts: Sequence[int]) -> list[int]:
-    """Return `steps` less those that nothing takes, as there is one position only: kernels multiply with them."""
-    return [step if count > 1 else 1 for step, count in zip(steps, counts, strict=True)]
+def _used(steps: list[int], counts: Sequence[int], extents: Sequence[int]) -> list[int]:
+    """Return `steps`, those that nothing takes, as there is one position only, within `extents`: kernels multiply with them.
+
+    They do not become less, so that a window of one element which leaves out the rest is not taken for all there is.
+    """
+    limits = zip(steps, counts, extents, strict=True)
+    return [step if count > 1 else max(1, min(step, extent)) for step, count, extent in limits]
 
 
 @meta_rule(out=True)
@@ -188,7 +192,8 @@ def convolution(
             f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same"
         )
     check_implemented(input.dtype, "slow_conv2d_cpu")
-    stride, dilation = _used(stride, (input.shape if transposed else shape)[2:]), _used(dilation, weight.shape[2:])
+    small, large = (input.shape, shape) if transposed else (shape, input.shape)
+    stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     return Outputs(in_format(shape, input, weight), values=values)
 
@@ -215,10 +220,12 @@ def convolution_backward(
         suggested(weight) if output_mask[1] else None,
         Spec.of(grad_output.dtype, grad_output.device, (features,)) if output_mask[2] else None,
     )
-    steps = _used(expanded(stride, "stride", dims), (input if transposed else grad_output).shape[2:])
+    small, large = (input, grad_output) if transposed else (grad_output, input)
+    steps = _used(expanded(stride, "stride", dims), small.shape[2:], large.shape[2:])
+    gaps = _used(expanded(dilation, "dilation", dims), weight.shape[2:], large.shape[2:])
     values = (
-        grad_output, input, weight, bias_sizes, steps, expanded(padding, "padding", dims),
-        _used(expanded(dilation, "dilation", dims), weight.shape[2:]), transposed, output_padding, groups, output_mask,
+        grad_output, input, weight, bias_sizes, steps, expanded(padding, "padding", dims), gaps, transposed,
+        output_padding, groups, output_mask,
     )  # fmt: skip
     return Outputs(specs, values=values)
 

@@ -8,6 +8,7 @@ from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 
+from ..apart import ANYWHERE
 from .checks import broadcastable, check
 from .factory import like_spec
 from .rule import MetaRule, every_dim, meta_rule
@@ -66,5 +67,5 @@ def _fill(self: Spec, *values: object) -> Spec:
     return self
 
 
-fill_ = MetaRule(_fill, aliases_ok=True, leading=every_dim, overlap_ok=True)
+fill_ = MetaRule(_fill, aliases_ok=True, leading=every_dim, apart=ANYWHERE)
 """`fill_`, `zero_`."""

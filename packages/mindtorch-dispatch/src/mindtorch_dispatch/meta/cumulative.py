@@ -7,6 +7,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
+from ..apart import ELEMENTWISE
 from .checks import check, wrap_dim
 from .extremum import check_kernel
 from .pointwise import int_or_bool_to_long
@@ -23,7 +24,7 @@ def running_sum(name: str) -> MetaRule:
             raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, axis))
 
-    return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True)
+    return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True, apart=ELEMENTWISE)
 
 
 def running(name: str) -> MetaRule:

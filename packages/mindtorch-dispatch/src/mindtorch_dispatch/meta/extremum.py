@@ -9,6 +9,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
+from ..apart import ANYWHERE, ELEMENTWISE, Apart
 from .checks import check, wrap_dim, wrap_dims
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs, before_kept_dims
@@ -59,6 +60,11 @@ def extreme_dims(name: str) -> MetaRule:
     return MetaRule(rule, out=True, exact=dtype_mismatch, leading=before_kept_dims)
 
 
+def unless_number(self: Spec, *rest: object) -> Apart:
+    """How far operand and result of a reduction along a dimension lie apart: one element is written as it is."""
+    return ELEMENTWISE if self.ndim else ANYWHERE
+
+
 def extreme_all(name: str) -> MetaRule:
     """Rule of `max(self)` and `min(self)`."""
 
@@ -81,7 +87,7 @@ def extreme_dim(name: str) -> MetaRule:
         specs = (reduced(self, dims, keepdim, self.dtype), reduced(self, dims, keepdim, int64))
         return Outputs(specs, values=(self, dims, keepdim))
 
-    return MetaRule(rule, out=True, exact=True)
+    return MetaRule(rule, out=True, exact=True, apart=unless_number)
 
 
 def position(name: str) -> MetaRule:
@@ -122,5 +128,9 @@ def _aminmax(self: Spec, dim: int | None = None, keepdim: bool = False) -> Outpu
     return Outputs((spec, spec), values=(self, dims, keepdim))
 
 
-aminmax = MetaRule(_aminmax, out=True, exact=True)
+def _aminmax_apart(self: Spec, dim: int | None = None, keepdim: bool = False) -> Apart:
+    return ANYWHERE if dim is None else unless_number(self)
+
+
+aminmax = MetaRule(_aminmax, out=True, exact=True, apart=_aminmax_apart)
 """`aminmax`."""

@@ -21,7 +21,7 @@ from .checks import check, shape_text
 from .rule import MetaRule, meta_rule
 
 factory_rule = meta_rule(out=True)
-filling_rule = meta_rule(out=True, overlap_ok=True)
+filling_rule = meta_rule(out=True, repeats_ok=True)
 like_rule = meta_rule()
 
 

@@ -17,6 +17,7 @@ from mindtorch_storage.strides import (
     view_strides,
 )
 
+from ..apart import NOTHING_SHARED, PARTLY, WHOLLY, Apart
 from ..deprecations import warn_of
 from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
@@ -114,7 +115,7 @@ def indexed_spec(self: Spec, indices: Any) -> Spec:
     return Spec.of(self.dtype, self.device, shape, elementwise_strides(shape, operands))
 
 
-@meta_rule(out=True, no_overlap=True, mixed_devices=True)
+@meta_rule(out=True, apart=NOTHING_SHARED, mixed_devices=True)
 def index(self: Spec, indices: Sequence[Spec | None]) -> Spec:
     """`index` with integer tensors."""
     check_indices(self, indices)
@@ -154,7 +155,7 @@ def _index_put(self: Spec, indices: Sequence[Spec | None], values: Spec, accumul
     return preserved(self)
 
 
-index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, no_overlap=True, mixed_devices=True)
+index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, apart=NOTHING_SHARED, mixed_devices=True)
 """`index_put`: values broadcast to the indexed shape; where there are masks, the kernel checks it."""
 
 
@@ -162,7 +163,7 @@ def _same_scalar_type(name: str) -> Any:
     return lambda spec, given: f"{name}(): self and result must have the same scalar type"
 
 
-@meta_rule(out=True, no_overlap=True, exact=_same_scalar_type("index_select"))
+@meta_rule(out=True, apart=NOTHING_SHARED, exact=_same_scalar_type("index_select"))
 def index_select(self: Spec, dim: int, index: Spec) -> Outputs:
     """`index_select`."""
     dim = wrap_dim(dim, self.ndim)
@@ -308,15 +309,16 @@ def _index_fill(self: Spec, dim: int, index: Spec, value: Any) -> Outputs:
     return Outputs(preserved(self), values=(self, dim, index, value, 1))
 
 
-index_add = MetaRule(_index_add, inplace=True, out=True, aliases_ok=True, no_overlap=True)
-index_reduce = MetaRule(_index_reduce, inplace=True, out=True, aliases_ok=True, no_overlap=True)
-index_copy = MetaRule(_index_copy, inplace=True, out=True, aliases_ok=True, no_overlap=True)
-index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True, no_overlap=True)
+_BUT_SELF = Apart(WHOLLY, {0: PARTLY}, resized=True)
+index_add = MetaRule(_index_add, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
+index_reduce = MetaRule(_index_reduce, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
+index_copy = MetaRule(_index_copy, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
+index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True, apart=NOTHING_SHARED)
 
 
 @meta_rule(
     out=True,
-    no_overlap=True,
+    apart=NOTHING_SHARED,
     exact=lambda spec, given: (
         "take(): self and out expected to have the same dtype, but got self.dtype = "
         f"{spec.dtype.scalar_name} and out.dtype = {given.scalar_name}"
@@ -350,7 +352,7 @@ def _put(self: Spec, index: Spec, source: Spec, accumulate: bool = False) -> Spe
     return preserved(self)
 
 
-put = MetaRule(_put, inplace=True, aliases_ok=True, no_overlap=True)
+put = MetaRule(_put, inplace=True, aliases_ok=True, apart=NOTHING_SHARED)
 """`put`: elements written at positions of the flattened tensor."""
 
 

@@ -9,12 +9,13 @@ from mindtorch_storage.promotion import result_type
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
+from ..apart import ANYWHERE, NOTHING_SHARED_AFTER, Apart
 from .checks import check, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
 
 
-@meta_rule(out=True, no_overlap=True)
+@meta_rule(out=True, apart=NOTHING_SHARED_AFTER)
 def cat(tensors: Any, dim: int = 0) -> Outputs:
     """`cat`: dtypes promote, all extents but one agree; empty vectors are skipped."""
     check(len(tensors) > 0, lambda: "torch.cat(): expected a non-empty list of Tensors", ValueError)
@@ -95,7 +96,7 @@ def _triangle(name: str) -> MetaRule:
         check(self.ndim >= 2, lambda: f"{name}: input tensor must have at least 2 dimensions")
         return self.contiguous()
 
-    return MetaRule(rule, inplace=True, out=True, aliases_ok=True)
+    return MetaRule(rule, inplace=True, out=True, aliases_ok=True, apart=ANYWHERE)
 
 
 tril = _triangle("tril")
@@ -112,3 +113,10 @@ def scattered_back(grad: Spec, input_sizes: Sequence[int], *rest: object) -> Spe
 def as_strided_back(grad: Spec, input_sizes: Sequence[int], input_strides: Sequence[int], *rest: object) -> Spec:
     """Backward of `as_strided`."""
     return Spec.of(grad.dtype, grad.device, tuple(input_sizes))
+
+
+def chunk_cat_apart(tensors: Sequence[Spec], dim: int, num_chunks: int) -> Apart:
+    """As `cat`, but operands that are filled up are copies."""
+    fits = num_chunks > 0 and all(-one.ndim <= dim < one.ndim for one in tensors)
+    whole = fits and all(one.shape[dim] % num_chunks == 0 for one in tensors)
+    return NOTHING_SHARED_AFTER if whole else ANYWHERE

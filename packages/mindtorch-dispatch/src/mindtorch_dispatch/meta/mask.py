@@ -7,6 +7,7 @@ from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..apart import ANYWHERE, NOTHING_SHARED, PARTLY, Apart
 from ..typing import Scalar
 from .checks import c_type, check
 from .rule import MetaRule, Outputs, every_dim, meta_rule
@@ -30,13 +31,13 @@ def _masked_fill(self: Spec, mask: Spec, value: Scalar | Spec) -> Outputs:
     return Outputs(Spec.of(self.dtype, mask.device if follows else self.device, shape))
 
 
-masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim, overlap_ok=frozenset((2,)))
+masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim, apart=Apart(PARTLY, {2: ""}))
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 
 @meta_rule(
     out=True,
-    no_overlap=True,
+    apart=NOTHING_SHARED,
     exact=lambda spec, given: "masked_select(): self and result must have the same scalar type",
 )
 def masked_select(self: Spec, mask: Spec) -> Spec:
@@ -48,6 +49,7 @@ def masked_select(self: Spec, mask: Spec) -> Spec:
 
 @meta_rule(
     out=True,
+    apart=NOTHING_SHARED,
     exact=lambda spec, given: (
         f"nonzero: Expected out tensor to have scalar type Long but got scalar type{given.scalar_name}"
     ),
@@ -79,5 +81,5 @@ def _masked_scatter(self: Spec, mask: Spec, source: Spec) -> Spec:
     return Spec.of(self.dtype, self.device, broadcast_shapes(self.shape, mask.shape))
 
 
-masked_scatter = MetaRule(_masked_scatter, inplace=True, aliases_ok=True, overlap_ok=True)
+masked_scatter = MetaRule(_masked_scatter, inplace=True, aliases_ok=True, apart=ANYWHERE)
 """`masked_scatter`: the source's elements in order where the mask holds."""

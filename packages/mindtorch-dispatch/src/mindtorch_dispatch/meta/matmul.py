@@ -11,14 +11,15 @@ from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..apart import COLUMN, COPIED, NOTHING_SHARED_AFTER, PARTLY, Apart
 from ..typing import Scalar
 from .checks import c_type, check, shape_text, wrap_dim
-from .pointwise import _check_alpha, promoted
+from .pointwise import check_integral_number, promoted
 from .rule import MetaRule, Outputs, meta_rule
 from .view import expand
 
 product_rule = meta_rule(out=True, exact=True)
-summing_rule = meta_rule(inplace=True, out=True, exact=True)
+summing_rule = meta_rule(inplace=True, out=True, exact=True, apart=Apart("", {0: COPIED}))
 
 
 def check_implemented(dtype: Dtype, name: str) -> None:
@@ -243,16 +244,16 @@ def _addr(self: Spec, vec1: Spec, vec2: Spec, beta: Any = 1, alpha: Any = 1) -> 
     shape = (vec1.shape[0], vec2.shape[0])
     check_expands(self, shape)
     compute = promoted((self, vec1, vec2))
-    _check_alpha(self, vec1, beta)
-    _check_alpha(vec1, vec2, alpha)
+    check_integral_number(compute, "beta", beta)
+    check_integral_number(compute, "alpha", alpha)
     return Outputs(Spec.of(compute, self.device, shape), cast=compute)
 
 
-addr = MetaRule(_addr, inplace=True, out=True)
+addr = MetaRule(_addr, inplace=True, out=True, apart=Apart(PARTLY, {0: COPIED, 1: COLUMN}))
 """`addr`: beta * self + alpha * the outer product; promotes."""
 
 
-@product_rule
+@meta_rule(out=True, exact=True, apart=NOTHING_SHARED_AFTER)
 def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
     """`linalg_cross`."""
     check(self.ndim == other.ndim, lambda: "linalg.cross: inputs must have the same number of dimensions.")

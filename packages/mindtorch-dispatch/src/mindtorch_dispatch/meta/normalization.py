@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
+from ..apart import ELEMENTWISE
 from .checks import check, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
@@ -216,5 +217,5 @@ def _renorm(self: Spec, p: Any, dim: int, maxnorm: Any) -> Outputs:
     return Outputs(self.contiguous(), values=(self, p, wrapped, maxnorm))
 
 
-renorm = MetaRule(_renorm, inplace=True, out=True, exact=True)
+renorm = MetaRule(_renorm, inplace=True, out=True, exact=True, apart=ELEMENTWISE)
 """`renorm`: sub-tensors along a dimension scaled down to a norm."""

@@ -12,6 +12,7 @@ from mindtorch_storage.promotion import number_dtype, result_type
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes, contiguous_strides, elementwise_strides, preserved_strides
 
+from ..apart import ELEMENTWISE
 from ..defaults import get_default_dtype
 from ..typing import Scalar
 from .checks import c_type
@@ -105,15 +106,7 @@ def placed(rule: MetaRule, place: Callable[[Spec], Sequence[int]]) -> MetaRule:
         (operand,) = (value for value in values if isinstance(value, Spec))
         return Outputs(found.specs.with_(stride=tuple(place(operand))), cast=found.cast)
 
-    return MetaRule(
-        answer,
-        inplace=rule.inplace,
-        out=rule.out,
-        aliases_ok=rule.aliases_ok,
-        exact=rule.exact,
-        adopts=rule.adopts,
-        leading=rule.leading,
-    )
+    return rule.with_function(answer)
 
 
 def row_major(operand: Spec) -> Sequence[int]:
@@ -139,15 +132,7 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
         found: Outputs = rule(*values)
         return found
 
-    return MetaRule(
-        with_check,
-        inplace=rule.inplace,
-        out=rule.out,
-        aliases_ok=rule.aliases_ok,
-        exact=rule.exact,
-        adopts=rule.adopts,
-        leading=rule.leading,
-    )
+    return rule.with_function(with_check)
 
 
 def _is_bool(value: Scalar | Spec) -> bool:
@@ -168,12 +153,17 @@ def _check_sub(self: Spec, other: Scalar | Spec, alpha: int = 1) -> None:
     _check_alpha(self, other, alpha)
 
 
+def check_integral_number(compute: Dtype, name: str, number: object) -> None:
+    """Raise torch's error where a factor is no element of an op that computes in a dtype of whole numbers, or is a bool."""
+    if isinstance(number, bool) and compute is not bool_dtype:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if isinstance(number, (float, complex)) and not (compute.is_floating_point or compute.is_complex):
+        raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+
+
 def _check_alpha(self: Spec, other: Scalar | Spec, alpha: object = 1) -> None:
     compute = promoted((self, other))
-    if isinstance(alpha, bool) and compute is not bool_dtype:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and not (compute.is_floating_point or compute.is_complex):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    check_integral_number(compute, "alpha", alpha)
     if isinstance(alpha, complex) and not compute.is_complex:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
@@ -304,5 +294,5 @@ def _where(condition: Spec, self: Any, other: Any) -> Outputs:
     return Outputs(broadcast_spec(specs, compute, numbers=len(specs) < 3), cast={1: compute, 2: compute})
 
 
-where = MetaRule(_where, out=True, leading=every_dim)
+where = MetaRule(_where, out=True, leading=every_dim, apart=ELEMENTWISE)
 """`where`: two branches promote with each other, the condition does not take part."""

@@ -129,7 +129,12 @@ mean_all = checked(full_reduction(same, adopts=True), _check_mean)
 mean_dims = checked(dims_reduction(same, adopts=True), _check_mean)
 """`mean` over dims."""
 
-nansum = checked(dims_reduction(sum_dtype, adopts=True), _check_nansum)
+
+def _nansum_dtype(spec: Spec, given: Dtype) -> str:
+    return f"nansum: provided dtype must match dtype of result. Got {given.scalar_name} and {spec.dtype.scalar_name}."
+
+
+nansum = checked(dims_reduction(sum_dtype, exact=_nansum_dtype, adopts=True), _check_nansum)
 """`nansum`."""
 
 

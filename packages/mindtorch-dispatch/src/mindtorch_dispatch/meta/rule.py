@@ -8,10 +8,13 @@ only place that knows shapes, strides, dtypes and argument errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
+
+from ..apart import ANYWHERE, ELEMENTWISE, Apart
 
 
 class Outputs:
@@ -78,15 +81,13 @@ class MetaRule:
 
     `exact`: tensors written to must have the result's dtype, as in ops that are not elementwise; others convert. It may
     be a function of the result's spec and the target's dtype that words the error.
-    `apart`: an `out=` tensor that shares memory with an operand is an error.
+    `apart`: how far operands have to lie apart from what is written, or a function of the call's values that says so;
+    elementwise ops (`aliases_ok`) may read the elements that they write, but no others of them.
     `adopts`: without `dtype=`, the result has the dtype of `out=`.
-    `overlap_ok`: in place, operands may lie anywhere in the target's memory, because they are read before the write; or
-    the places of those that may.
     `leading`: `leading(ndim, values)` is how many of an operand's first dimensions may be cut into blocks that the kernel
     computes one by one, `values` being the kernel's arguments; None where a result depends on all of an operand.
-    `no_overlap`: what is written must not share memory with an operand, or with those at the given places of the kernel's
-    values; all other ops allow exactly the same elements.
     `counted`: an `out=` tensor of as many elements as the result keeps its own shape.
+    `repeats_ok`: elements of an `out=` tensor may share memory.
     """
 
     __slots__ = (
@@ -98,10 +99,9 @@ class MetaRule:
         "fn",
         "inplace",
         "leading",
-        "overlap_ok",
         "mixed_devices",
-        "no_overlap",
         "out",
+        "repeats_ok",
         "view",
     )
 
@@ -116,11 +116,10 @@ class MetaRule:
         aliases_ok: bool = False,
         exact: bool | Callable[[Spec, Dtype], str] = False,
         adopts: bool = False,
-        apart: bool = False,
-        no_overlap: bool | frozenset[int] = False,
+        apart: Apart | Callable[..., Apart] | None = None,
         leading: Callable[[int, Sequence[Any]], int] | None = None,
-        overlap_ok: bool | frozenset[int] = False,
         counted: bool = False,
+        repeats_ok: bool = False,
     ) -> None:
         self.fn = fn
         self.inplace = inplace
@@ -130,14 +129,19 @@ class MetaRule:
         self.aliases_ok = aliases_ok
         self.exact = exact
         self.adopts = adopts
-        self.apart = apart
-        self.no_overlap = no_overlap
+        self.apart = apart or (ELEMENTWISE if aliases_ok else ANYWHERE)
         self.leading = leading
-        self.overlap_ok = overlap_ok
         self.counted = counted
+        self.repeats_ok = repeats_ok
 
     def __call__(self, *values: object) -> Any:
         return self.fn(*values)
+
+    def with_function(self, fn: Callable[..., Any]) -> MetaRule:
+        """Return a rule like this one whose meta function is `fn`."""
+        changed = copy(self)
+        changed.fn = fn
+        return changed
 
 
 def every_dim(ndim: int, values: Sequence[Any]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindtorch_storage.spec import Spec
 
+from ..apart import PARTLY, WHOLLY, Apart
 from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
@@ -16,7 +17,7 @@ def _check_index_dtype(name: str, index: Spec) -> None:
     )
 
 
-@meta_rule(out=True, exact=True, no_overlap=frozenset({0}))
+@meta_rule(out=True, exact=True, apart=Apart(PARTLY, {0: WHOLLY}, resized=True))
 def gather(self: Spec, dim: int, index: Spec, sparse_grad: bool = False) -> Outputs:
     """`gather`."""
     dim = wrap_dim(dim, self.ndim)
@@ -82,7 +83,9 @@ def _scatter(allowed: tuple[str, ...] | None, wrong: str) -> MetaRule:
             check(reduce is None or reduce in allowed, lambda: wrong.format(reduce))
         return Outputs(self.contiguous(), values=(self, dim, index, src, reduce, include_self))
 
-    return MetaRule(rule, inplace=True, out=True, aliases_ok=True, exact=True, no_overlap=True)
+    return MetaRule(
+        rule, inplace=True, out=True, aliases_ok=True, exact=True, apart=Apart(WHOLLY, {0: PARTLY}, resized=True)
+    )
 
 
 scatter = _scatter(("add", "multiply"), "reduce argument must be either add or multiply.")

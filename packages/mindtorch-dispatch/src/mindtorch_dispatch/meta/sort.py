@@ -9,8 +9,9 @@ from mindtorch_storage.dtype import complex128, float64, int32, int64
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
+from ..apart import ANYWHERE, PARTLY, Apart
 from .checks import check, shape_text, wrap_dim
-from .extremum import check_kernel
+from .extremum import check_kernel, unless_number
 from .pointwise import promoted
 from .rule import MetaRule, Outputs
 
@@ -31,10 +32,11 @@ def _sort_stable(self: Spec, stable: bool | None, dim: int = -1, descending: boo
     return _sorted(self, dim, descending)
 
 
-sort = MetaRule(_sort, out=True, exact=True)
+_VALUES = Apart(PARTLY, results=1)
+sort = MetaRule(_sort, out=True, exact=True, apart=_VALUES)
 """`sort(self, dim, descending)`; the kernel gets (self, dim, descending)."""
 
-sort_stable = MetaRule(_sort_stable, out=True, exact=True)
+sort_stable = MetaRule(_sort_stable, out=True, exact=True, apart=_VALUES)
 """`sort(self, stable=...)`, the same kernel arguments: sorting is always stable."""
 
 
@@ -52,7 +54,7 @@ def _topk(self: Spec, k: int, dim: int = -1, largest: bool = True, sorted_: bool
     return Outputs(specs, values=(self, k, axis, largest))
 
 
-topk = MetaRule(_topk, out=True, exact=True)
+topk = MetaRule(_topk, out=True, exact=True, apart=unless_number)
 """`topk`; the kernel gets (self, k, dim, largest)."""
 
 
@@ -171,5 +173,9 @@ def _isin(elements: Any, test: Any, assume_unique: bool = False, invert: bool = 
     return Outputs(spec, cast=compute)
 
 
-isin = MetaRule(_isin, out=True)
+def _isin_apart(elements: Any, test: Any, *rest: object) -> Apart:
+    return Apart("", {0: PARTLY}) if not isinstance(test, Spec) or _compares_all(elements, test) else ANYWHERE
+
+
+isin = MetaRule(_isin, out=True, apart=_isin_apart)
 """`isin`."""

@@ -8,6 +8,7 @@ from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
+from ..apart import ELEMENTWISE
 from .checks import c_type, check
 from .pointwise import FLOAT, checked, placed, pointwise, promoted, row_major
 from .rule import MetaRule, Outputs
@@ -82,5 +83,5 @@ def _frexp(self: Spec) -> tuple[Spec, Spec]:
     return mantissa, exponent
 
 
-frexp = MetaRule(_frexp, out=True, exact=_exponent_dtype)
+frexp = MetaRule(_frexp, out=True, exact=_exponent_dtype, apart=ELEMENTWISE)
 """`frexp`."""

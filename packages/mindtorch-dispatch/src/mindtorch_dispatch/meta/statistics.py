@@ -8,9 +8,10 @@ from typing import Any
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
+from ..apart import ANYWHERE, ELEMENTWISE, WHOLLY, Apart
 from ..typing import Scalar
-from .checks import check, wrap_dims
-from .extremum import check_kernel, one_dim
+from .checks import check, wrap_dim, wrap_dims
+from .extremum import check_kernel, one_dim, unless_number
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs
 
@@ -66,7 +67,13 @@ def _median_dim(self: Spec, dim: int, keepdim: bool = False) -> Outputs:
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
-median_dim = MetaRule(_median_dim, out=True, apart=True)
+def _median_apart(self: Spec, dim: int, keepdim: bool = False) -> Apart:
+    """Where the dimension's elements are not neighbours, torch reads a copy of the operand."""
+    wrapped = wrap_dim(dim, self.ndim)
+    return ELEMENTWISE if not self.ndim or self.shape[wrapped] == 1 or self.stride[wrapped] == 1 else ANYWHERE
+
+
+median_dim = MetaRule(_median_dim, out=True, apart=_median_apart)
 """`median` and `nanmedian` along a dim."""
 
 
@@ -77,7 +84,7 @@ def _mode(self: Spec, dim: int = -1, keepdim: bool = False) -> Outputs:
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
-mode = MetaRule(_mode, out=True, apart=True)
+mode = MetaRule(_mode, out=True, apart=unless_number)
 """`mode`."""
 
 
@@ -93,5 +100,5 @@ def _kthvalue(self: Spec, k: int, dim: int = -1, keepdim: bool = False) -> Outpu
     return _chosen(self, dims, keepdim, (self, k, dims, keepdim))
 
 
-kthvalue = MetaRule(_kthvalue, out=True, apart=True)
+kthvalue = MetaRule(_kthvalue, out=True, apart=Apart(WHOLLY, results=1))
 """`kthvalue`."""

@@ -37,12 +37,4 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
         found: Outputs = answer
         return found
 
-    return MetaRule(
-        with_check,
-        inplace=rule.inplace,
-        out=rule.out,
-        aliases_ok=rule.aliases_ok,
-        exact=rule.exact,
-        adopts=rule.adopts,
-        leading=rule.leading,
-    )
+    return rule.with_function(with_check)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
+from ..apart import COPIED, Apart
 from ..deprecations import warn_of
 from .checks import check
 from .matrices import check_kernel, check_matrix, check_square, check_system, column_major
 from .rule import Outputs, meta_rule
 
 
-@meta_rule(out=True)
+@meta_rule(out=True, apart=Apart("", {1: COPIED}))
 def solve_triangular(self: Spec, B: Spec, upper: bool, left: bool = True, unitriangular: bool = False) -> Outputs:
     """`linalg_solve_triangular`."""
     name = "linalg.solve_triangular"

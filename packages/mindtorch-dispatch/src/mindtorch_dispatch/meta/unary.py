@@ -7,6 +7,7 @@ from typing import cast
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 
+from ..apart import ELEMENTWISE
 from .checks import check
 from .pointwise import DEFAULT, REAL, SAME, checked, pointwise
 from .rule import MetaRule, Outputs, every_dim
@@ -71,7 +72,7 @@ def _angle(self: Spec) -> Outputs:
     return cast(Outputs, pointwise("float")(self))
 
 
-angle = MetaRule(_angle, out=True)
+angle = MetaRule(_angle, out=True, apart=ELEMENTWISE)
 """`angle`."""
 
 
@@ -80,7 +81,12 @@ def _signbit(self: Spec) -> Outputs:
     return cast(Outputs, pointwise("bool")(self))
 
 
-signbit = MetaRule(_signbit, out=True, exact=lambda spec, given: "signbit does not support non-boolean outputs.")
+signbit = MetaRule(
+    _signbit,
+    out=True,
+    exact=lambda spec, given: "signbit does not support non-boolean outputs.",
+    apart=ELEMENTWISE,
+)
 """`signbit`: refuses complex."""
 
 
@@ -91,4 +97,9 @@ def infinite(name: str) -> MetaRule:
         check(not self.dtype.is_complex, lambda: f"{name} does not support complex inputs.")
         return cast(Outputs, pointwise("bool")(self))
 
-    return MetaRule(rule, out=True, exact=lambda spec, given: f"{name} does not support non-boolean outputs.")
+    return MetaRule(
+        rule,
+        out=True,
+        exact=lambda spec, given: f"{name} does not support non-boolean outputs.",
+        apart=ELEMENTWISE,
+    )

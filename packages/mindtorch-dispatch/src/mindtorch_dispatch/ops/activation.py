@@ -42,7 +42,7 @@ op(
 )
 op(
     "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
-    _backward("logit_cpu", 2, inplace=False),
+    _backward("logit_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op(
@@ -53,8 +53,9 @@ op(
 )
 op(
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
-    _backward("leaky_relu_backward_cpu", 2, inplace=False),
+    rules.leaky_relu_backward,
     variants="nn",
+    static=("negative_slope",),
 )
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
@@ -64,8 +65,9 @@ op(
 op(
     "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) "
     "-> Tensor",
-    rules.at("elu_backward_cpu", 0, 5),
+    rules.elu_backward,
     variants="nn",
+    static=("alpha",),
 )
 op("selu(Tensor self) -> Tensor", composite=composed.selu, variants="function")
 op("selu_(Tensor(a!) self) -> Tensor(a!)", composite=composed.selu_, variants="function")
@@ -120,7 +122,7 @@ op(
 op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", rules.threshold, variants="function")
 op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-    _backward("threshold_cpu", 2, inplace=False),
+    rules.threshold_backward,
     variants="",
 )
 op("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", rules.log_sigmoid_forward, variants="")

@@ -8,6 +8,7 @@ from ..table import op
 op(
     '_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)',
     rules.eigh,
+    pack=pack("_linalg_eigh", "eigenvalues eigenvectors"),
     variants="function",
 )
 op(
@@ -30,6 +31,7 @@ op(
     "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
     rules.svd,
+    pack=pack("_linalg_svd", "U S Vh"),
     variants="function",
 )
 op(

@@ -1,5 +1,6 @@
 """Smallest and largest values, and where they are."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import extremum as composed
 from ..meta import extremum as rules
 from ..meta.packs import pack
@@ -14,7 +15,12 @@ op(
 )
 for _name in ("max", "min"):
     op(f"{_name}(Tensor self) -> Tensor", rules.extreme_all(_name))
-    op(f"{_name}.other(Tensor self, Tensor other) -> Tensor", composite=composed.larger_or_smaller(_name), out=True)
+    op(
+        f"{_name}.other(Tensor self, Tensor other) -> Tensor",
+        composite=composed.larger_or_smaller(_name),
+        out=True,
+        apart=ELEMENTWISE,
+    )
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         rules.extreme_dim(_name),

@@ -35,7 +35,12 @@ op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> T
 op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", rules.index_fill)
 op("take(Tensor self, Tensor index) -> Tensor", rules.take)
 op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", rules.put)
-op("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", composite=composed.take_along_dim, out=True)
+op(
+    "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    composite=composed.take_along_dim,
+    out=True,
+    apart=composed.take_along_dim_apart,
+)
 op(
     "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
     rules.fill_diagonal_,

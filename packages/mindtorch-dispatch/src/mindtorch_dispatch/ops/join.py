@@ -1,5 +1,6 @@
 """Joining, repeating and reordering: shapes change, values do not."""
 
+from ..apart import NOTHING_SHARED
 from ..decomp import join as composed
 from ..decomp.alias import alias_of
 from ..meta import join as rules
@@ -8,9 +9,21 @@ from ..table import CORE, op
 op("cat(Tensor[] tensors, int dim=0) -> Tensor", rules.cat, tags={CORE}, variants="function")
 op("concat(Tensor[] tensors, int dim=0) -> Tensor", composite=alias_of("cat"), out=True, variants="function")
 op("concatenate(Tensor[] tensors, int dim=0) -> Tensor", composite=alias_of("cat"), out=True, variants="function")
-op("stack(Tensor[] tensors, int dim=0) -> Tensor", composite=composed.stack, out=True, variants="function")
+op(
+    "stack(Tensor[] tensors, int dim=0) -> Tensor",
+    composite=composed.stack,
+    out=True,
+    variants="function",
+    apart=NOTHING_SHARED,
+)
 for _name in ("hstack", "vstack", "dstack", "row_stack", "column_stack"):
-    op(f"{_name}(Tensor[] tensors) -> Tensor", composite=getattr(composed, _name), out=True, variants="function")
+    op(
+        f"{_name}(Tensor[] tensors) -> Tensor",
+        composite=getattr(composed, _name),
+        out=True,
+        variants="function",
+        apart=NOTHING_SHARED,
+    )
 for _name in ("hsplit", "vsplit", "dsplit"):
     op(f"{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", composite=getattr(composed, _name))
     op(f"{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", composite=getattr(composed, _name))
@@ -98,4 +111,5 @@ op(
     composite=composed.chunk_cat,
     variants="function",
     out=True,
+    apart=rules.chunk_cat_apart,
 )

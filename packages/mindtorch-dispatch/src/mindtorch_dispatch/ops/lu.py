@@ -48,6 +48,7 @@ op(
     "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
     "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     rules.solve_ex,
+    pack=pack("_linalg_solve_ex", "result LU pivots info"),
     variants="function",
 )
 op(
@@ -71,12 +72,18 @@ op(
 )
 op("linalg_inv(Tensor A) -> Tensor", composite=composed.inv, variants="function", out=True)
 op("inverse(Tensor self) -> Tensor", composite=composed.inv, out=True)
-op("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", rules.det, variants="function")
+op(
+    "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+    rules.det,
+    pack=pack("_linalg_det", "result LU pivots"),
+    variants="function",
+)
 op("linalg_det(Tensor A) -> Tensor", composite=composed.det, variants="function", out=True)
 op("det(Tensor self) -> Tensor", composite=composed.det)
 op(
     "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
     rules.slogdet,
+    pack=pack("_linalg_slogdet", "sign logabsdet LU pivots"),
     variants="function",
 )
 op(

@@ -1,5 +1,6 @@
 """Matrix products."""
 
+from ..apart import COLUMN, COPIED, ELEMENTWISE, NOTHING_SHARED, PARTLY, Apart
 from ..decomp import einsum as summed
 from ..decomp import matmul as composed
 from ..meta import matmul as rules
@@ -38,8 +39,8 @@ op(
     variants="function",
 )
 
-op("outer(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=True)
-op("ger(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=True)
+op("outer(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=True, apart=Apart(PARTLY, {0: COLUMN}))
+op("ger(Tensor self, Tensor vec2) -> Tensor", composite=composed.outer, out=True, apart=Apart(PARTLY, {0: COLUMN}))
 op("matmul(Tensor self, Tensor other) -> Tensor", composite=composed.matmul, out=True)
 op("linalg_matmul(Tensor self, Tensor other) -> Tensor", composite=composed.matmul, variants="function", out=True)
 op(
@@ -47,15 +48,21 @@ op(
     composite=composed.linear,
     variants="nn",
     out=True,
+    apart=Apart("", {2: COPIED}),
 )
 op(
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     composite=composed.bilinear,
     variants="function",
 )
-op("kron(Tensor self, Tensor other) -> Tensor", composite=composed.kron, out=True)
-op("inner(Tensor self, Tensor other) -> Tensor", composite=summed.inner, out=True)
-op("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", composite=composed.cross, out=True)
+op("kron(Tensor self, Tensor other) -> Tensor", composite=composed.kron, out=True, apart=ELEMENTWISE)
+op("inner(Tensor self, Tensor other) -> Tensor", composite=summed.inner, out=True, apart=summed.inner_apart)
+op(
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    composite=composed.cross,
+    out=True,
+    apart=NOTHING_SHARED,
+)
 op(
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     composite=composed.vecdot,

@@ -1,5 +1,6 @@
 """Elementwise arithmetic of two and three operands."""
 
+from ..apart import ELEMENTWISE, PARTLY, Apart
 from ..decomp import pointwise as composed
 from ..decomp.alias import alias_of
 from ..meta.pointwise import (
@@ -57,6 +58,7 @@ op(
     composite=composed.div_mode,
     inplace=True,
     out=True,
+    apart=ELEMENTWISE,
 )
 op(
     "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -175,11 +177,16 @@ op(
 op("heaviside(Tensor self, Tensor values) -> Tensor", heaviside)
 op("gcd(Tensor self, Tensor other) -> Tensor", limited(TWO, "gcd_cpu", COMPLEX, FLOATS, BOOL_NAMES))
 op("lcm(Tensor self, Tensor other) -> Tensor", limited(TWO, "lcm_cpu", COMPLEX, FLOATS, BOOL_NAMES))
-op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", composite=composed.ldexp, inplace=True, out=True)
+op(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    composite=composed.ldexp,
+    inplace=True,
+    out=True,
+    apart=Apart("", {0: PARTLY}),
+)
 op(
     "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     composite=composed.float_power,
-    inplace=True,
     out=True,
 )
 op(
@@ -191,8 +198,17 @@ op(
 op(
     "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     composite=composed.float_power,
-    inplace=True,
     out=True,
+)
+op(
+    "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+    composite=composed.float_power_,
+    variants="method",
+)
+op(
+    "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+    composite=composed.float_power_,
+    variants="method",
 )
 for _alias, _target in (("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
     _alpha = ", *, Scalar alpha=1" if _target == "sub" else ""
@@ -207,6 +223,7 @@ op(
     composite=composed.div_mode,
     inplace=True,
     out=True,
+    apart=ELEMENTWISE,
 )
 op(
     "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",

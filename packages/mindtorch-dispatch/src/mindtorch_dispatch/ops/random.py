@@ -1,5 +1,6 @@
 """Random numbers: fills, factories, distributions with tensor parameters, dropout."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import random as composed
 from ..meta import random as rules
 from ..table import CORE, op
@@ -129,7 +130,7 @@ op(f"randperm(SymInt n, *, {_LONG}) -> Tensor", rules.randperm, variants="functi
 op(f"randperm.generator(SymInt n, *, Generator? generator, {_LONG}) -> Tensor", rules.randperm, variants="function")
 
 # Distributions with tensor parameters.
-op(f"bernoulli(Tensor self, *, {_GENERATOR}) -> Tensor", rules.bernoulli, out=True)
+op(f"bernoulli(Tensor self, *, {_GENERATOR}) -> Tensor", rules.bernoulli, out=True, apart=ELEMENTWISE)
 op(f"bernoulli.p(Tensor self, float p, *, {_GENERATOR}) -> Tensor", rules.bernoulli_p, static=("p",))
 op(f"bernoulli.Tensor(Tensor self, Tensor p, *, {_GENERATOR}) -> Tensor", rules.bernoulli_tensor, variants="")
 op(f"poisson(Tensor self, {_GENERATOR}) -> Tensor", rules.poisson, variants="function")

@@ -1,5 +1,6 @@
 """Sorting and searching."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import sort as composed
 from ..meta import sort as rules
 from ..meta.packs import pack
@@ -20,7 +21,7 @@ op(
     out=True,
 )
 op("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", composite=composed.argsort)
-op("msort(Tensor self) -> Tensor", composite=composed.msort, out=True)
+op("msort(Tensor self) -> Tensor", composite=composed.msort, out=True, apart=ELEMENTWISE)
 op(
     f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> {_PAIR}",
     rules.topk,

@@ -1,5 +1,6 @@
 """Elementwise functions of one operand."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import unary as composed
 from ..decomp.alias import alias_of
 from ..meta import unary as rules
@@ -70,9 +71,9 @@ op("isreal(Tensor self) -> Tensor", composite=composed.isreal)
 op("conj_physical(Tensor self) -> Tensor", pointwise(SAME), tags={CORE})
 op("conj(Tensor(a) self) -> Tensor(a)", composite=composed.conj)
 op("positive(Tensor(a) self) -> Tensor(a)", composite=composed.positive)
-op("square(Tensor self) -> Tensor", composite=composed.square, inplace=True, out=True)
-op("deg2rad(Tensor self) -> Tensor", composite=composed.deg2rad, inplace=True, out=True)
-op("rad2deg(Tensor self) -> Tensor", composite=composed.rad2deg, inplace=True, out=True)
+op("square(Tensor self) -> Tensor", composite=composed.square, inplace=True, out=True, apart=ELEMENTWISE)
+op("deg2rad(Tensor self) -> Tensor", composite=composed.deg2rad, inplace=True, out=True, apart=ELEMENTWISE)
+op("rad2deg(Tensor self) -> Tensor", composite=composed.rad2deg, inplace=True, out=True, apart=ELEMENTWISE)
 for _alias, _target in (
     ("absolute", "abs"),
     ("negative", "neg"),

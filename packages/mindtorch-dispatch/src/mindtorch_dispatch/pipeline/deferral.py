@@ -11,7 +11,7 @@ from ..override.interception import run_composing, run_handled
 from ..plan import Plan
 from ..plan.call import Call
 from ..state import PIPELINE_MASK, state
-from ..table import OpRow
+from ..table import OpRow, RowKind
 from .boxed import record_boxed
 from .record import record_inplace, record_kernel, record_outputs, record_view, record_views, run_settled
 
@@ -30,7 +30,7 @@ AT_ONCE = frozenset(
 """Ways to run that need no waiting: composing functions and handlers in Python call ops that wait, and the meta device has
 no bytes."""
 
-ALIAS = Plan(OpRow("alias(Tensor self) -> Tensor", None, kind="functional"), executor.run_view)
+ALIAS = Plan(OpRow("alias(Tensor self) -> Tensor", None, kind=RowKind.FUNCTIONAL), executor.run_view)
 """The plan of records that no call made: a tensor that the graph keeps over another one's bytes."""
 
 

@@ -79,3 +79,15 @@ class Call:
         self.opaque = False
         self.answer = Outputs(None)
         self.recorder: Recorder | None = None
+
+    def specs(self) -> list[Any]:
+        """Return the call's values with every tensor replaced by its spec."""
+        specs: list[Any] = []
+        for value in self.bound.values:
+            if isinstance(value, TensorBase):
+                specs.append(value._sig.spec)
+            elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+                specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
+            else:
+                specs.append(value)
+        return specs

@@ -8,6 +8,7 @@ from typing import Any
 from ..execute import executor
 from ..interface.autograd import hooks
 from ..override.interception import run_composing
+from ..table import RowKind
 from .call import Call
 from .plan import Plan, plain_types
 from .results import packing
@@ -23,7 +24,7 @@ def compose(call: Call) -> None:
         call.plan.eager, call.plan.run = call.plan.run, run_composing
     row, composed = call.row, call.composed
     assert composed is not None, row.name
-    if row.kind == "inplace":
+    if row.kind is RowKind.INPLACE:
         alias = getattr(composed, "in_place", None)
         call.function = alias or (lambda self, *rest: copy_into(self, composed(self, *rest)))
         return
@@ -39,7 +40,7 @@ def compose(call: Call) -> None:
 def _run(call: Call) -> Callable[..., Any]:
     """Return the way to run a composition; with a derivative of its own its parts are not recorded."""
     tracked = call.mode.records and any(tensor._sig.requires_grad for tensor in call.tensors)
-    call.opaque = tracked and call.row.kind != "inplace" and hooks.has_formula(call.row)
+    call.opaque = tracked and call.row.kind is not RowKind.INPLACE and hooks.has_formula(call.row)
     if call.bound.out is not None:
         assert call.composed is not None, call.row.name
         return _into_out(call, call.composed)

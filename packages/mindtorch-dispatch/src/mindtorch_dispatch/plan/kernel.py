@@ -11,7 +11,7 @@ from ..interface.autograd import hooks
 from ..keys import DispatchKey
 from ..override.interception import ask_python
 from ..sparse.table import no_compressed_kernel, no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
-from ..table import kernels
+from ..table import RowKind, kernels
 from .call import Call
 from .composite import compose
 from .numbers import of_numbers
@@ -44,7 +44,7 @@ def _choose_sparse(call: Call) -> None:
     if call.function is None:
         call.composed = row.composite
     elif DispatchKey.Autograd in call.keys:
-        if row.kind == "inplace":
+        if row.kind is RowKind.INPLACE:
             raise no_gradient()
         known = hooks.has_formula(row) or hooks.has_no_gradient(row)
         call.composed, call.function = call.function if known else without_gradient(call.function), None

@@ -18,7 +18,7 @@ from ..interface.batching import hooks as batching
 from ..keys import BACKEND_KEYS, DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..override.interception import check_memory, intercepted
 from ..state import AUTOGRAD_MASK
-from ..table import OpRow
+from ..table import OpRow, RowKind
 from .call import Call
 from .plan import Plan
 from .targets import adopt_options
@@ -42,7 +42,7 @@ def find_keys(call: Call) -> Plan | None:
             bound.values[place] = resolve(value)
             # Another device may be current at the next call, which a key shows where the call names the device.
             bound.cacheable = bound.cacheable and (named or value.index == bound.values[place].index)
-    if bound.out is not None or call.row.kind == "inplace":
+    if bound.out is not None or call.row.kind is RowKind.INPLACE:
         adopt_options(bound)
     if wraps or call.mode.include & BATCHED_MASK:
         batched = batching.plan(bound, tensors)
@@ -52,6 +52,15 @@ def find_keys(call: Call) -> Plan | None:
     call.device = common_device(call.row, tensors, bound.values)
     call.keys = key_set(call)
     return None
+
+
+def _mixed(found: Device, device: Device) -> RuntimeError:
+    """Torch's error for operands on two devices: meta kernels word it in their own way."""
+    if "meta" in (found.type, device.type):
+        return RuntimeError(f"Tensor on device {device} is not on the expected device {found}!")
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {found} and {device}!"
+    )
 
 
 def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[Any]) -> Device:
@@ -73,9 +82,7 @@ def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[An
         elif found.type == "cpu" and all(t._sig.spec.ndim == 0 for t in tensors if t.device == found):
             found = device
         else:
-            raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, {found} and {device}!"
-            )
+            raise _mixed(found, device)
     return found or get_default_device()
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase
 
 from ..meta.rule import Outputs
 from .call import Call
@@ -17,7 +13,7 @@ def describe_results(call: Call) -> None:
     """Ask the row's meta function, where a kernel over arrays runs; functions over tensors say for themselves."""
     if call.function is not None:
         return
-    answer = call.row.meta(*to_specs(call.bound.values))
+    answer = call.row.meta(*call.specs())
     call.answer = answer if isinstance(answer, Outputs) else Outputs(answer)
     if call.bound.out is not None:
         if call.row.meta.counted:
@@ -30,16 +26,3 @@ def _keep_shape(call: Call) -> None:
     result, given = call.answer.specs, call.outs[0]._sig.spec
     if given.numel == result.numel:
         call.answer.specs = Spec.of(result.dtype, result.device, given.shape)
-
-
-def to_specs(values: Sequence[Any]) -> list[Any]:
-    """Return `values` with every tensor replaced by its spec."""
-    specs: list[Any] = []
-    for value in values:
-        if isinstance(value, TensorBase):
-            specs.append(value._sig.spec)
-        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
-            specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
-        else:
-            specs.append(value)
-    return specs

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int32
+from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.spec import Spec
 
 from ..meta.checks import c_type
@@ -31,6 +32,9 @@ EXACT = frozenset(
     """.split()
 )
 """Ops that refuse as those of linear algebra do. So do those whose `out=` form torch's generator makes."""
+
+FREE = frozenset(("bernoulli",))
+"""Ops that write their result into any dtype."""
 
 SAME = frozenset(
     """
@@ -114,6 +118,21 @@ def _of_histogram(spec: Spec, target: Dtype, place: int) -> str:
     )
 
 
+def _of_product(spec: Spec, target: Dtype, place: int) -> str:
+    if not spec.ndim:
+        return f"result dtype {target.scalar_name} does not match input dtype {spec.dtype.scalar_name}"
+    return expected_dtype(spec, target)
+
+
+def _of_power(spec: Spec, target: Dtype, place: int) -> str:
+    if can_cast(spec.dtype, target):
+        return expected_dtype(spec, target)
+    return (
+        f"matrix_power: Expected result to be safely castable from {spec.dtype.scalar_name} dtype, but got result with "
+        f"dtype {target.scalar_name}"
+    )
+
+
 def _of_quantile(spec: Spec, target: Dtype, place: int) -> str:
     return "quantile() out tensor must be same dtype as the input tensor"
 
@@ -127,6 +146,8 @@ WORDED: dict[str, Callable[[Spec, Dtype, int], str]] = {
     ),
     **dict.fromkeys(("histogram.bins_tensor", "histogram.bin_ct"), _of_histogram),
     **dict.fromkeys(("quantile", "quantile.scalar", "nanquantile", "nanquantile.scalar"), _of_quantile),
+    **dict.fromkeys(("matmul", "linalg_matmul", "linear"), _of_product),
+    **dict.fromkeys(("matrix_power", "linalg_matrix_power"), _of_power),
     "kthvalue": _of_kthvalue,
     "mode": _of_mode,
     "nonzero_static": _of_nonzero_static,

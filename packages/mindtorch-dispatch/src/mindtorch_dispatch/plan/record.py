@@ -13,13 +13,18 @@ from ..state import AUTOGRAD_MASK, fresh_signature
 from ..table import COPIES, DYNAMIC
 from .call import Call
 
+_SUMS = frozenset("sum nansum prod cumsum cumprod".split())
+"""Ops that make of numbers with a gradient, where they are told to, whole numbers, which have none."""
+
 
 def attach_recorder(call: Call) -> None:
     """Have the plan record its calls where a gradient has to flow, and sign its results accordingly."""
     plan, row, bound = call.plan, call.row, call.bound
     view = row.meta is not None and row.meta.view
-    written = call.function is None and row.kind in ("inplace", "mutating")
+    written = call.function is None and row.kind.writes
     if hooks.recorder is not None and _needs_recorder(call):
+        if row.packet in _SUMS:
+            _check_asked_dtype(call)
         call.recorder = hooks.recorder(
             PlanRequest(row, bound.values, bound.sources, call.answer.specs, written and not view, call.mode)
         )
@@ -56,6 +61,13 @@ def _inference_alone(call: Call) -> bool:
         argument.type.kind == "Tensor" and isinstance(value, (int, float, complex))
         for argument, value in zip(call.row.schema.arguments, call.bound.values, strict=True)
     )
+
+
+def _check_asked_dtype(call: Call) -> None:
+    """RuntimeError for a sum, of any layout, that is asked for in a dtype without gradients."""
+    for argument, value in zip(call.row.schema.arguments, call.bound.values, strict=True):
+        if argument.name == "dtype" and value is not None and not differentiable(value):
+            raise RuntimeError(f"Autograd not support dtype: {value.scalar_name}")
 
 
 def differentiable(dtype: Dtype) -> bool:

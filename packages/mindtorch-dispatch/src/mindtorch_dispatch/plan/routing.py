@@ -17,8 +17,9 @@ from ..errors import missing_kernel
 from ..execute import executor
 from ..execute.errstate import SILENT, enter, leave
 from ..meta.rule import Outputs, View
-from ..table import DYNAMIC, Kernel, OpRow
+from ..table import DYNAMIC, Kernel, OpRow, RowKind
 from .call import Call
+from .overlap import refuse_overlapping_out
 from .plan import Plan
 from .results import WIDER, allocator, packing, rounding
 from .writes import route_written
@@ -31,7 +32,7 @@ def route_values(call: Call) -> None:
     if call.function is None and not views:
         _require_kernel(call)
     fill_plan(plan, bound, call.answer, call.kernel if not views else None)
-    if call.function is None and row.kind not in ("inplace", "mutating"):
+    if call.function is None and not row.kind.writes:
         out = bound.out is not None
         plan.pack = packing(row, call.answer.specs, out=out, overload=bound.overload and not out)
     if call.function is not None:
@@ -41,10 +42,12 @@ def route_values(call: Call) -> None:
             plan.tensors, plan.scalars, plan.lists = [(0, bound.first_source)], [], []
     elif views:
         _route_views(call)
-    elif bound.out is None and row.kind not in ("inplace", "mutating"):
+    elif bound.out is None and not row.kind.writes:
         _route_functional(call)
     else:
         route_written(call)
+    if bound.out is not None:
+        refuse_overlapping_out(call)
 
 
 def _require_kernel(call: Call) -> None:
@@ -54,7 +57,7 @@ def _require_kernel(call: Call) -> None:
         call.device.type == "meta" and (DYNAMIC not in row.tags or call.bound.out is not None)
     ):
         return
-    if row.kind in ("inplace", "mutating"):
+    if row.kind.writes:
         first = call.bound.values[0]
     else:
         first = specs if isinstance(specs, Spec) else next(iter(specs), None)
@@ -81,7 +84,7 @@ def _route_functional(call: Call) -> None:
 def _route_views(call: Call) -> None:
     plan, views = call.plan, call.answer.specs
     plan.source = call.bound.first_source
-    if call.row.kind == "mutating":
+    if call.row.kind is RowKind.MUTATING:
         plan.run, plan.spec, plan.offset = executor.run_inplace_view, views.spec, views.offset
     elif isinstance(views, View):
         plan.run, plan.offset = executor.run_view, views.offset

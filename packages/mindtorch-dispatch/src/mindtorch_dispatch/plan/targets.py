@@ -12,14 +12,15 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..apart import ANYWHERE
 from ..arguments.bound import Bound
 from ..execute import executor
 from ..interface.autograd import hooks
 from ..meta.checks import c_type, shape_text
 from ..state import state
-from ..table import OpRow
+from ..table import OpRow, RowKind
 from .call import Call
-from .out_dtypes import check_out_dtype, is_exact
+from .out_dtypes import FREE, check_out_dtype, is_exact
 from .overlap import refusing_overlap
 
 _FILLS = frozenset(
@@ -96,7 +97,7 @@ def _check_same(result: Spec, spec: Spec) -> None:
 def check_target(call: Call) -> None:
     """Raise torch's error where the call writes its first argument, but must not, or cannot fit the result into it."""
     row, plan = call.row, call.plan
-    target = call.bound.values[0] if row.kind in ("inplace", "mutating") and call.function is None else None
+    target = call.bound.values[0] if row.kind.writes and call.function is None else None
     if not isinstance(target, TensorBase):
         return
     if call.recorder is not None and not row.meta.view:
@@ -104,14 +105,13 @@ def check_target(call: Call) -> None:
     check_inference(target)
     if row.meta.view:
         return
-    if row.meta.aliases_ok and row.meta.overlap_ok is not True:
-        plan.before = refusing_overlap(plan, row.meta)
+    plan.before = refusing_overlap(call)
     spec = target._sig.spec
     if call.device.type == "meta" != spec.device.type and row.packet not in _WITHOUT_COPY:
         raise _cannot_copy(call.device, spec.device)
     if row.name not in _FILLS:
         check_writable(spec)
-    if row.kind == "inplace":
+    if row.kind is RowKind.INPLACE:
         _check_result(row, call.answer.specs, spec)
 
 
@@ -166,7 +166,7 @@ def adopt_options(bound: Bound) -> None:
     Rules that adopt only do so where no dtype is given; their in-place forms keep the dtype too.
     """
     names = [argument.name for argument in bound.row.schema.arguments]
-    target = bound.values[0] if bound.row.kind == "inplace" else bound.out
+    target = bound.values[0] if bound.row.kind is RowKind.INPLACE else bound.out
     if not isinstance(target, TensorBase):
         return
     spec = target._sig.spec
@@ -230,10 +230,11 @@ def check_out(call: Call) -> None:
         check_inference(target)
         check_out_device(row, spec.device, target.device)
         check_out_dtype(row, spec, target.dtype, place)
-        check_result_type(spec.dtype, target.dtype)
+        if row.name not in FREE:
+            check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
-        fits = target._sig.spec.shape == spec.shape and row.meta.overlap_ok is not True
-        if row.meta.no_overlap or row.meta.aliases_ok or fits:
+        fits = target._sig.spec.shape == spec.shape and not row.meta.repeats_ok
+        if row.apart is not ANYWHERE or row.meta.aliases_ok or fits:
             check_writable(target._sig.spec)
         if row.meta.aliases_ok:
             _check_kept(target, call.tensors, spec)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import is_non_overlapping_and_dense
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..execute import arrays, executor
-from ..meta.checks import check
-from ..table import DYNAMIC
+from ..table import DYNAMIC, RowKind
 from .call import Call
-from .overlap import check_overlap
-from .plan import Plan
 from .results import rounding
 from .targets import check_writable, prepare_target
 
@@ -38,7 +34,7 @@ def _route_inplace(call: Call) -> None:
         return
     kernel = call.required_kernel
     result, spec = call.answer.specs, call.bound.values[0]._sig.spec
-    if row.kind == "inplace" and not (result.dtype is spec.dtype and (kernel.aliases_ok or row.meta.aliases_ok)):
+    if row.kind is RowKind.INPLACE and not (result.dtype is spec.dtype and (kernel.aliases_ok or row.meta.aliases_ok)):
         plan.kernel = through_temporary(rounding(kernel, [result]), result)
     else:
         plan.kernel = rounding(kernel, [spec])
@@ -71,41 +67,23 @@ def _route_out(call: Call) -> None:
             prepare_target(target, spec, row.packet)
 
     plan.before = before
-    if row.meta.aliases_ok and not row.meta.no_overlap:
-        plan.run = _elementwise_out([place for _, place in plan.tensors])
     if call.device.type == "meta":
         return
     if DYNAMIC in row.tags:
-        plan.run, plan.kernel = executor.run_dynamic_out, call.required_kernel.fn
-        plan.before = _prepare_dynamic_apart if row.meta.no_overlap else _prepare_dynamic
+        plan.run, plan.kernel, plan.before = executor.run_dynamic_out, call.required_kernel.fn, _prepare_dynamic
         return
     kernel = call.required_kernel
     fn = rounding(kernel, specs)
     if row.meta.counted and specs[0].ndim != 1:
         fn = _in_line(fn)
     if len(specs) > 1 or plan.pack is not None:
-        plan.kernel = _each_through_temporary(fn, specs, row.meta.apart)
+        plan.kernel = _each_through_temporary(fn, specs)
         return
     only = out if isinstance(out, TensorBase) else out[0]
     if only.dtype is not specs[0].dtype:
         plan.kernel = through_temporary(fn, specs[0])
     else:
         plan.kernel = fn if kernel.aliases_ok or row.meta.aliases_ok else _apart(fn, specs[0])
-    if row.meta.no_overlap:
-        plan.kernel = _refusing_overlap(plan.kernel, row.meta.no_overlap)
-
-
-def _elementwise_out(operands: list[Any]) -> Callable[..., Any]:
-    """Return `run_out` for a result that may be an operand, but may not cover a part of one."""
-
-    def run(plan: Plan, flat: tuple[Any, ...]) -> Any:
-        for target in plan.source(flat):
-            for place in operands:
-                if flat[place]._counter is target._counter:
-                    check_overlap(target, flat[place])
-        return executor.run_out(plan, flat)
-
-    return run
 
 
 def _in_line(fn: Callable[..., None]) -> Callable[..., None]:
@@ -141,55 +119,6 @@ def _prepare_dynamic(target: TensorBase, spec: Spec, values: tuple[Any, ...]) ->
         check_writable(target._sig.spec)
 
 
-def _prepare_dynamic_apart(target: TensorBase, spec: Spec, values: tuple[Any, ...]) -> None:
-    _refuse_overlap(target._array, values)
-    _prepare_dynamic(target, spec, values)
-
-
-def _arrays(values: tuple[Any, ...]) -> Iterator[Any]:
-    for value in values:
-        for item in value if type(value) is list else (value,):
-            if type(item) is np.ndarray:
-                yield item
-
-
-def _dense(array: np.ndarray[Any, Any]) -> bool:
-    return array.flags.c_contiguous or is_non_overlapping_and_dense(
-        array.shape, [step // array.itemsize for step in array.strides]
-    )
-
-
-def _refusing_overlap(fn: Callable[..., None], apart: bool | frozenset[int]) -> Callable[..., None]:
-    def computed(out: np.ndarray[Any, Any], *values: object) -> None:
-        if isinstance(apart, frozenset):
-            _refuse_overlap(
-                out, tuple(value for place, value in enumerate(values) if place in apart or not _same(out, value))
-            )
-        else:
-            _refuse_overlap(out, values)
-        fn(out, *values)
-
-    return computed
-
-
-def _same(out: np.ndarray[Any, Any], value: Any) -> bool:
-    """True when `value` is the elements of `out` in their order."""
-    return (
-        isinstance(value, np.ndarray)
-        and value.__array_interface__["data"] == out.__array_interface__["data"]
-        and (value.dtype, value.shape, value.strides) == (out.dtype, out.shape, out.strides)
-    )
-
-
-def _refuse_overlap(out: np.ndarray[Any, Any], values: tuple[Any, ...]) -> None:
-    for item in _arrays(values):
-        if out.size and item.size and np.may_share_memory(out, item) and _dense(out) and _dense(item):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation."
-            )
-
-
 def _shares(out: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     """True when `out` may overlap an operand in memory."""
     return any(arrays.shares(out, item) for value in values for item in (value if type(value) is list else (value,)))
@@ -205,15 +134,8 @@ def _apart(fn: Callable[..., None], spec: Spec) -> Callable[..., None]:
     return computed
 
 
-OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-    "location. Please clone() the tensor before performing the operation."
-)
-
-
-def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec], apart: bool) -> Callable[..., None]:
+def _each_through_temporary(fn: Callable[..., None], specs: Sequence[Spec]) -> Callable[..., None]:
     def computed(outs: tuple[Any, ...], *values: object) -> None:
-        check(not apart or not any(_shares(out, values) for out in outs), lambda: OVERLAP)
         made = tuple(arrays.empty(spec) for spec in specs)
         fn(made, *values)
         for out, array in zip(outs, made, strict=True):

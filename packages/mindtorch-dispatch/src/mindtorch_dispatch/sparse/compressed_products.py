@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.dtype import int64
+from mindtorch_storage.dtype import float32, float64, int64
 from mindtorch_storage.layout import layout_name, sparse_bsc, sparse_bsr, sparse_csr, strided
 
 from ..call import aten
 from ..meta.checks import check
+from ..table import kernels
 from ..typing import Tensor
 from . import compressed
 from .compressed import Entries, Grid, entries, from_entries, is_compressed, like, parts, spec_of
@@ -44,9 +45,29 @@ def _check_product(mat1: Tensor, mat2: Tensor) -> None:
     )
 
 
+def _rows_as_bags(sparse: Tensor, dense: Tensor) -> bool:
+    """Whether the product is that of weighted bags of the dense matrix's rows.
+
+    It is for compressed rows of float32 or float64, on a device that has a kernel for bags.
+    """
+    spec = spec_of(sparse)
+    return (
+        spec.blocksize is None
+        and spec.layout is sparse_csr
+        and spec.dtype in (float32, float64)
+        and dense._sig.spec.layout is strided
+        and "_embedding_bag" in kernels[dense._sig.spec.device.type]
+    )
+
+
 def _times_dense(sparse: Tensor, dense: Tensor) -> Any:
     """Return the dense product of a compressed matrix and a dense one, entry by entry or block by block."""
-    spec, given = spec_of(sparse), entries(sparse)
+    spec = spec_of(sparse)
+    if _rows_as_bags(sparse, dense):
+        held = parts(sparse)
+        bounds, columns = (aten._to_copy(one, dtype=int64) for one in (held.compressed, held.plain))
+        return aten._embedding_bag(dense, columns, bounds, False, 0, False, held.values, True)[0]
+    given = entries(sparse)
     if spec.blocksize is None:
         terms = aten.mul(aten.unsqueeze(given.values, 1), aten.index_select(dense, 0, given.column))
         made = aten.zeros([sparse.shape[0], dense.shape[1]], dtype=terms.dtype, device=terms.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindtorch_storage.dtype import int32, int64
@@ -135,8 +136,11 @@ def check_indices(is_crow: bool, bounds: Tensor, plain: Tensor, lines: int, widt
         f"`{other}[..., {name}[..., i - 1]:{name}[..., i]] for all i = 1, ..., {tall} are sorted and distinct along the "
         "last dimension values`"
     )
+    batches = math.prod(bounds.shape[:-1])
     for one, indices in zip(
-        aten.unbind(aten.reshape(bounds, [-1, lines + 1])), aten.unbind(aten.reshape(plain, [-1, nnz])), strict=True
+        aten.unbind(aten.reshape(bounds, [batches, lines + 1])),
+        aten.unbind(aten.reshape(plain, [batches, nnz])),
+        strict=True,
     ):
         lengths = aten.sub(one[1:], one[:-1])
         wrong = aten.nonzero(aten.logical_or(aten.lt(lengths, 0), aten.gt(lengths, width)))

@@ -10,6 +10,7 @@ from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.sparse import CompressedSpec, without
 
 from ..meta.rule import every_dim
+from ..table import RowKind
 
 kernels: dict[str, Callable[..., Any]] = {}
 """Overload to the function that computes it; it takes and returns tensors."""
@@ -43,7 +44,7 @@ def sparse_kernel(row: Any, compressed: bool = False) -> Callable[..., Any] | No
     """Return what computes `row` on sparse tensors: its own kernel, or for an in-place form that of its base."""
     table = compressed_kernels if compressed else kernels
     own = table.get(row.name)
-    if own is not None or row.kind != "inplace":
+    if own is not None or row.kind is not RowKind.INPLACE:
         return own
     base = table.get(row.base.name)
     return None if base is None else lambda self, *rest: written(self, base(self, *rest))

@@ -10,10 +10,12 @@ it on first use, so declaring a row costs a microsecond or two and parses nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import Any
 
 from mindtorch_storage.cached import cached_property
 
+from ..apart import ANYWHERE, Apart
 from ..schema import Schema, parse_schema
 
 DYNAMIC = "dynamic"
@@ -26,15 +28,36 @@ CORE = "core"
 """Tag: backends implement this op; others may be composed of core ops."""
 
 
+class RowKind(StrEnum):
+    """Where the result of a row comes from."""
+
+    FUNCTIONAL = "functional"
+    """A kernel fills a new tensor."""
+
+    COMPOSITE = "composite"
+    """Other ops compute it."""
+
+    INPLACE = "inplace"
+    """The functional row that it is derived from, written into the first argument."""
+
+    MUTATING = "mutating"
+    """A kernel writes an argument that the signature declares as written."""
+
+    @property
+    def writes(self) -> bool:
+        """True where a call writes one of its arguments."""
+        return self is RowKind.INPLACE or self is RowKind.MUTATING
+
+
 class OpRow:
     """One overload: its signature text, meta rule, and what the derived forms need to know.
 
-    `kind` is "functional", "inplace" (derived from `base`), "mutating" (declared with a written argument) or
-    "composite" (`composite` computes it from other ops).
+    A composite row's `composite` computes it from other ops; an in-place row is derived from its `base`.
     """
 
     __slots__ = (
         "__dict__",
+        "apart",
         "base",
         "composite",
         "inplace",
@@ -63,9 +86,10 @@ class OpRow:
         self.packet = name
         self.overload = overload
         self.meta = meta
+        self.apart: Apart | Callable[..., Apart] = options.get("apart") or getattr(meta, "apart", None) or ANYWHERE
         self.base: OpRow | None = options.get("base")
         self.composite = options.get("composite")
-        self.kind = options["kind"]
+        self.kind: RowKind = options["kind"]
         self.inplace = options.get("inplace", False)
         self.out = options.get("out", False)
         self.variants = options.get("variants", ("function", "method"))
@@ -80,7 +104,7 @@ class OpRow:
     @cached_property
     def schema(self) -> Schema:
         """The parsed signature."""
-        if self.kind == "inplace":
+        if self.kind is RowKind.INPLACE:
             assert self.base is not None, "an in-place row has the row that it is made of"
             return self.base.schema.as_inplace()
         return parse_schema(self.signature)
@@ -221,6 +245,7 @@ def op(
     rounds: Iterable[str] = (),
     keeps: Iterable[str] = (),
     pack: object = None,
+    apart: Apart | Callable[..., Apart] | None = None,
     tags: Iterable[str] = (),
 ) -> OpRow:
     """Declare one overload and return its row.
@@ -240,12 +265,13 @@ def op(
         keeps: names of tensor arguments that keep their digits there when they have no dimensions, as if they were
             numbers; other ones are rounded.
         pack: class of a named tuple return.
+        apart: of composed ops, how far operands have to lie apart from `out=`; else the meta rule says so.
         tags: `CORE`, `DYNAMIC`.
 
     Raises DuplicateOpError when the overload is declared already.
     """
     written = "!" in signature.partition("->")[0]
-    kind = "composite" if composite is not None else "mutating" if written else "functional"
+    kind = RowKind.COMPOSITE if composite is not None else RowKind.MUTATING if written else RowKind.FUNCTIONAL
     row = OpRow(
         signature,
         meta,
@@ -260,6 +286,7 @@ def op(
         rounds=tuple(rounds),
         keeps=tuple(keeps),
         pack=pack,
+        apart=apart,
         tags=frozenset(tags),
     )
     packet = packets.get(row.packet)
@@ -277,11 +304,12 @@ def _derive_inplace(row: OpRow) -> OpRow:
         row.meta,
         base=row,
         composite=row.composite,
-        kind="inplace",
+        kind=RowKind.INPLACE,
         variants=("method",) if row.variants == ("method",) else ("function", "method"),
         static=row.static,
         rounds=row.rounds,
         keeps=row.keeps,
+        apart=row.apart,
         tags=row.tags,
     )
     return derived

@@ -158,6 +158,8 @@ def _attention(draw: Operands) -> Any:
 @rows("_scaled_dot_product_flash_attention_for_cpu_backward")
 def _attention_backward(draw: Operands) -> Any:
     (query, key, value, dropout, causal), options = _attention(draw.tame())
+    if value.stride(2) == 0:  # values that are all the same leave nothing but rounding in the gradients of the scores
+        value = value.contiguous().copy_(mt.linspace(-1, 1, value.numel()).view(value.shape))
     out, summed = mt.ops.aten._scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, causal, **options)
     grad = draw.tensor(query.shape)
     return [grad, query, key, value, out, summed, dropout, causal], options
@@ -280,3 +282,28 @@ def _rnn_layer_backward(draw: Operands) -> list[Any]:
     *made, workspace = mt.ops.aten.mkldnn_rnn_layer(*tensors, reverse, sizes, *options, False, False, True)
     grads = [draw.tensor(tuple(one.shape)) if draw.chance(0.8) else None for one in made]
     return [*tensors, *made, *grads, reverse, *options, True, False, sizes, False, workspace]
+
+
+# --- sequences
+
+
+@rows("_ctc_loss")
+def _ctc_loss(draw: Operands) -> list[Any]:
+    steps, count, classes = draw.pick([1, 4, 20]), draw.pick([1, 2, 5]), draw.pick([1, 2, 6])
+    most = draw.pick([0, 1, 3, 8])
+    lengths = [draw.whole(0, most) for _ in range(count)]
+    shape = (sum(lengths),) if draw.chance(0.5) else (count, most)
+    scores = draw.tame().tensor((steps, count, classes))
+    blank = draw.whole(0, classes - 1)
+    return [
+        scores, draw.indices(shape, classes), [draw.whole(0, steps) for _ in range(count)], lengths, blank,
+        draw.chance(0.5),
+    ]  # fmt: skip
+
+
+@rows("_ctc_loss_backward")
+def _ctc_loss_backward(draw: Operands) -> list[Any]:
+    args, _ = _ctc_loss(draw)
+    scores = args[0]
+    loss, alpha = mt.ops.aten._ctc_loss(*args)
+    return [draw.tensor((scores.shape[1],)), *args[:4], loss, alpha, *args[4:]]

@@ -221,3 +221,14 @@ def _embedding_bag(draw: Operands) -> list[Any]:
         draw.tensor((count, width)), draw.indices((length,), count), offsets, draw.chance(0.2), mode, False, weights,
         draw.chance(0.3), draw.pick([-1, 0]),
     ]  # fmt: skip
+
+
+@rows("_embedding_bag_dense_backward")
+def _embedding_bag_backward(draw: Operands) -> list[Any]:
+    (weight, indices, offsets, scale, mode, _, samples, _, padding), _ = _embedding_bag(draw)
+    count, length = len(offsets), len(indices)
+    bags = mt.tensor(sorted(draw.whole(0, count - 1) for _ in range(length)), dtype=mt.int64)
+    sizes = mt.bincount(bags, minlength=count)
+    winners = draw.indices((count, weight.shape[1]), weight.shape[0]) if mode == 2 else sizes
+    grad = draw.tensor((count, weight.shape[1]), str(weight.dtype).partition(".")[2])
+    return [grad, indices, bags, sizes, winners, weight.shape[0], scale, mode, samples, padding]

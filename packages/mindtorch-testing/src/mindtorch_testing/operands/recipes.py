@@ -81,8 +81,11 @@ rows("bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar")(
 rows("bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor")(
     lambda d: [d.whole(-9, 70), integers(d).tensor()]
 )
-rows("fmod.Tensor remainder.Tensor")(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))])
-rows("fmod.Scalar remainder.Scalar")(lambda d: [d.tensor(), d.number()])
+rows("fmod.Tensor remainder.Tensor floor_divide _div_floor.Tensor _prelu_kernel")(
+    lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))]
+)
+rows("_prelu_kernel_backward")(lambda d: [d.tensor(), d.tensor(), d.tensor()])
+rows("fmod.Scalar remainder.Scalar _div_floor.Scalar")(lambda d: [d.tensor(), d.number()])
 rows("remainder.Scalar_Tensor")(lambda d: [d.number(), d.tensor()])
 rows("nan_to_num")(lambda d: [d.tensor(), *(float(d.number()) if d.chance(0.5) else None for _ in "npm")])
 rows("add.Tensor sub.Tensor rsub.Tensor")(
@@ -236,5 +239,20 @@ def _nll_loss(draw: Operands) -> list[Any]:
 @rows("nll_loss_backward")
 def _nll_loss_backward(draw: Operands) -> list[Any]:
     (scores, targets, weight, reduction, ignored), _ = _nll_loss(draw)
+    grad = draw.tensor(targets.shape if reduction == 0 else ())
+    return [grad, scores, targets, weight, reduction, ignored, draw.tensor(())]
+
+
+@rows("nll_loss2d_forward")
+def _nll_loss2d(draw: Operands) -> list[Any]:
+    classes, count = draw.pick([1, 2, 5, 17]), draw.pick([(0, 2, 3), (1, 1, 1), (2, 3, 5), (3, 1, 7)])
+    weight = draw.tensor((classes,)) if draw.chance(0.4) else None
+    scores = draw.tensor((count[0], classes, *count[1:]))
+    return [scores, draw.indices(count, classes), weight, draw.whole(0, 2), draw.pick([-100, 0])]
+
+
+@rows("nll_loss2d_backward")
+def _nll_loss2d_backward(draw: Operands) -> list[Any]:
+    (scores, targets, weight, reduction, ignored), _ = _nll_loss2d(draw)
     grad = draw.tensor(targets.shape if reduction == 0 else ())
     return [grad, scores, targets, weight, reduction, ignored, draw.tensor(())]

@@ -73,6 +73,7 @@ the other ways to call it. These run in float32 where torch has it; the columns 
 values, strides and gradients agree in that one. `meta` compares the geometry of results without bytes,
 `forward_mode` tangents. `vmap` compares the results for a
 batch with those of its examples one by one, `rule` says that no loop over examples computed them.
+`overlap` is `out=` that shares memory with an operand, all of it or a part, or with itself.
 `npu` says whether values and gradients agree with every tensor on the simulated
 Ascend device, no kernel of the host taking part; entries that draw random numbers, which come from the
 device's own stream, are compared by geometry there.""",
@@ -161,4 +162,17 @@ VMAP = Suite(
 )
 """op_db under `vmap`; a column of its page."""
 
-SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, MODULES, OPTIMIZERS)}
+OVERLAP = Suite(
+    "ops-overlap",
+    ("full", "partial", "within"),
+    OPS.database,
+    "mindtorch_testing.sweep.overlap:OverlapRunner",
+    OPS.key,
+    OPS.page,
+    "",
+    OPS.name,
+    "overlap",
+)
+"""op_db with `out=` over the memory of an operand, or over itself; a column of its page."""
+
+SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, OVERLAP, MODULES, OPTIMIZERS)}

@@ -39,7 +39,10 @@ def folding(spatial: int, *, sized: bool = False, shared: tuple[str, ...] = ()) 
         if not double:
             return result, [0] * len(result) if isinstance(result, (tuple, list)) else 0
         if isinstance(result, (tuple, list)):
-            return [unfolded(one, batch.size) for one in result], [0] * len(result)
+            # A backward leaves out the gradients that nobody asked for.
+            return [one if one is None else unfolded(one, batch.size) for one in result], [
+                None if one is None else 0 for one in result
+            ]
         return unfolded(result, batch.size), 0
 
     fold.__doc__ = f"Ops on images with {spatial} dimensions."

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...meta.rule import every_dim
-from ...table import OpRow
+from ...table import OpRow, RowKind
 
 RANDOM = "random"
 """The kind of rules that see every call under `vmap`, also those without batched arguments."""
@@ -58,12 +58,12 @@ def find_rule(row: OpRow) -> Rule | None:
     own = rules.get(row.name)
     if own is not None:
         return own
-    if row.kind == "inplace" and row.base is not None:
+    if row.kind is RowKind.INPLACE and row.base is not None:
         if _elementwise(row) and row.base.name not in rules:
             return families["pointwise_"]
         return None if find_rule(row.base) is None else families["inplace"]
     if _elementwise(row):
-        return families["pointwise_" if row.kind == "mutating" else "pointwise"]
+        return families["pointwise_" if row.kind is RowKind.MUTATING else "pointwise"]
     return None
 
 
