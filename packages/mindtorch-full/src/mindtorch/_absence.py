@@ -33,13 +33,11 @@ def table() -> dict[str, dict[str, str]]:
 
 def placeholder(module: str, name: str) -> Any:
     """Return what stands for a name of the module called `module` (`torch.x`), None where the table has no such name."""
-    if f"{module}.{name}" in table():
-        return load(_OURS + f"{module}.{name}"[len(_THEIRS) :])
     for mark, make in (("", _by_spelling), ("@", _class), ("!", _exception)):
         reason = table().get(module, {}).get(mark + name)
         if reason is not None:
             return make(module, name, reason)
-    return None
+    return load(_OURS + f"{module}.{name}"[len(_THEIRS) :]) if f"{module}.{name}" in table() else None
 
 
 def reason_of(value: Any) -> str | None:

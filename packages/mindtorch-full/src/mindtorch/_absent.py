@@ -5,8 +5,9 @@ texts and types are those of torch's CPU build, also where they name a function 
 against its absence guard against exactly these.
 """
 
+import ctypes
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from mindtorch_storage.device import device as Device
 
@@ -68,3 +69,82 @@ class SeedQueue:
             self._seed = call
         else:
             self.calls.append(call)
+
+    def seed(self, seed: int) -> None:
+        """Remember the seed of the current device."""
+        value = int(seed)
+        self.add(lambda: value, seed=True)
+
+    def seed_all(self, seed: int) -> None:
+        """Remember the seed of all devices."""
+        value = int(seed)
+        self.add(lambda: value, seed_all=True)
+
+    def state(self, state: Any) -> None:
+        """Remember the state of a generator, as it is now."""
+        kept = state.clone()
+        self.add(lambda: kept)
+
+
+class device:
+    """Context manager that selects a device; raises on entry, there is none.
+
+    The subclasses name their `kind` and raise with torch's text in `exchange`, which is given the index. The base has their
+    name, as texts about its arguments show it.
+    """
+
+    kind: str
+
+    def __init__(self, device: Any) -> None:
+        self.idx = device_index(self.kind, device, optional=True)
+        self.prev_idx = -1
+
+    def exchange(self, index: Any) -> int:
+        """Select a device and return the index of the one before; raises, there is none."""
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        self.prev_idx = self.exchange(self.idx)
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> Literal[False]:
+        self.idx = self.exchange(self.prev_idx)
+        return False
+
+
+def index_of(kind: str, tensor: Any) -> int:
+    """Return the index of the accelerator of type ``kind`` that a tensor or storage is on, -1 for another device."""
+    return int(tensor.get_device()) if getattr(tensor, f"is_{kind}") else -1
+
+
+class StreamContext:
+    """Context manager that selects a stream. Without a device it does nothing."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.idx = -1
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        return None
+
+
+class Allocator:
+    """An allocator of device memory."""
+
+    def __init__(self, allocator: Any) -> None:
+        self._allocator = allocator
+
+    def allocator(self) -> Any:
+        """Return the native allocator."""
+        return self._allocator
+
+
+def load_allocator(path: str, functions: tuple[str, str], binding: str) -> NoReturn:
+    """Load a library with an allocator's functions, then raise that ``binding``, which takes them, is missing."""
+    library = ctypes.CDLL(path)
+    for name in functions:
+        if ctypes.cast(getattr(library, name), ctypes.c_void_p).value is None:
+            raise RuntimeError(f"{path} has no function {name}")
+    no_binding(binding)

@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 
 from mindtorch_storage.device import find_accelerator
 from mindtorch_storage.lazy_import import load
+from mindtorch_storage.storage import set_backend_loader
 
 GROUP = "mindtorch.backends"
 KNOWN = {"npu": "mindtorch_npu.backend"}
@@ -55,3 +56,4 @@ def _present() -> str | None:
 
 
 find_accelerator(_present)
+set_backend_loader(load_backend)

@@ -4,6 +4,7 @@ from mindtorch_dispatch.extend.overloads import OpNamespace as _OpNamespace  # n
 from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 from . import ops
+from ._C._dispatch import DispatchKey as DispatchKey
 from ._naming import adopt
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]

@@ -6,7 +6,7 @@ SUBMODULES = frozenset(
     "_tensor functional func multiprocessing onnx export sparse masked return_types quantization futures _subclasses "
     "_logging _refs _prims _decomp _vendor _utils_internal torch_version "
     "_vmap_internals mtia npu _ops _inductor package signal monitor quasirandom _tensor_str _jit_internal "
-    "ao _library _prims_common _custom_ops __future__ __config__ "
+    "nested numa ao _library _prims_common _custom_ops __future__ __config__ "
     "_vmap_internals _functorch torch_npu _VF _guards _sources _higher_order_ops".split()
 )
 """Submodules; those without a file are absent and say so."""
@@ -22,7 +22,7 @@ HOMES: dict[str, str] = {
         "utils.dlpack": "to_dlpack",
         "functions.checks": "_check _check_with _check_index _check_value _check_type _check_not_implemented "
         "_check_tensor_all _check_tensor_all_with _check_is_size is_floating_point is_complex is_nonzero is_neg is_conj "
-        "is_same_size is_distributed is_inference is_signed _is_all_true _assert typename "
+        "is_same_size is_distributed is_inference is_signed _assert typename "
         "_has_compatible_shallow_copy_type "
         "is_deterministic_algorithms_warn_only_enabled "
         "are_deterministic_algorithms_enabled use_deterministic_algorithms get_deterministic_debug_mode "
@@ -55,7 +55,8 @@ HOMES: dict[str, str] = {
         "_compile": "_disable_dynamo",
         "_constants": "inf nan pi e newaxis",
         "func": "vmap",
-        "functions.assertions": "_assert_async _shape_as_tensor",
+        "functions.assertions": "_assert_async _assert_tensor_metadata _debug_has_internal_overlap _is_all_true "
+        "_nnpack_available _shape_as_tensor",
         "futures": "Future",
         "functions.old_names": "_cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short dsmm "
         "hsmm spmm Storage",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from mindtorch._naming import adopt
 from mindtorch_storage.device import device as Device
@@ -13,6 +14,8 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+_log = logging.getLogger("torch.futures")
 
 
 class Future(Generic[T]):
@@ -66,7 +69,14 @@ class Future(Generic[T]):
             callbacks, self._callbacks = self._callbacks, []
             self._ready.notify_all()
         for callback in callbacks:
+            self._call(callback)
+
+    def _call(self, callback: Callable[[Any], None]) -> None:
+        """Call back. What fails there is nothing that this future could pass on to anybody, so it is logged."""
+        try:
             callback(self)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other callbacks get their turn
+            _log.error("Got the following error when running the callback: %s: %s", type(error).__name__, error)
 
     def set_result(self, result: T) -> None:
         """Set the value and run the callbacks. RuntimeError when there is one already."""
@@ -84,7 +94,10 @@ class Future(Generic[T]):
             if not self._done:
                 self._callbacks.append(callback)
                 return
-        callback(self)
+        self._call(callback)
+
+    def __reduce__(self) -> NoReturn:
+        raise RuntimeError("Can not pickle torch.futures.Future")
 
     def then(self, callback: Callable[[Any], Any]) -> Future[Any]:
         """Return a future of what `callback` returns when called with this one."""
@@ -107,6 +120,7 @@ class Future(Generic[T]):
 
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """Return a future of the list of these futures, done when all of them are."""
+    _all_there(futures)
     collected: Future[list[Future[Any]]] = Future()
     missing, lock = [len(futures)], threading.Lock()
 
@@ -126,7 +140,13 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
 
 def wait_all(futures: list[Future[Any]]) -> list[Any]:
     """Return the values of all futures when they are there; raises the first exception."""
+    _all_there(futures)
     return [future.wait() for future in collect_all(futures).wait()]
+
+
+def _all_there(futures: list[Future[Any]]) -> None:
+    if any(future is None for future in futures):
+        raise RuntimeError("Future can't be None")
 
 
 adopt(globals())

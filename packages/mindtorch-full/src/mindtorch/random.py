@@ -55,18 +55,24 @@ class _Accelerators:
     """What reseeds the generators of accelerators along with the CPU's."""
 
     seeders: list[Callable[[int], None]] = []
+    seed: int | None = None
+    """That of the last call, for accelerators whose module is imported later."""
     warned_of_many_devices = False
 
 
 def on_manual_seed(seeder: Callable[[int], None]) -> None:
     """Have `seeder(seed)` called whenever all devices are seeded; an accelerator's module registers itself so.
 
-    It must not initialise the device: where that has not happened, it keeps the seed until it does.
+    It must not initialise the device: where that has not happened, it keeps the seed until it does. It is called at once
+    where all devices have been seeded already.
     """
     _Accelerators.seeders.append(seeder)
+    if _Accelerators.seed is not None:
+        seeder(_Accelerators.seed)
 
 
 def _seed_accelerators(seed: int) -> None:
+    _Accelerators.seed = seed
     for seeder in _Accelerators.seeders:
         seeder(seed)
 

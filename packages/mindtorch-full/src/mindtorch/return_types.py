@@ -16,14 +16,12 @@ def pytree_register_structseq(cls: type[Any]) -> None:
     register_structure_sequence(cls)
 
 
-all_return_types: list[type[Any]] = sorted(pack_classes.values(), key=lambda cls: cls.__name__)
-"""Every class of named results."""
+_classes = sorted(pack_classes.values(), key=lambda cls: cls.__name__)
+all_return_types: list[type[Any]] = [cls for cls in _classes if not cls.__name__.startswith("_")]
+"""Every class of named results, but for those of inner operators."""
 
-_UNLISTED = ("_lu_with_info", "_lu_with_info_out", "histogramdd_out")
-
-for _cls in all_return_types:
+for _cls in _classes:
     globals()[_cls.__name__] = _cls
-    if _cls.__name__ not in _UNLISTED:
-        __all__.append(_cls.__name__)
+__all__ += [cls.__name__ for cls in all_return_types if cls.__name__ != "histogramdd_out"]
 
 adopt(globals())

@@ -27,6 +27,7 @@ CALLS = {
         c.init()
         entered(c.device(0))
         entered(c.device(-1))
+        c.device(0).__exit__(None, None, None)
         c.device("cpu")
         c.device("xpu:1").idx, c.device(None).idx
         c.device()

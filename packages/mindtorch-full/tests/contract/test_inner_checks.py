@@ -94,10 +94,53 @@ DTYPES: list[Callable[[Any], Any]] = [
 ]
 
 
+ACTIVATIONS: list[Callable[[Any], Any]] = [
+    lambda m: m.ops.aten.leaky_relu_backward(m.ones(2), m.ones(2), -0.5, True),
+    lambda m: m.ops.aten.elu_backward(m.ones(2), -0.5, 1.0, 1.0, True, m.ones(2)),
+    lambda m: m.nn.functional.glu(m.ones(4, dtype=m.int64)),
+    lambda m: m.nn.functional.glu(m.ones(4, dtype=m.complex64)),
+    lambda m: m.nn.functional.glu(m.ones(3, dtype=m.bool)),
+    lambda m: m.nn.functional.kl_div(m.ones(2), m.ones(2, dtype=m.complex64), reduction="sum"),
+    lambda m: m.ones(2).float_power_(2),
+    lambda m: m.ones(2, dtype=m.int64).float_power_(m.ones(2)),
+    lambda m: m.ones(2, dtype=m.float64).float_power_(2j),
+]
+
+
 def over(a: Any, call: Callable[[Any], Any]) -> Any:
     return call(a)
 
 
-@pytest.mark.parametrize("call", [*POOLS, *OVERLOADS, *DTYPES])
+@pytest.mark.parametrize("call", [*POOLS, *OVERLOADS, *DTYPES, *ACTIVATIONS])
 def test_refused(call: Callable[[Any], Any]) -> None:
     assert_torch_error(lambda: call(mt), lambda: call(torch))
+
+
+def test_slopes_are_looked_at_in_every_call() -> None:
+    def gradients(m: Any) -> list[Any]:
+        found: list[Any] = []
+        for slope in (0.5, -0.5, 2.0):
+            for name in ("leaky_relu_", "elu_"):
+                x = m.tensor([1.0, -2.0], requires_grad=True)
+                try:
+                    getattr(m.nn.functional, name)(x * 1, slope).sum().backward()
+                    found.append([round(value, 6) for value in x.grad.tolist()])
+                except RuntimeError as error:
+                    found.append(str(error))
+        return found
+
+    assert gradients(mt) == gradients(torch)
+
+
+def test_cosines_of_lengths_beyond_float32() -> None:
+    def angles(m: Any) -> Any:
+        x = m.tensor([[1e30, 1.0], [0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+        cosines = m.cosine_similarity(x, m.tensor([[1e30, 2.0], [0.0, 0.0], [1.0, 0.0]]), dim=1)
+        cosines.sum().backward()
+        return cosines.tolist(), x.grad.tolist()
+
+    ours, torchs = angles(mt), angles(torch)
+    assert ours[0] == pytest.approx(torchs[0])
+    assert ours[0][0] == 0
+    for one, other in zip(ours[1], torchs[1], strict=True):
+        assert one == pytest.approx(other)

@@ -35,6 +35,14 @@ def test_kernels_writes_and_views_need_no_python():
     assert joined.tolist() == part.tolist() + made.tolist()
 
 
+def test_memory_under_two_counters_is_the_same_memory():
+    with mt.pipeline():
+        made = mt.arange(6.0) * 2
+        data = made.data
+        with pytest.raises(RuntimeError, match="single memory location"):
+            data[1:].add_(made[:-1])
+
+
 def test_a_list_is_the_one_of_the_call():
     parts = [mt.ones(2), mt.zeros(1)]
     with mt.pipeline():

@@ -3,6 +3,7 @@
 A name that is not here raises the error that torch raises for a native function its build lacks.
 """
 
+import faulthandler
 import os
 import sys
 from typing import Any
@@ -30,6 +31,8 @@ from mindtorch._C._dispatch import (
     _IncludeDispatchKeyGuard,
     parse_schema,
 )
+from mindtorch._C._dispatch import _DisablePythonDispatcher as _DisablePythonDispatcher
+from mindtorch._C._dispatch import _EnablePythonDispatcher as _EnablePythonDispatcher
 from mindtorch._C._engine import (
     _any_requires_grad,
     _current_autograd_node,
@@ -54,22 +57,29 @@ from mindtorch._C._engine import (
     is_inference_mode_enabled,
 )
 from mindtorch._C._graphs import Block, Graph, Node, Value  # noqa: F401 (types that annotations name)
-from mindtorch._C._infrastructure import (
+from mindtorch._C._infrastructure import (  # noqa: F401 - programs ask for them here
     _add_cached_tensor,
+    _BlasBackend,
     _DisableFuncTorch,
     _EnableTorchFunction,
     _get_cpu_capability,
     _get_graph_executor_optimize,
+    _get_math_sdp_allow_fp16_bf16_reduction,
     _get_obj_in_tls,
     _get_torch_function_state,
+    _get_warnAlways,
     _is_cached_tensor,
     _is_key_in_tls,
     _jit_set_num_profiled_runs,
     _jit_set_profiling_executor,
+    _LinalgBackend,
     _remove_cached_tensor,
     _set_cached_tensors_enabled,
+    _set_math_sdp_allow_fp16_bf16_reduction,
     _set_torch_function_state,
+    _set_warnAlways,
     _stash_obj_in_tls,
+    _storage_Use_Count,
     _TorchFunctionState,
     _WeakTensorRef,
     has_lapack,
@@ -230,6 +240,7 @@ __all__ = [
     "_set_view_replay_enabled",
     "_set_warn_on_accumulate_grad_stream_mismatch",
     "_stash_obj_in_tls",
+    "_storage_Use_Count",
     "_warn_on_accumulate_grad_stream_mismatch",
     "_will_engine_execute_node",
     "device",
@@ -251,14 +262,33 @@ def _get_accelerator(check: Any = None) -> device:
     return device("cpu")
 
 
+def _set_print_stack_traces_on_fatal_signal(enable: bool) -> None:
+    """Write the stacks of all threads when a signal ends the process, or do not."""
+    if enable:
+        faulthandler.enable(all_threads=True)
+    else:
+        faulthandler.disable()
+
+
+_OF_GROUPS = {
+    "_DistBackendError": "DistBackendError",
+    "_DistError": "DistError",
+    "_DistNetworkError": "DistNetworkError",
+    "_DistQueueEmptyError": "QueueEmptyError",
+    "_DistStoreError": "DistStoreError",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("_functorch", "_cpu"):
+    if name in ("_functorch", "_cpu", "_distributed_c10d", "_distributed_rpc"):
         return load(f"mindtorch._C.{name}")
     types = load("mindtorch._C._types")
     if name in types.__all__:
         return getattr(types, name)
     if name == "Future":
         return load("mindtorch.futures").Future
+    if name in _OF_GROUPS:
+        return getattr(load("mindtorch.distributed"), _OF_GROUPS[name])
     raise AttributeError(f"module {torch_name(__name__)!r} has no attribute {name!r}")
 
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch._profiling.device import DeviceType
 from mindtorch_autograd import running
 from mindtorch_autograd.node import OpNode
 from mindtorch_autograd.saved import SavedTensor, hook_stack, pack
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import state
+from mindtorch_storage.lazy_import import LazyModule
 
-__all__ = ["CreationMeta", "SavedTensor"]
+__all__ = ["CreationMeta", "DeviceType", "SavedTensor"]
 
 _get_current_graph_task_keep_graph = running.keeps_graph
 
@@ -28,6 +30,7 @@ class CreationMeta(enum.Enum):
     INFERENCE_MODE = 4
 
 
+_profile = LazyModule("mindtorch._C._profile", "only programs that switch a profiler off by hand need it")
 _KINDS = dict(zip(CreationMeta, ("default", "custom", "multi_output", "no_grad", "inference"), strict=True))
 _NO_VIEW = (
     "Expected meta != nullptr to be true, but got false.  (Could this error message be improved?  If so, please report an "
@@ -127,6 +130,17 @@ def _top_saved_tensors_default_hooks(ignore_is_tracing: bool) -> Any:
 def _profiler_enabled() -> bool:
     """Return whether this thread is being profiled."""
     return state.mode.profiling
+
+
+def _disable_profiler() -> Any:
+    """Switch this thread's innermost profiler off and return what it recorded; where none runs, say so on stderr."""
+    return _profile.disable()
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("_KinetoEvent", "_ProfilerResult"):
+        return getattr(_profile, name)
+    raise AttributeError(f"module 'torch._C._autograd' has no attribute {name!r}")
 
 
 adopt(globals())

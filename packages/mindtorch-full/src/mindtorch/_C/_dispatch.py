@@ -85,6 +85,20 @@ class _AutoDispatchBelowAutograd(_ExcludeDispatchKeyGuard):
         super().__init__(DispatchKey.Autograd)
 
 
+class _EnablePythonDispatcher:
+    """A block in which operators are looked up in Python. They always are, so it changes nothing."""
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, *error: object) -> None:
+        """End the block."""
+
+
+class _DisablePythonDispatcher(_EnablePythonDispatcher):
+    """A block in which torch looks operators up in compiled code; here it changes nothing."""
+
+
 def _dispatch_tls_is_dispatch_key_excluded(key: Any) -> bool:
     return bool(state.mode.exclude >> key & 1)
 

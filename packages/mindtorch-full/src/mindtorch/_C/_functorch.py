@@ -59,6 +59,21 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
     return taken_out(tensor, out_dim, level, batch_size, "_remove_batch_dim")
 
 
+def reshape_dim_into(src: int, dst: int, x: Any) -> Any:
+    """Return a tensor with the dimension ``src`` merged into another one, before it; ``dst`` counts without ``src``."""
+    src, dst = src % x.dim(), dst % (x.dim() - 1)
+    moved = x.movedim(src, dst)
+    return moved.reshape(*moved.shape[:dst], moved.shape[dst] * moved.shape[dst + 1], *moved.shape[dst + 2 :])
+
+
+def reshape_dim_outof(src: int, size1: int, x: Any) -> Any:
+    """Return a tensor whose dimension ``src`` is two: ``size1``, and the rest of it."""
+    src %= x.dim()
+    if x.shape[src] % size1:
+        raise RuntimeError(f"reshape_dim_outof: {x.shape[src]} is not divisible by {size1}")
+    return x.reshape(*x.shape[:src], size1, x.shape[src] // size1, *x.shape[src + 1 :])
+
+
 def _unwrap_batched(tensor: Any, level: int) -> tuple[Any, int | None]:
     """Return value and batch dimension at a level."""
     return unwrapped(tensor, level)

@@ -3,38 +3,57 @@
 from __future__ import annotations
 
 import enum
+import gc
 import threading
 import weakref
 from typing import Any
 
 from mindtorch.backends.cpu import get_cpu_capability
+from mindtorch.backends.cuda import (
+    _BlasBackend,
+    _LinalgBackend,
+    allow_fp16_bf16_reduction_math_sdp,
+    fp16_bf16_reduction_math_sdp_allowed,
+)
+from mindtorch.functions.checks import is_warn_always_enabled, set_warn_always
 from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
+from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = [
+    "_BlasBackend",
     "_DisableFuncTorch",
     "_EnableTorchFunction",
+    "_LinalgBackend",
     "_TorchFunctionState",
     "_WeakTensorRef",
     "_add_cached_tensor",
     "_get_cpu_capability",
     "_get_graph_executor_optimize",
+    "_get_math_sdp_allow_fp16_bf16_reduction",
     "_get_obj_in_tls",
     "_get_torch_function_state",
+    "_get_warnAlways",
     "_is_cached_tensor",
     "_is_key_in_tls",
     "_jit_set_num_profiled_runs",
     "_jit_set_profiling_executor",
     "_remove_cached_tensor",
     "_set_cached_tensors_enabled",
+    "_set_math_sdp_allow_fp16_bf16_reduction",
     "_set_torch_function_state",
+    "_set_warnAlways",
     "_stash_obj_in_tls",
+    "_storage_Use_Count",
     "has_lapack",
     "has_mkl",
     "has_openmp",
     "has_spectral",
 ]
 
+_get_math_sdp_allow_fp16_bf16_reduction = fp16_bf16_reduction_math_sdp_allowed
+_set_math_sdp_allow_fp16_bf16_reduction = allow_fp16_bf16_reduction_math_sdp
+_get_warnAlways, _set_warnAlways = is_warn_always_enabled, set_warn_always
 has_lapack = has_mkl = has_openmp = has_spectral = True
 _get_cpu_capability = get_cpu_capability
 
@@ -164,3 +183,14 @@ def _get_graph_executor_optimize(optimize: bool | None = None) -> bool:
 def _jit_set_num_profiled_runs(runs: int) -> int:
     """Keep the number, which nothing reads, and return what it was."""
     return int(_switch("runs", runs))
+
+
+def _storage_Use_Count(address: int) -> int:
+    """Return how many tensors stand on the storage whose `_cdata` this is, and one for the storage as an object of Python.
+
+    RuntimeError where no such storage is alive.
+    """
+    found = next((one for one in gc.get_objects() if id(one) == address and isinstance(one, UntypedStorage)), None)
+    if found is None:
+        raise RuntimeError(f"_storage_Use_Count: no storage is alive at {address}")
+    return 1 + sum(isinstance(owner, TensorBase) for owner in gc.get_referrers(found))

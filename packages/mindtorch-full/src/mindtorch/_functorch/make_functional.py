@@ -207,6 +207,52 @@ def make_functional_with_buffers(
     return FunctionalModuleWithBuffers._create_from(model, disable_autograd_tracking=disable_autograd_tracking)
 
 
+def _former(model: nn.Module, buffers: bool) -> Any:
+    """Return a model as a function of the tuple of its arguments, as `functional_init` gives it."""
+    if not buffers and list(model.buffers()):
+        raise RuntimeError(
+            "make_functional_deprecated_v1(model): `model` has buffers. Please use "
+            "make_functional_with_buffers_deprecated_v1(model) instead."
+        )
+    names = tuple(name for name, _ in model.named_parameters())
+    buffer_names = tuple(name for name, _ in model.named_buffers())
+    function, params, state = make_functional_with_buffers(model)
+    if buffers:
+        return params, state, lambda weights, given, data: function(weights, given, *data), names, buffer_names
+    return params, lambda weights, data: function(weights, (), *data), names
+
+
+def _ensemble(model_class: type[nn.Module], shape: tuple[int, ...], device: Any, buffers: bool) -> Callable[..., Any]:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if len(shape) >= 2:
+            raise ValueError("NYI: ensemble_shape with more than 1 element")
+        if not shape:
+            return _former(model_class(*args, **kwargs).to(device), buffers)
+        if shape[0] <= 0:
+            raise ValueError(f"num_models {shape[0]} should be > 0")
+        made = [_former(model_class(*args, **kwargs).to(device), buffers) for _ in range(shape[0])]
+        weights = transpose_stack(tuple(one[0] for one in made))
+        if not buffers:
+            return weights, *made[0][1:]
+        return weights, transpose_stack(tuple(one[1] for one in made)), *made[0][2:]
+
+    return make
+
+
+def functional_init(
+    model_class: type[nn.Module], ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """Return a function that makes models and gives their stacked parameters, one model as a function, and the names."""
+    return _ensemble(model_class, ensemble_shape, device, buffers=False)
+
+
+def functional_init_with_buffers(
+    model_class: type[nn.Module], ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """Return a function that makes models and gives stacked parameters and buffers, one model as a function, and names."""
+    return _ensemble(model_class, ensemble_shape, device, buffers=True)
+
+
 def transpose_stack(tuple_of_tuple_of_tensors: tuple[tuple[Tensor, ...], ...]) -> tuple[Tensor, ...]:
     """Return the first tensors of all tuples stacked, then the second ones; without their history."""
     return tuple(torch.stack(shared).detach() for shared in zip(*tuple_of_tuple_of_tensors, strict=True))

@@ -15,7 +15,8 @@ from mindtorch.func._levels import name_of as _get_name
 from mindtorch.func._vmap import _batched_inputs, _taken_out, taken_out
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map_, tree_unflatten
-from mindtorch_dispatch.batching import wrapped
+from mindtorch_dispatch.batching import open_level, unwrapped, wrapped
+from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = ["Tensor", "tree_flatten", "tree_map_", "tree_unflatten", "vmap"]
 _SHARED = (_add_batch_dim, _remove_batch_dim, _broadcast_to_and_flatten, _get_name)
@@ -47,6 +48,27 @@ def _unwrap_batched(
 ) -> Any:
     """Return all outputs as whole batches."""
     return _taken_out(batched_outputs, vmap_level, batch_size, out_dims, func)
+
+
+def restore_vmap(
+    func: Callable[..., Any], in_dims: Any, batch_size: int, randomness: str
+) -> Callable[..., tuple[Any, Any]]:
+    """Return a function that maps ``func`` and gives, beside its outputs, where in each of them the examples lie.
+
+    An output that is the same for all examples is at None.
+    """
+
+    def inner(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        flat, spec = tree_flatten(args)
+        dims = _broadcast_to_and_flatten(in_dims, spec)
+        with open_level(batch_size, randomness) as batch:
+            result = func(*_create_batched_inputs(dims, flat, batch.level, spec), **kwargs)
+            leaves, structure = tree_flatten(result)
+            parts = [unwrapped(one, batch.level) if isinstance(one, TensorBase) else (one, None) for one in leaves]
+        values, found = ([part[place] for part in parts] for place in (0, 1))
+        return tree_unflatten(values, structure), tree_unflatten(found, structure)
+
+    return inner
 
 
 adopt(globals())

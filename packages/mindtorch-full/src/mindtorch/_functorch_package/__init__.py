@@ -10,6 +10,7 @@ from mindtorch._functorch.make_functional import (
 from mindtorch._functorch.make_functional import (
     FunctionalModuleWithBuffers as FunctionalModuleWithBuffers,
 )
+from mindtorch.fx.experimental.proxy_tensor import make_fx as make_fx
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,9 @@ import logging
 from mindtorch import _logging
 from mindtorch._naming import adopt
 
-__all__ = ["getArtifactLogger", "get_artifact_names", "get_log_names"]
+__all__ = ["getArtifactLogger", "get_artifact_names", "get_log_names", "trace_log"]
+
+trace_log = logging.getLogger("torch.__trace")
 
 
 def get_log_names() -> list[str]:

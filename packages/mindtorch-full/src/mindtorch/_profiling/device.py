@@ -10,8 +10,23 @@ class DeviceType(Enum):
 
     CPU = 0
     CUDA = 1
+    MKLDNN = 2
+    OPENGL = 3
+    OPENCL = 4
+    IDEEP = 5
+    HIP = 6
+    FPGA = 7
+    MAIA = 8
+    XLA = 9
+    Vulkan = 10
+    Metal = 11
     XPU = 12
-    HPU = 18
+    MPS = 13
+    Meta = 14
+    HPU = 15
+    VE = 16
+    Lazy = 17
+    IPU = 18
     MTIA = 19
     PrivateUse1 = 20
 
@@ -21,4 +36,4 @@ def kineto_available() -> bool:
     return False
 
 
-DeviceType.__module__ = torch_name("mindtorch.autograd")
+DeviceType.__module__ = torch_name("mindtorch._C._autograd")

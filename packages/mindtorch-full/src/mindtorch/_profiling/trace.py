@@ -40,8 +40,13 @@ _TYPES = {
 """What traces call the element types."""
 
 
+def time_of_day(nanoseconds: int) -> int:
+    """Return when an event was, in nanoseconds since 1970."""
+    return nanoseconds + _CLOCK
+
+
 def _microseconds(nanoseconds: int) -> float:
-    return (nanoseconds + _CLOCK) / 1000
+    return time_of_day(nanoseconds) / 1000
 
 
 def _entry(event: Event, index: int, pid: int) -> dict[str, Any]:

@@ -9,7 +9,6 @@ fake = mode.from_tensor(real)      # the fake of a tensor
 from __future__ import annotations
 
 import contextlib
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from mindtorch._subclasses._fake_errors import (
     UnsupportedMutationAliasingException,
     UnsupportedOperatorException,
 )
+from mindtorch._subclasses.meta_utils import Likenesses, MetaConverter
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils._python_dispatch import (
     TorchDispatchMode,
@@ -37,7 +37,6 @@ from mindtorch.utils._pytree import tree_leaves
 from mindtorch_dispatch.override.overrides import disabled_torch_function
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.tensor_base import make_tensor
 
 __all__ = [
@@ -55,8 +54,6 @@ __all__ = [
     "maybe_get_fake_mode",
     "unset_fake_temporarily",
 ]
-
-_META = Device("meta")
 
 
 def _normalized(device: Any) -> Any:
@@ -122,23 +119,16 @@ class FakeTensorConverter:
     """Remembers the fake of every tensor and storage, for as long as that lives."""
 
     def __init__(self) -> None:
-        self._tensors: dict[int, tuple[Any, Any]] = {}
-        self._storages: dict[int, tuple[Any, Any]] = {}
+        self._tensors = Likenesses()
+        self.meta_converter = MetaConverter()
 
     def fake_of(self, mode: Any, tensor: Any) -> Any:
         """Return the fake of `tensor`, the same one every time; tensors over one storage have fakes over one."""
-        found = self._tensors.get(id(tensor))
-        if found is not None and found[0]() is tensor:
-            return found[1]
-        made = self._make(mode, tensor)
-        key = id(tensor)
-        self._tensors[key] = (weakref.ref(tensor, lambda _: self._tensors.pop(key, None)), made)
-        return made
+        return self._tensors.of(tensor, lambda: self._make(mode, tensor))
 
     def _make(self, mode: Any, tensor: Any) -> Any:
-        spec = tensor._sig.spec
-        elem = make_tensor(Tensor, spec.with_(device=_META).plain, None, self._storage(tensor), tensor._offset, [0])
-        made: Any = FakeTensor(mode, elem, spec.device, requires_grad=tensor.requires_grad)
+        elem = self.meta_converter.element(tensor)
+        made: Any = FakeTensor(mode, elem, tensor.device, requires_grad=tensor.requires_grad)
         if tensor.requires_grad and not tensor.is_leaf:
             with mode, torch.enable_grad():
                 made = made.clone()
@@ -146,16 +136,6 @@ class FakeTensorConverter:
             made._is_param = True
         if tensor.is_leaf and tensor.grad is not None:
             made.grad = self.fake_of(mode, tensor.grad)
-        return made
-
-    def _storage(self, tensor: Any) -> Any:
-        real = tensor._materialized_storage()
-        found = self._storages.get(id(real))
-        if found is not None and found[0]() is real:
-            return found[1]
-        made = UntypedStorage(real.nbytes(), device="meta")
-        key = id(real)
-        self._storages[key] = (weakref.ref(real, lambda _: self._storages.pop(key, None)), made)
         return made
 
 

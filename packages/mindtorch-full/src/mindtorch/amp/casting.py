@@ -28,7 +28,7 @@ def install_casts(device_type: str) -> None:
             continue
         _installed.add(op)
         for row in packet.rows:
-            if row.kind in ("functional", "composite"):
+            if not row.kind.writes:
                 registry.register_kernel(row.name, DispatchKey.Autocast, _casting(op, row))
 
 

@@ -17,6 +17,7 @@ from mindtorch_autograd.mode import (
 from .._C import _is_multithreading_enabled as is_multithreading_enabled  # noqa: F401 (a name of torch)
 from .._C import _is_view_replay_enabled as is_view_replay_enabled  # noqa: F401 (a name of torch)
 from .._C._autograd import SavedTensor as SavedTensor
+from .._C._autograd import _disable_profiler as _disable_profiler
 from .._C._autograd import _profiler_enabled as _profiler_enabled
 from .._naming import adopt
 from .._profiling.device import kineto_available as kineto_available

@@ -1,24 +1,13 @@
 """The current stream, and blocks that choose it."""
 
-from typing import Any
-
+from mindtorch import _absent
 from mindtorch._absent import DeviceLike
 from mindtorch.cuda._lazy import refuse
 from mindtorch.cuda.streams import Stream
 
 
-class StreamContext:
+class StreamContext(_absent.StreamContext):
     """Context manager that selects a stream. Without a CUDA device it does nothing."""
-
-    def __init__(self, stream: Stream | None) -> None:
-        self.stream = stream
-        self.idx = -1
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
-        return None
 
 
 def stream(stream: Stream | None) -> StreamContext:

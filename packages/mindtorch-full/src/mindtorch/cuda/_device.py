@@ -1,7 +1,8 @@
 """Choosing a CUDA device and asking about it."""
 
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
+from mindtorch import _absent
 from mindtorch._absent import DeviceLike, no_binding
 from mindtorch.cuda._lazy import _get_device_index, refuse
 
@@ -17,26 +18,21 @@ def _exchange_device(device: int) -> int:
 _maybe_exchange_device = _exchange_device
 
 
-class device:
+class device(_absent.device):
     """Context manager that selects a device. A negative index selects none; everything else raises on entry."""
 
-    def __init__(self, device: Any) -> None:
-        self.idx = _get_device_index(device, optional=True)
-        self.prev_idx = -1
+    kind = "cuda"
 
-    def __enter__(self) -> None:
-        self.prev_idx = _exchange_device(self.idx)
-
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> Literal[False]:
-        self.idx = _maybe_exchange_device(self.prev_idx)
-        return False
+    def exchange(self, index: Any) -> int:
+        """Select a device, as the function does."""
+        return _exchange_device(index)
 
 
 class device_of(device):
     """Context manager that selects the device of a tensor or storage; without effect for one on the CPU."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(obj.get_device() if obj.is_cuda else -1)
+        super().__init__(_absent.index_of("cuda", obj))
 
 
 def set_device(device: DeviceLike) -> None:

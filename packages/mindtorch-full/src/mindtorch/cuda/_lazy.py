@@ -8,7 +8,7 @@ from mindtorch._errors import AcceleratorError, OutOfMemoryError
 
 __all__ = ["AcceleratorError", "OutOfMemoryError"]
 
-_queue = SeedQueue()
+queue = SeedQueue()
 
 has_magma = False
 has_half = True
@@ -84,7 +84,7 @@ def _lazy_init() -> None:
 
 def _lazy_call(callable: Callable[[], object], **kwargs: bool) -> None:
     """Queue ``callable`` for the initialisation."""
-    _queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
+    queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
 
 
 def _is_compiled() -> bool:

@@ -1,13 +1,12 @@
 """Memory of CUDA devices: the statistics of nothing, and functions that need a device and raise."""
 
 import collections
-import ctypes
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindtorch._absent import DeviceLike, dummy_base, no_binding
+from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding
 from mindtorch._naming import adopt
 from mindtorch.cuda._lazy import refuse
 
@@ -56,26 +55,15 @@ class MemPool(_MemPool):
         return super().__new__(cls)
 
 
-class _CUDAAllocator:
+class _CUDAAllocator(Allocator):
     """An allocator of device memory."""
-
-    def __init__(self, allocator: Any) -> None:
-        self._allocator = allocator
-
-    def allocator(self) -> Any:
-        """Return the native allocator."""
-        return self._allocator
 
 
 class CUDAPluggableAllocator(_CUDAAllocator):
     """An allocator from a shared library; making one loads the library, then raises."""
 
     def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
-        library = ctypes.CDLL(path_to_so_file)
-        for name in (alloc_fn_name, free_fn_name):
-            if ctypes.cast(getattr(library, name), ctypes.c_void_p).value is None:
-                raise RuntimeError(f"{path_to_so_file} has no function {name}")
-        no_binding("_cuda_customAllocator")
+        load_allocator(path_to_so_file, (alloc_fn_name, free_fn_name), "_cuda_customAllocator")
 
 
 def caching_allocator_alloc(size: int, device: DeviceLike = None, stream: Any = None) -> int:

@@ -16,6 +16,13 @@ from .utils import NO_SHAPE
 __all__ = ["Dirichlet"]
 
 
+def _Dirichlet_backward(x: Any, concentration: Any, grad_output: Any) -> Any:
+    """Return the gradient of the concentration of which ``x`` was drawn."""
+    total = concentration.sum(-1, True).expand_as(concentration)
+    grad = torch._dirichlet_grad(x, concentration, total)
+    return grad * (grad_output - (x * grad_output).sum(-1, True))
+
+
 class _Dirichlet(Function):
     """Samples whose gradient follows from the law's own, which the sampler's op does not have."""
 
@@ -29,9 +36,7 @@ class _Dirichlet(Function):
     @once_differentiable
     def backward(ctx: Any, grad_output: Any) -> Any:
         x, concentration = ctx.saved_tensors
-        total = concentration.sum(-1, True).expand_as(concentration)
-        grad = torch._dirichlet_grad(x, concentration, total)
-        return grad * (grad_output - (x * grad_output).sum(-1, True))
+        return _Dirichlet_backward(x, concentration, grad_output)
 
 
 class Dirichlet(ExponentialFamily):

@@ -63,15 +63,13 @@ def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: Any
 def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
     if not isinstance(cond, TensorBase):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype.name != "bool":
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
     _check_with(error_type, bool(aten.all(cond).item()), message)
 
 
 def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> None:
     _check_tensor_all_with(RuntimeError, cond, message)
-
-
-def _is_all_true(tensor: Any) -> Any:
-    return aten.all(tensor)
 
 
 def _assert(condition: Any, message: str) -> None:
@@ -202,6 +200,9 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> torch.use_deterministic_algorithms(False)
     """
+    for value, name in ((mode, "'mode' (position 1)"), (warn_only, "'warn_only'")):
+        if not isinstance(value, bool):
+            raise TypeError(f"_set_deterministic_algorithms(): argument {name} must be bool, not {type_name(value)}")
     _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
     devices.set_deterministic(bool(mode))
 
@@ -280,7 +281,7 @@ def is_warn_always_enabled() -> bool:
     return warn_once.is_always()
 
 
-def set_warn_always(b: bool) -> None:
+def set_warn_always(b: bool, /) -> None:
     """Choose whether repeated warnings are shown.
 
     >>> torch.set_warn_always(True)
@@ -288,7 +289,9 @@ def set_warn_always(b: bool) -> None:
     True
     >>> torch.set_warn_always(False)
     """
-    warn_once.set_always(bool(b))
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    warn_once.set_always(b)
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -374,9 +377,8 @@ def set_default_tensor_type(t: Any) -> None:
     """
     if isinstance(t, str):
         module, _, name = t.rpartition(".")
-        t = getattr(
-            load(module.replace("torch", "mindtorch", 1) if module.split(".")[0] == "torch" else module or t), name
-        )
+        ours = module.replace("torch", "mindtorch", 1) if module.split(".")[0] == "torch" else module or t
+        t = getattr(load(ours), name)
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",

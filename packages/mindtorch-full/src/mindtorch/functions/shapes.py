@@ -194,8 +194,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         if dims > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         first, second = list(range(-dims, 0)), list(range(dims))
-    result = aten.tensordot(a, b, first, second)
-    return result if out is None else out.copy_(result)
+    return aten.tensordot(a, b, first, second) if out is None else aten.tensordot(a, b, first, second, out=out)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

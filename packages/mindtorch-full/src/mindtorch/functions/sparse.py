@@ -16,9 +16,18 @@ from ..tensor.native import parsed_by
 
 __all__ = ["sparse_coo_tensor"]
 
+_OPTIONS = "*, torch.dtype dtype = None, torch.device device = None{}, bool requires_grad = False, bool check_invariants = None"
+_WITH_VALUES = _OPTIONS.format(", bool pin_memory = False") + ", bool is_coalesced = None"
+_NOTHING_GIVEN = (
+    "sparse_coo_tensor() received an invalid combination of arguments - got (), but expected one of:\n"
+    f" * (object indices, object values, {_WITH_VALUES})\n"
+    f" * (object indices, object values, tuple of ints size, {_WITH_VALUES})\n"
+    f" * (tuple of ints size, {_OPTIONS.format('')})\n"
+)
+
 
 @parsed_by(
-    "sparse_coo_tensor(Any indices, Any values=None, Any size=None, *, ScalarType? dtype=None, Device? device=None, "
+    "sparse_coo_tensor(Any indices=None, Any values=None, Any size=None, *, ScalarType? dtype=None, Device? device=None, "
     "bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None)"
 )
 def sparse_coo_tensor(
@@ -41,7 +50,10 @@ def sparse_coo_tensor(
     tensor([1., 0., 2., 0.])
     """
     if values is None:
-        made = aten.sparse_coo_tensor.size(list(indices), dtype=dtype, device=device)
+        extents = indices if size is None else size
+        if extents is None:
+            raise TypeError(_NOTHING_GIVEN)
+        made = aten.sparse_coo_tensor.size(list(extents), dtype=dtype, device=device)
         return made.requires_grad_(requires_grad)
     given_values = values if isinstance(values, TensorBase) else from_data(values, dtype, device)
     given_indices: Any = indices if isinstance(indices, TensorBase) else from_data(indices, int64, device)

@@ -167,6 +167,27 @@ class Stat:
         return {one: made[one]() if values else 0.0 for one in self._aggregations}
 
 
+class _WaitCounterTracker:
+    """The block of one wait. What is counted goes to backends that a build of torch adds; there are none."""
+
+    def __enter__(self) -> None:
+        """Begin to wait."""
+
+    def __exit__(self, *error: object) -> None:
+        """End the wait."""
+
+
+class _WaitCounter:
+    """Counts how often, and how long, a program waits for something."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def guard(self) -> _WaitCounterTracker:
+        """Return a context manager around what is waited for."""
+        return _WaitCounterTracker()
+
+
 class TensorboardEventHandler:
     """A handler that writes the numbers of `Stat` events to a `SummaryWriter`."""
 

@@ -178,8 +178,7 @@ def get_rng_state_all() -> list[torch.Tensor]:
 
 def set_rng_state(new_state: torch.Tensor, device: DeviceLike = "mtia") -> None:
     """Set the state of a device's random stream, as soon as there is one."""
-    kept = new_state.clone()
-    _queue.add(lambda: kept)
+    _queue.state(new_state)
 
 
 def set_rng_state_all(new_states: Sequence[torch.Tensor]) -> None:
@@ -190,14 +189,12 @@ def set_rng_state_all(new_states: Sequence[torch.Tensor]) -> None:
 
 def manual_seed(seed: int) -> None:
     """Seed the current device, as soon as there is one."""
-    value = int(seed)
-    _queue.add(lambda: value, seed=True)
+    _queue.seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
     """Seed all devices, as soon as there are some."""
-    value = int(seed)
-    _queue.add(lambda: value, seed_all=True)
+    _queue.seed_all(seed)
 
 
 def seed() -> None:

@@ -210,11 +210,11 @@ class _Run:
         q = self.flat_grad.neg()
         for i in range(len(self.dirs) - 1, -1, -1):
             factors[i] = self.steps[i].dot(q) * self.ro[i]
-            q.add_(self.dirs[i], alpha=-factors[i])
+            q.add_(self.dirs[i], alpha=-factors[i].item())
         r = torch.mul(q, self.scale)
         for i in range(len(self.dirs)):
             beta = self.dirs[i].dot(r) * self.ro[i]
-            r.add_(self.steps[i], alpha=factors[i] - beta)
+            r.add_(self.steps[i], alpha=(factors[i] - beta).item())
         return r
 
     def _advance(self, slope: Any, last: bool) -> bool:

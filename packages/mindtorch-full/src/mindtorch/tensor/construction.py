@@ -36,9 +36,9 @@ LEGACY_ARGUMENT = " for argument 1 'storage'"
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
     check_legacy_device(device := kwargs.pop("device", None), args or tuple(kwargs.values()))
-    if kwargs and set(kwargs) != {"data"}:
+    if kwargs and set(kwargs) not in ({"data"}, {"size"}):
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
-    args = args or tuple(kwargs.values())
+    args = args or tuple(kwargs.get("size", kwargs.values()))
     made = _legacy(args, None if device is None else Device(device))
     if cls is not wired.tensor_class:
         made.__class__ = cls
@@ -55,9 +55,9 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
     given = kwargs.pop("device", None)
     device = Device(self.device if given is None else given)
     check_new_device(given, args, self.device.type)
-    if kwargs and set(kwargs) != {"data"}:
+    if kwargs and set(kwargs) not in ({"data"}, {"size"}):
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
-    args = args or tuple(kwargs.values())
+    args = args or tuple(kwargs.get("size", kwargs.values()))
     if self.layout is sparse_coo:
         options = {"dtype": self.dtype, "device": device}
         if len(args) > 1 and isinstance(args[0], TensorBase):
@@ -266,19 +266,19 @@ _CPU = Device("cpu")
 
 
 def _kind_of_numbers(data: Any) -> Any:
-    """Return the type of a number, or the one type of those in a list or in a list of lists of one length; None for all
-    else."""
-    if type(data) is not list:
+    """Return the type of a number, or the one type of those in a sequence or in one of sequences of one length; None for
+    all else."""
+    if type(data) not in _SEQUENCES:
         return type(data)
     kinds = set(map(type, data))
-    if kinds == _LISTS and len(set(map(len, data))) == 1:
+    if kinds <= _SEQUENCES and len(set(map(len, data))) == 1:
         kinds = set()
         for row in data:
             kinds.update(map(type, row))
     return kinds.pop() if len(kinds) == 1 else None
 
 
-_LISTS = {list}
+_SEQUENCES = frozenset((list, tuple))
 
 
 def _natural_array(data: Any, dtype: Any) -> Any:
@@ -313,7 +313,7 @@ _SLOW = (
 _interop = LazyModule(
     "mindtorch.functions.interop", "it makes tensors by this module; only arrays of others need it here"
 )
-_NUMBERS = frozenset((int, bool, float, list))
+_NUMBERS = frozenset((int, bool, float, list, tuple))
 
 
 def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -346,14 +346,21 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     # An array that Fortran laid out stays so.
     transposed = array is data and array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
     with no_memory_in_torchs_words():
-        target = np.empty(array.shape, first.np, order="F" if transposed else "C")
+        target = _copy_of(array, first.np, "F" if transposed else "C")
+    stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
+    return _finished(target, first, stride, device, requires_grad, chosen)
+
+
+def _copy_of(array: Any, dtype: Any, order: Any) -> Any:
+    if array.dtype == dtype:
+        return np.array(array, order=order)
+    target = np.empty(array.shape, dtype, order=order)
     token = enter(SILENT)
     try:
         assign(target, array)
     finally:
         leave(token)
-    stride = tuple(step // target.itemsize for step in target.strides) if transposed else None
-    return _finished(target, first, stride, device, requires_grad, chosen)
+    return target
 
 
 def _element_dtype(data: UntypedStorage | TypedStorage) -> Any:

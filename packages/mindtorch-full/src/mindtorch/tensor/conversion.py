@@ -8,6 +8,8 @@ import numpy as np
 
 from mindtorch._overridable import shortcuts
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.defaults import get_default_dtype
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
@@ -197,6 +199,8 @@ class ConversionMixin(TensorBase):
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = found
         elif isinstance(dtype, type):
+            if dtype is wired.tensor_class:
+                return self.to(get_default_dtype())  # type: ignore[attr-defined]
             if not hasattr(dtype, "dtype"):
                 raise ValueError(f"invalid type: '{dtype.__name__}'")
             dtype = dtype.dtype

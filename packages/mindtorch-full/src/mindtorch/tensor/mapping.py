@@ -98,7 +98,7 @@ class MappingMixin(TensorBase):
         True
         """
         same: bool = self._sig.spec.same_geometry(tensor._sig.spec) and (
-            self._offset == tensor._offset and self.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+            self._offset == tensor._offset and self.untyped_storage()._cdata == tensor.untyped_storage()._cdata
         )
         return same
 

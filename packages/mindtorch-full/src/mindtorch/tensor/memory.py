@@ -12,6 +12,7 @@ from mindtorch_autograd.views import gradient_edge, set_history
 from mindtorch_dispatch.arguments.parameter import INT64
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.extend import devices
 from mindtorch_dispatch.plan.targets import check_inference
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
@@ -60,6 +61,8 @@ class MemoryMixin(TensorBase):
     def data(self) -> Any:
         """A tensor over the same bytes without history and with a version counter of its own."""
         made = self.detach()  # type: ignore[attr-defined]
+        if made._pending and getattr(made, "_storage", None) is None:
+            settle()  # where memory is shared under two counters, writes look at the storage
         made._counter = [0]
         return made
 
@@ -176,11 +179,25 @@ class MemoryMixin(TensorBase):
         spec = Spec.of(self.dtype, self.device, shape, tuple(stride))
         storage = self._materialized_storage()
         needed = self._offset * spec.itemsize + spec.nbytes if spec.numel else 0
-        if storage.nbytes() < needed:
+        before = storage.nbytes()
+        if before < needed:
             storage.resize_(needed)
         rebind_geometry(self, spec, storage, self._offset)
+        if before < needed:
+            self._fill_from(before // spec.itemsize)
         self._counter[0] += 1
         return self
+
+    def _fill_from(self, first: int) -> None:
+        """Fill the storage from an element on, where new memory is filled."""
+        spec = self._sig.spec
+        value = devices.filling(spec.np_dtype)
+        if value is None or spec.device.type == "meta":
+            return
+        storage = self._storage
+        count = storage.nbytes() // spec.itemsize - first
+        added = aten.empty((0,), dtype=self.dtype, device=self.device)
+        added._set_storage(storage, first, (count,), (1,)).fill_(value)
 
     def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
         """`resize_` to the other tensor's shape, and with `torch.preserve_format` to its format.

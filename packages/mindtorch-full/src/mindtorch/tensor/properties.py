@@ -256,10 +256,13 @@ class PropertiesMixin(TensorBase):
         spec = self._sig.spec
         if ambiguity_check is not False:
             self._check_dim_order([] if ambiguity_check is True else ambiguity_check)
+        last = is_channels_last_contiguous(spec.shape, spec.stride)
+        if spec.numel == 0 or (spec.is_contiguous and not last):
+            return tuple(range(spec.ndim))
+        if last and not spec.is_contiguous:
+            return (0, *range(2, spec.ndim), 1)
         if ambiguity_check and is_order_open(spec.shape, spec.stride):
             raise RuntimeError("The tensor does not have unique dim order.")
-        if spec.numel == 0:
-            return tuple(range(spec.ndim))
         return tuple(reversed(dimension_order(spec.shape, [spec.stride])))
 
     def _check_dim_order(self, formats: list[memory_format]) -> None:

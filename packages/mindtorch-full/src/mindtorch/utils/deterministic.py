@@ -6,6 +6,8 @@ import sys
 import types
 from typing import Any
 
+from mindtorch_dispatch.extend import devices
+
 
 class _Deterministic(types.ModuleType):
     """The module itself, so that a plain attribute can be checked when it is set."""
@@ -22,6 +24,7 @@ class _Deterministic(types.ModuleType):
         if not isinstance(mode, bool):
             raise TypeError(f"deterministic_fill_uninitialized_memory expects a bool, but got {type(mode).__name__}")
         type(self)._fill = mode
+        devices.fill_new_memory(mode)
 
 
 sys.modules[__name__].__class__ = _Deterministic

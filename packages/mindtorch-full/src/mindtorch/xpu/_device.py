@@ -1,7 +1,8 @@
 """Choosing an XPU and asking about it."""
 
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
+from mindtorch import _absent
 from mindtorch._absent import DeviceLike, device_index
 from mindtorch.xpu._lazy import refuse
 
@@ -19,25 +20,21 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     return device_index("xpu", device, optional, allow_cpu)
 
 
-class device:
+class device(_absent.device):
     """Context manager that selects a device; raises on entry, there is none."""
 
-    def __init__(self, device: Any) -> None:
-        self.idx = _get_device_index(device, optional=True)
-        self.prev_idx = -1
+    kind = "xpu"
 
-    def __enter__(self) -> None:
-        self.prev_idx = _exchange_device(self.idx)
-
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> Literal[False]:
-        return False
+    def exchange(self, index: Any) -> int:
+        """Select a device, as the function does."""
+        return _exchange_device(index)
 
 
 class device_of(device):
     """Context manager that selects the device of a tensor; raises on entry."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(obj.get_device() if obj.is_xpu else -1)
+        super().__init__(_absent.index_of("xpu", obj))
 
 
 def set_device(device: DeviceLike) -> None:

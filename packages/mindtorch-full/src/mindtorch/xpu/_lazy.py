@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from mindtorch._absent import SeedQueue
 
-_queue = SeedQueue()
+queue = SeedQueue()
 
 default_generators: tuple[()] = ()
 
@@ -51,7 +51,7 @@ def _lazy_init() -> None:
 
 def _lazy_call(callable: Callable[[], object], **kwargs: bool) -> None:
     """Queue ``callable`` for the initialisation."""
-    _queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
+    queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
 
 
 def _is_compiled() -> bool:

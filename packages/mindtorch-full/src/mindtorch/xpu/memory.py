@@ -1,12 +1,11 @@
 """Memory of XPUs: the statistics of nothing, and functions that need a device and raise."""
 
 import collections
-import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindtorch._absent import DeviceLike, dummy_base, no_binding
+from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding
 from mindtorch._naming import adopt
 from mindtorch.xpu import _lazy
 
@@ -40,26 +39,15 @@ class MemPool(_XPUMemPool):
         return super().__new__(cls)
 
 
-class _XPUAllocator:
+class _XPUAllocator(Allocator):
     """An allocator of device memory."""
-
-    def __init__(self, allocator: Any) -> None:
-        self._allocator = allocator
-
-    def allocator(self) -> Any:
-        """Return the native allocator."""
-        return self._allocator
 
 
 class XPUPluggableAllocator(_XPUAllocator):
     """An allocator from a shared library; making one loads the library, then raises."""
 
     def __init__(self, path_to_lib_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
-        library = ctypes.CDLL(path_to_lib_file)
-        for name in (alloc_fn_name, free_fn_name):
-            if ctypes.cast(getattr(library, name), ctypes.c_void_p).value is None:
-                raise RuntimeError(f"{path_to_lib_file} has no function {name}")
-        no_binding("_xpu_customAllocator")
+        load_allocator(path_to_lib_file, (alloc_fn_name, free_fn_name), "_xpu_customAllocator")
 
 
 def change_current_allocator(allocator: _XPUAllocator) -> None:

@@ -31,8 +31,7 @@ def get_rng_state_all() -> list[Any]:
 
 def set_rng_state(new_state: Any, device: Any = "xpu") -> None:
     """Set the state of a device's generator once there is one."""
-    kept = new_state.clone()
-    _lazy._lazy_call(lambda: kept)
+    _lazy.queue.state(new_state)
 
 
 def set_rng_state_all(new_states: Iterable[Any]) -> None:
@@ -43,14 +42,12 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
 
 def manual_seed(seed: int) -> None:
     """Seed the current device once there is one; that there is none is no error."""
-    value = int(seed)
-    _lazy._lazy_call(lambda: value, seed=True)
+    _lazy.queue.seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
     """Seed all devices once there are any."""
-    value = int(seed)
-    _lazy._lazy_call(lambda: value, seed_all=True)
+    _lazy.queue.seed_all(seed)
 
 
 def seed() -> None:

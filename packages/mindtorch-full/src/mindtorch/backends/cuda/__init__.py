@@ -181,9 +181,20 @@ def is_ck_sdpa_available() -> bool:
 
 
 @contextmanager
-def _allowed(*allowed: Any) -> Iterator[dict[Any, Any]]:
-    with attention_choice.sdpa_kernel(list(allowed)) as chosen:
-        yield chosen
+def _allowed(wanted: dict[Any, bool]) -> Iterator[dict[Any, Any]]:
+    switches = (
+        (flash_sdp_enabled, enable_flash_sdp), (mem_efficient_sdp_enabled, enable_mem_efficient_sdp),
+        (math_sdp_enabled, enable_math_sdp), (cudnn_sdp_enabled, enable_cudnn_sdp),
+    )  # fmt: skip
+    before = [ask() for ask, _ in switches]
+    try:
+        for (_, choose), value in zip(switches, wanted.values(), strict=True):
+            choose(value)
+        with attention_choice.sdpa_kernel([one for one, value in wanted.items() if value]) as chosen:
+            yield chosen
+    finally:
+        for (_, choose), value in zip(switches, before, strict=True):
+            choose(value)
 
 
 def sdp_kernel(
@@ -203,7 +214,7 @@ def sdp_kernel(
         backend.MATH: enable_math,
         backend.CUDNN_ATTENTION: enable_cudnn,
     }
-    return _allowed(*(one for one, allowed in wanted.items() if allowed))
+    return _allowed(wanted)
 
 
 class SDPAParams:

@@ -1,5 +1,6 @@
 """Causal masks of attention between sequences of different lengths."""
 
+import math
 from enum import IntEnum, auto
 from typing import Any
 
@@ -49,6 +50,11 @@ class CausalBias(Tensor):
         plain = [_plain(arg) for arg in args]
         named = {key: _plain(value) for key, value in (kwargs or {}).items()}
         return func(*plain, **named)
+
+
+def _calculate_scale(head_dim_size: int, scale: float | None) -> float:
+    """Return the factor of the scores: ``scale``, or by the size of a head where it is None."""
+    return scale if scale is not None else 1.0 / math.sqrt(head_dim_size)
 
 
 def _plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """``torch.nn.Module``, the base class of all layers."""
 
+import inspect
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
@@ -199,7 +200,16 @@ class Module(_CallMixin, _TreeMixin, _StateMixin, _ConvertMixin):
                 f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         persistent = value.persistent if is_buffer else name not in own["_non_persistent_buffers_set"]
-        self.register_buffer(name, value, persistent)
+        plain = type(self).register_buffer is Module.register_buffer
+        if plain or "persistent" in inspect.signature(self.register_buffer).parameters:
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the "
+                "persistent argument is not allowed."
+            )
 
     def __delattr__(self, name: str) -> None:
         if name in self._parameters:

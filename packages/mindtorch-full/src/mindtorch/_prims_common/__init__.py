@@ -10,6 +10,8 @@ from mindtorch._naming import adopt
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
 __all__ = [
+    "corresponding_complex_dtype",
+    "corresponding_real_dtype",
     "dtype_to_type",
     "is_boolean_dtype",
     "is_complex_dtype",
@@ -50,6 +52,35 @@ def dtype_to_type(dtype: Any) -> type:
     if dtype.is_floating_point:
         return float
     return complex if dtype.is_complex else int
+
+
+_COMPLEX_OF = {
+    torch.float16: torch.complex32,
+    torch.bfloat16: torch.complex64,
+    torch.float32: torch.complex64,
+    torch.float64: torch.complex128,
+}
+_REAL_OF = {torch.complex32: torch.float16, torch.complex64: torch.float32, torch.complex128: torch.float64}
+
+
+def corresponding_complex_dtype(dtype: Any) -> Any:
+    """Return the complex dtype whose parts a floating point dtype fits in.
+
+    >>> from torch._prims_common import corresponding_complex_dtype
+    >>> corresponding_complex_dtype(torch.bfloat16)
+    torch.complex64
+    """
+    return _COMPLEX_OF[dtype]
+
+
+def corresponding_real_dtype(dtype: Any) -> Any:
+    """Return the dtype of the parts of a complex dtype.
+
+    >>> from torch._prims_common import corresponding_real_dtype
+    >>> corresponding_real_dtype(torch.complex128)
+    torch.float64
+    """
+    return _REAL_OF[dtype]
 
 
 def is_contiguous_or_false(a: Any, /) -> bool:
