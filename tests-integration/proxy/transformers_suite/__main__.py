@@ -1,9 +1,14 @@
-"""`python tests-integration/proxy/transformers_suite run|update|check|reasons|docs`: transformers' model tests here.
+"""`python tests-integration/proxy/transformers_suite run|update|check|whole|reasons|docs`: transformers' model tests.
 
 With TRANSFORMERS_TESTS=DIR, DIR being the `tests` folder of a full checkout of transformers, the models' own tests run;
 without it, the common tests of the sdist with our own small testers. `update` runs both where it has both (`--source`
 chooses one), enters what it found into the scoreboard and writes docs/status/transformers.md, which `docs` writes from the
 scoreboard alone; `update --recorded` takes what `run` found last instead of running again.
+
+`whole` runs every suite of the checkout, about 480, on MindTorch and, with `--torch PYTHON`, on torch, enters each into
+`whole.json` as soon as it has run and writes docs/status/transformers-whole.md. It goes on where it was stopped; `--shard 3/24`
+runs a part (on several machines, say), `--again` runs what is there again, `--check` writes nothing and ends with 1 where a
+test fails that the board does not name.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import scoreboard
+import whole
 from runner import Outcomes, run_model
 from sources import CACHE, MODELS, Tree, checkout_tree, sdist_tree
 
@@ -109,12 +115,22 @@ def _command_docs(args: argparse.Namespace) -> int:
     return 0
 
 
+def _command_whole(args: argparse.Namespace) -> int:
+    return whole.run(args.model, args.shard, args.torch, args.again, args.check)
+
+
+def part(text: str) -> str:
+    whole.shard([], text)
+    return text
+
+
 COMMANDS = {
     "run": _command_run,
     "check": _command_check,
     "update": _command_update,
     "reasons": _command_reasons,
     "docs": _command_docs,
+    "whole": _command_whole,
 }
 
 
@@ -127,7 +143,12 @@ def main() -> int:
     parser.add_argument("--without-proxy", action="store_true", help="on real torch, for a baseline")
     parser.add_argument("--pipeline", choices=("plain", "fuse"), default="", help="each test inside of a pipeline")
     parser.add_argument("--recorded", action="store_true", help="update: what `run` found last, without running")
-    parser.add_argument("--check", action="store_true", help="docs: write nothing, return 1 when the page is another")
+    parser.add_argument(
+        "--check", action="store_true", help="docs, whole: write nothing, return 1 when something is other"
+    )
+    parser.add_argument("--shard", type=part, default="1/1", metavar="NUMBER/COUNT", help="whole: which part, 3/24")
+    parser.add_argument("--torch", type=Path, help="whole: a Python with torch and the same libraries")
+    parser.add_argument("--again", action="store_true", help="whole: run what the board has, too")
     parser.add_argument("--allow-regressions", action="store_true")
     parser.add_argument("--limit", type=int, default=20, help="how many reasons are shown")
     own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]

@@ -14,8 +14,10 @@ from sources import HERE, Tree
 Outcomes = dict[str, dict[str, str]]
 
 
-def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str], pipeline: str = "") -> Outcomes:
-    """Return, per test, its status (pass, fail, skip) and the reason of a failure."""
+def run_model(
+    tree: Tree, model: str, *, proxy: bool, arguments: list[str], pipeline: str = "", python: Path | None = None
+) -> Outcomes:
+    """Return, per test, its status (pass, fail, skip) and the reason of a failure; `python` runs it instead of this one."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.jsonl"
         record.touch()
@@ -28,10 +30,21 @@ def run_model(tree: Tree, model: str, *, proxy: bool, arguments: list[str], pipe
             "TRANSFORMERS_OFFLINE": "1",
             "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "recorder", "-p", "no:cacheprovider", "-W", "ignore"]
+        command = [
+            str(python or sys.executable),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "recorder",
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "ignore",
+        ]
         if proxy:
             command += ["-p", "mindtorch_proxy.pytest_plugin", "--mindtorch=1"]
-        command += ["--timeout", "600", str(tree.files[model]), "-k", "ModelTest", *arguments]
+        command += ["--timeout", "600", *map(str, tree.files[model]), "-k", "ModelTest", *arguments]
         done = subprocess.run(command, cwd=tree.root, env=environment, capture_output=True, text=True)
         lines = [json.loads(line) for line in record.read_text().splitlines()]
     if not lines:

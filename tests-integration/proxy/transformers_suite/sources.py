@@ -50,11 +50,11 @@ _ACCELERATED = " with accelerate" if importlib.util.find_spec("accelerate") else
 
 @dataclass(frozen=True)
 class Tree:
-    """A runnable tree: its root, what it was made from, and the test file of each model."""
+    """A runnable tree: its root, what it was made from, and the test files of each model."""
 
     root: Path
     source: str
-    files: dict[str, Path]
+    files: dict[str, list[Path]]
 
 
 def sdist() -> Path:
@@ -117,11 +117,19 @@ def sdist_tree() -> Tree:
         # Here they must not look like tests of this repository; there they must look like tests.
         shutil.copyfile(source, ours / (f"test_{source.name}" if source.stem in MODELS else source.name))
     _finish(root)
-    return Tree(root, f"sdist{_ACCELERATED}", {model: ours / f"test_{model}.py" for model in MODELS})
+    return Tree(root, f"sdist{_ACCELERATED}", {model: [ours / f"test_{model}.py"] for model in MODELS})
 
 
-def checkout_tree(given: Path, models: Sequence[str] = MODELS) -> Tree:
-    """Return the tree of a full checkout's tests of `models`, with the sdist's common tests laid over them."""
+def suites(given: Path) -> list[str]:
+    """Return the folders of a full checkout that have tests of models."""
+    return sorted({path.parent.name for path in (given / "models").glob("*/test_modeling_*.py")})
+
+
+def checkout_tree(given: Path, models: Sequence[str] = MODELS, every: bool = False) -> Tree:
+    """Return the tree of a full checkout's tests of `models`, with the sdist's common tests laid over them.
+
+    A folder's tests are those of the file that has its name or, where `every` is given, of every file.
+    """
     root = CACHE / "checkout"
     shutil.rmtree(root, ignore_errors=True)
     tests = _package(root / "tests")
@@ -142,8 +150,9 @@ def checkout_tree(given: Path, models: Sequence[str] = MODELS) -> Tree:
     for mixin in ("fsdp", "tensor_parallel"):
         _stand_in("distributed_mixins", tests / f"test_{mixin}_mixin.py")
     _finish(root)
-    files = {model: tests / "models" / model / f"test_modeling_{model}.py" for model in models}
-    missing = [model for model, path in files.items() if not path.exists()]
+    pattern = "test_modeling_*.py" if every else "test_modeling_{}.py"
+    files = {model: sorted((tests / "models" / model).glob(pattern.format(model))) for model in models}
+    missing = [model for model, paths in files.items() if not paths]
     if missing:
         raise FileNotFoundError(f"{given} has no tests of {', '.join(missing)}")
     return Tree(root, f"checkout{_ACCELERATED}", files)
