@@ -24,7 +24,7 @@ pytest.importorskip("mindtorch", reason="the assembled library")
 
 from mindtorch_dispatch.keys import DispatchKey
 from mindtorch_dispatch.registry import registry
-from mindtorch_npu import allocator, device, hooks, host, runtime, simulator, stream
+from mindtorch_npu import allocator, device, hooks, host, runtime, simulator, stream, stream_pools, switches
 from mindtorch_npu.allocator import NpuAllocator, OutOfMemoryError, limiting
 
 ROOT = Path(__file__).parents[2]
@@ -50,8 +50,9 @@ def fresh_runtime(monkeypatch):
         monkeypatch.setattr(runtime, name, value)
     monkeypatch.setattr(runtime, "_fork_hook_set", True)  # no hooks in the process of the tests
     monkeypatch.setattr(limiting, "process_fractions", {})
-    for name in ("_pools", "_defaults"):
-        monkeypatch.setattr(stream, name, {})
+    monkeypatch.setitem(switches.sync_debug, "mode", 0)
+    for module, name in ((stream_pools, "pools"), (stream_pools, "_external"), (stream, "_defaults")):
+        monkeypatch.setattr(module, name, {})
     monkeypatch.setattr(allocator, "_allocators", {})
     monkeypatch.setattr(host, "_allocator", [])
     device._thread.device = 0
@@ -74,6 +75,7 @@ def simulated(monkeypatch):
     fresh_runtime(monkeypatch)
     monkeypatch.setenv(simulator.VARIABLE, SIMULATED)
     yield simulator.replace(SIMULATED)
+    switches.forget_plans()
     stream._thread.current.clear()
 
 
@@ -501,7 +503,8 @@ def outcome(torch, call):
 
 @beside_torch
 @pytest.mark.parametrize("call", CALLS)
-def test_without_a_device_npu_is_as_cuda_or_the_difference_has_its_reason(torch, no_device, call):
+def test_without_a_device_npu_is_as_cuda_or_the_difference_has_its_reason(torch, no_device, call, monkeypatch):
+    monkeypatch.setattr(torch.npu.mstx, "_thread", threading.local())  # no ranges that other calls opened
     theirs = tuple(map(named, outcome(importlib.import_module("torch"), f"cuda.{call}")))
     ours = outcome(torch, f"npu.{call.replace('cuda', 'npu')}")
     row = ROWS.get(call)

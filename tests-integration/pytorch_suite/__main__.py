@@ -4,7 +4,8 @@
 runs a file on torch itself, in the oracle's environment, and enters what passes there; everything else runs in the
 environment without torch, through the proxy. `update` runs all files of the board (or those that are named) and enters
 the results; `check` compares and enters nothing; `check --rotation N --seconds S` takes a part of the tests, another one
-for each N. `where` says where the tests are, or why they cannot run.
+for each N. `--distributed` takes the board of `torch.distributed`, whose tests start processes. `where` says where the
+tests are, or why they cannot run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from runner import Outcomes, run_file
 from sources import CACHE, fetch, infrastructure, missing, tests
 
 RESULTS = CACHE / "results.json"
-_PART = 60  # tests of one file in a rotating check
 
 
 def _files(args: argparse.Namespace, held: board.Board) -> list[str]:
@@ -66,24 +66,25 @@ def _command_where(args: argparse.Namespace) -> int:
 
 
 def _command_run(args: argparse.Namespace) -> int:
-    _run(args, board.load())
+    _run(args, board.load(args.kept.file))
     return 0
 
 
 def _command_baseline(args: argparse.Namespace) -> int:
-    held = board.load()
+    held = board.load(args.kept.file)
     for name in args.file:
         outcomes = run_file(name, proxy=False, timeout=args.timeout)
         known = held.get(name, {})
         good = [test for test, outcome in outcomes.items() if outcome["status"] == "pass"]
-        held[name] = {test: known.get(test, "fail: not run yet") for test in good}
+        if good:
+            held[name] = {test: known.get(test, "fail: not run yet") for test in good}
         print(f"{name}: {len(good)} pass on torch, of {len(outcomes)}")
-        board.save(held)
+        board.save(held, args.kept.file)
     return 0
 
 
 def _command_check(args: argparse.Namespace) -> int:
-    held = board.load()
+    held = board.load(args.kept.file)
     if args.rotation is not None:
         return _check_part(args, held)
     worse = [f"{name} {line}" for name, found in _run(args, held).items() for line in board.lost(held[name], found)]
@@ -100,7 +101,7 @@ def _check_part(args: argparse.Namespace, held: board.Board) -> int:
         if time.monotonic() - started > args.seconds:
             break
         passing = sorted(test for test, status in held[name].items() if status == "pass")
-        ids = set(draw.sample(passing, min(_PART, len(passing))))
+        ids = set(draw.sample(passing, min(args.kept.part, len(passing))))
         found = run_file(name, timeout=60, ids=ids)
         worse += [f"{name} {line}" for line in board.lost(held[name], found, ids)]
         print(f"{name}: {len(ids)} tests ({time.monotonic() - started:.0f} s)", flush=True)
@@ -109,7 +110,7 @@ def _check_part(args: argparse.Namespace, held: board.Board) -> int:
 
 
 def _command_update(args: argparse.Namespace) -> int:
-    held = board.load()
+    held = board.load(args.kept.file)
     found = board.load(RESULTS) if args.recorded else _run(args, held)
     for name in _files(args, held):
         if name not in found or name not in held:
@@ -119,8 +120,8 @@ def _command_update(args: argparse.Namespace) -> int:
             print(f"{name}: not written, these passed before:", *worse, sep="\n  ")
             continue
         held[name] = board.merge(held[name], found[name])
-    board.save(held)
-    board.PAGE.write_text(board.page(held))
+    board.save(held, args.kept.file)
+    args.kept.page.write_text(board.page(held, args.kept))
     passed, total = board.counts(held)
     print(f"{passed} of {total} pass ({passed / max(total, 1):.1%})")
     return 0
@@ -128,7 +129,7 @@ def _command_update(args: argparse.Namespace) -> int:
 
 def _command_reasons(args: argparse.Namespace) -> int:
     groups: dict[str, list[str]] = defaultdict(list)
-    held, found = board.load(), board.load(RESULTS)
+    held, found = board.load(args.kept.file), board.load(RESULTS)
     for name in args.file or found:
         for test in held.get(name, {}):
             said = board.entry(found[name].get(test))
@@ -140,10 +141,10 @@ def _command_reasons(args: argparse.Namespace) -> int:
 
 
 def _command_docs(args: argparse.Namespace) -> int:
-    text = board.page(board.load())
+    text = board.page(board.load(args.kept.file), args.kept)
     if args.check:
-        return 0 if board.PAGE.read_text() == text else 1
-    board.PAGE.write_text(text)
+        return 0 if args.kept.page.read_text() == text else 1
+    args.kept.page.write_text(text)
     return 0
 
 
@@ -166,6 +167,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="pytorch_suite", description=__doc__)
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("file", nargs="*", help="files below `test/`; all files of the board by default")
+    parser.add_argument("--distributed", action="store_true", help="the board of files below `test/distributed`")
     parser.add_argument("--torch", help="fetch: the interpreter of an environment with torch 2.13.0")
     parser.add_argument("--shard", default="1/1", help="I/N: the I-th of N parts of each file")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one test")
@@ -176,6 +178,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="docs: write nothing, return 1 when the page is another")
     parser.add_argument("--limit", type=int, default=40, help="how many reasons are shown")
     args = parser.parse_intermixed_args()
+    args.kept = board.DISTRIBUTED if args.distributed else board.ONE_PROCESS
     if args.command in _THAT_RUN and not args.recorded and (lacking := missing()):
         print(lacking, file=sys.stderr)
         return 1

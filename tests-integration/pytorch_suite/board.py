@@ -6,25 +6,47 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 from runner import Outcomes
 from sources import HERE
 
-BOARD = HERE / "board.json"
-PAGE = HERE.parents[1] / "docs" / "status" / "pytorch.md"
+STATUS = HERE.parents[1] / "docs" / "status"
+
+
+class Kept(NamedTuple):
+    """Where a board is, and what a rotating check takes of it."""
+
+    file: Path
+    page: Path
+    title: str
+    command: str
+    part: int
+    """Tests of one file in a rotating check."""
+
+
+_UPDATE = "python tests-integration/pytorch_suite update"
+ONE_PROCESS = Kept(HERE / "board.json", STATUS / "pytorch.md", "PyTorch's own tests", _UPDATE, 60)
+DISTRIBUTED = Kept(
+    HERE / "board_distributed.json",
+    STATUS / "pytorch-distributed.md",
+    "PyTorch's own tests of torch.distributed",
+    f"{_UPDATE} --distributed",
+    6,
+)
 
 Board = dict[str, dict[str, str]]
 """File, test: `pass`, or `fail: ` and the reason. Only tests that pass on torch 2.13.0 are in it."""
 
 
-def load(path: Path = BOARD) -> dict:
+def load(path: Path) -> dict:
     """Return what the file holds; an empty dict when there is none."""
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def save(board: Board) -> None:
+def save(board: Board, path: Path) -> None:
     """Write the board to its file."""
-    BOARD.write_text(json.dumps(board, indent=0, sort_keys=True) + "\n")
+    path.write_text(json.dumps(board, indent=0, sort_keys=True) + "\n")
 
 
 def entry(outcome: dict[str, str] | None) -> str:
@@ -50,7 +72,7 @@ def lost(held: dict[str, str], found: Outcomes, ids: set[str] | None = None) -> 
 
 def merge(held: dict[str, str], found: Outcomes) -> dict[str, str]:
     """Return the entries of one file after a whole run of it."""
-    return {test: entry(found.get(test)) for test in held}
+    return {test: entry(found.get(test) or found.get("(import)")) for test in held}
 
 
 def counts(board: Board) -> tuple[int, int]:
@@ -59,13 +81,13 @@ def counts(board: Board) -> tuple[int, int]:
     return entries.count("pass"), len(entries)
 
 
-def page(board: Board) -> str:
+def page(board: Board, kept: Kept) -> str:
     """Return the status page."""
     passed, total = counts(board)
     lines = [
-        "# PyTorch's own tests, torch not installed",
+        f"# {kept.title}, torch not installed",
         "",
-        "Written by `python tests-integration/pytorch_suite update`. The tests are those of PyTorch 2.6.0 (Debian's source",
+        f"Written by `{kept.command}`. The tests are those of PyTorch 2.6.0 (Debian's source",
         "package), on the CPU, with `torch.testing._internal` of 2.13.0. Counted are tests that pass on torch 2.13.0.",
         "",
         f"**{passed} of {total} pass ({passed / max(total, 1):.1%}).**",

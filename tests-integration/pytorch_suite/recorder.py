@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 RECORD = "MINDTORCH_SUITE_RECORD"
+INTERNALS = "MINDTORCH_SUITE_INTERNALS"
 _RANK = {"skip": 0, "pass": 1, "fail": 2}
 _worst: dict[str, str] = {}
 _reasons: dict[str, str] = {}
@@ -33,6 +35,12 @@ def read(record: Path) -> tuple[dict[str, dict[str, str]], str | None]:
             outcomes[line["test"]] = {"status": line["status"], "reason": line["reason"]}
         running = None if "status" in line else line["test"]
     return outcomes, running
+
+
+def pytest_configure() -> None:
+    """Take `torch.testing._internal` from the folders that are right for the file, whichever torch runs."""
+    internal = importlib.import_module("torch.testing._internal")
+    internal.__path__ = os.environ[INTERNALS].split(os.pathsep)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

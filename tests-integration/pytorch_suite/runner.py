@@ -9,19 +9,21 @@ import tempfile
 from pathlib import Path
 
 import recorder
-from sources import HERE, infrastructure, tests
+from sources import HERE, infrastructure, internals, tests
 
 Outcomes = dict[str, dict[str, str]]
 _CRASHES = 20  # a file that ends its process more often is given up
 
 
-def _environment(record: Path, shard: str, ids: Path | None, proxy: bool) -> dict[str, str]:
+def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: bool, timeout: int) -> dict[str, str]:
     folder = tests()
     path = [str(HERE), str(folder)]
     environment = {
         **os.environ,
         "MINDTORCH_SUITE_RECORD": str(record),
         "MINDTORCH_SUITE_SHARD": shard,
+        "MINDTORCH_SUITE_INTERNALS": os.pathsep.join(map(str, internals(name))),
+        "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT": str(timeout - 20),
         "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu",
         "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
@@ -52,7 +54,8 @@ def run_file(
     command = [sys.executable, "-m", "pytest", "--noconftest", "-q", "-p", "no:cacheprovider", "-p", "recorder"]
     if proxy:
         command += ["-p", "mindtorch_proxy.pytest_plugin"]
-    command += ["--timeout", str(timeout), "--tb", "short", "-o", "addopts=", name]
+    command += ["--timeout", str(timeout), "--tb", "short", "-o", "addopts="]
+    command += ["--continue-on-collection-errors", name]
     with tempfile.TemporaryDirectory() as scratch:
         record = Path(scratch) / "record.jsonl"
         record.touch()
@@ -60,7 +63,7 @@ def run_file(
         if ids is not None:
             wanted = Path(scratch) / "ids"
             wanted.write_text("\n".join(sorted(ids)))
-        environment = _environment(record, shard, wanted, proxy)
+        environment = _environment(name, record, shard, wanted, proxy, timeout)
         outcomes: Outcomes = {}
         for _ in range(_CRASHES):
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

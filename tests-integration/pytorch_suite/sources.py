@@ -2,6 +2,8 @@
 
 The tests are those of Debian's source package `pytorch`, or of any folder that `PYTORCH_TESTS` names. What they import
 as `torch.testing._internal`, and the package `torchgen`, are copied from an installed torch 2.13.0; nothing else of it is.
+Some tests import names that 2.13.0 has there no more: for those, `torch.testing._internal` of the tests' own release comes
+first, on both sides.
 """
 
 from __future__ import annotations
@@ -23,6 +25,14 @@ TORCH = "2.13.0"
 _WHERE = "import importlib.util, json; print(json.dumps([importlib.util.find_spec(n).origin for n in ('torch', 'torchgen')]))"
 
 
+OWN_RELEASE = frozenset(
+    "nn/test_convolution.py test_linalg.py test_binary_ufuncs.py test_nn.py test_proxy_tensor.py test_torch.py".split()
+)
+"""Files that import with the infrastructure of their own release alone."""
+_NEWER = tuple(f"torch/testing/_internal/{name}.py" for name in ("common_quantization", "common_quantized"))
+"""What is always 2.13.0's: those of the tests' release fail at import on it."""
+
+
 def tests() -> Path | None:
     """Return the folder `test` of the sources, None where there is none."""
     for folder in (os.environ.get("PYTORCH_TESTS"), str(CACHE / "source" / "test")):
@@ -37,6 +47,13 @@ def infrastructure() -> Path | None:
         if folder and (Path(folder) / "torch" / "testing" / "_internal").is_dir():
             return Path(folder).resolve()
     return None
+
+
+def internals(name: str) -> list[Path]:
+    """Return the folders that `torch.testing._internal` is made of for a test file, the first one first."""
+    own, newer = tests(), infrastructure()
+    roots = [own.parent if own is not None and name in OWN_RELEASE else None, newer]
+    return [root / "torch" / "testing" / "_internal" for root in roots if root is not None]
 
 
 def missing() -> str:
@@ -100,6 +117,7 @@ def _unpack(archive: Path) -> None:
     target = CACHE / "source"
     wanted = (
         "test/",
+        "torch/testing/_internal/",
         "aten/src/ATen/native/native_functions.yaml",
         "aten/src/ATen/native/tags.yaml",
         "tools/autograd/",
@@ -107,7 +125,7 @@ def _unpack(archive: Path) -> None:
     with tarfile.open(archive) as held:
         for member in held:
             member.name = member.name.partition("/")[2]
-            if member.name.startswith(wanted):
+            if member.name.startswith(wanted) and member.name not in _NEWER:
                 held.extract(member, target, filter="data")
 
 
