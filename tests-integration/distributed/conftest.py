@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mindtorch_testing.distributed.ranks import STACKS, meaning
+from mindtorch_testing.distributed.ranks import STACKS, meaning, settled
 
 PROGRAMS = Path(__file__).parent / "programs"
 SECONDS = 240
@@ -58,11 +58,15 @@ def launch(starters, tmp_path):
         starter = starters(library)
         request = {"program": str(PROGRAMS / program), "arguments": [library, str(target), *map(str, arguments)],
                    "ranks": ranks, "folder": str(tmp_path), "timeout": seconds}  # fmt: skip
-        starter.stdin.write(json.dumps(request) + "\n")
-        starter.stdin.flush()
-        answer = starter.stdout.readline()
-        assert answer, f"the process that starts ranks of {library} {meaning(starter.wait())}"
-        ended = json.loads(answer)
+
+        def answer():
+            starter.stdin.write(json.dumps(request) + "\n")
+            starter.stdin.flush()
+            line = starter.stdout.readline()
+            assert line, f"the process that starts ranks of {library} {meaning(starter.wait())}"
+            return json.loads(line)
+
+        ended = settled(library, answer, lambda ended: said(program, ended, tmp_path))
         assert not any(code for _, code, _ in ended), said(f"{library}, {program}", ended, tmp_path)
         return json.loads(target.read_text())
 
@@ -112,7 +116,8 @@ def torchrun(tmp_path):
         target = tmp_path / f"{library}.json"
         given = [library, str(target), *map(str, arguments)] if result else list(map(str, arguments))
         command = [sys.executable, "-m", f"{library}.distributed.run", "--nproc-per-node", "2", *options]
-        ended = finished([*command, str(PROGRAMS / program), *given], seconds)
+        whole = [*command, str(PROGRAMS / program), *given]
+        ended = settled(library, lambda: finished(whole, seconds), lambda ended: ended.stderr)
         if not result:
             return ended
         assert ended.returncode == 0, ended.stderr

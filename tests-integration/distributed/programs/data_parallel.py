@@ -1,5 +1,6 @@
 """Train a small encoder on several ranks in many ways; rank 0 writes the losses. Arguments: library, file, steps."""
 
+import gc
 import importlib
 import json
 import sys
@@ -84,4 +85,5 @@ results = {
 if dist.get_rank() == 0:
     with open(target, "w") as stream:
         json.dump(results, stream)
+gc.collect()  # a trained model stands in cycles and holds its group: threads of one that outlives this line run to the end
 dist.destroy_process_group()

@@ -1,5 +1,6 @@
 """What `DistributedDataParallel` and mismatched collectives are refused with, on every rank. Arguments: library, file."""
 
+import gc
 import importlib
 import json
 import re
@@ -168,4 +169,5 @@ for part, scenarios in (("wrapped", wrapped), ("compared", compared)):
 if rank == 0:
     with open(target, "w") as stream:
         json.dump(results, stream)
+gc.collect()  # models stand in cycles and hold their groups, whose threads would outlive this line
 dist.destroy_process_group()

@@ -33,3 +33,15 @@ def test_answers_are_those_of_all_ranks():
     assert ranks.answers(["-c", program], 3, "FOUND ", 60) == [0, 1, 2]
     with pytest.raises(ranks.Failed, match=r"on 2 ranks:\nrank 0 did not end in 3 s\nrank 1 ended with 1"):
         ranks.answers(["-c", WAITS], 2, "DONE ", 3)
+
+
+@pytest.mark.parametrize(("library", "runs"), [("torch", 3), ("mindtorch", 1)])
+def test_ranks_of_torch_alone_run_again_when_torch_ends_them(library, runs):
+    aborts = "terminate called without an active exception\nFatal Python error: Aborted\n\n  <no Python frame>"
+    texts = iter([aborts, aborts, "well"])
+    assert ranks.settled(library, lambda: next(texts), str) == ("well" if library == "torch" else aborts)
+    assert len(list(texts)) == 3 - runs
+
+
+def test_an_abort_of_a_statement_is_not_repeated():
+    assert not ranks.torch_ended_itself("torch", 'terminate called without an active exception\n  File "a.py", line 1')
