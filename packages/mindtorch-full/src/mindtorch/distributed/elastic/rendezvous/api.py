@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mindtorch._naming import adopt
+from mindtorch.distributed.elastic.utils.distributed import get_free_port
 
 __all__ = [
     "RendezvousClosedError",
@@ -53,8 +55,22 @@ class RendezvousGracefulExitError(RendezvousError):
 class RendezvousStoreInfo:
     """Where the workers' store is."""
 
+    MASTER_ADDR_KEY: ClassVar[str] = "MASTER_ADDR"
+    MASTER_PORT_KEY: ClassVar[str] = "MASTER_PORT"
     master_addr: str
     master_port: int
+
+    @staticmethod
+    def build(
+        rank: int, store: Any, local_addr: str | None = None, server_port: int | None = None
+    ) -> RendezvousStoreInfo:
+        """Let the first node say where the workers' store will be; every node returns that."""
+        place = RendezvousStoreInfo
+        if rank == 0:
+            store.set(place.MASTER_ADDR_KEY, (local_addr or socket.getfqdn()).encode())
+            store.set(place.MASTER_PORT_KEY, str(server_port or get_free_port()).encode())
+        address = store.get(place.MASTER_ADDR_KEY).decode()
+        return place(master_addr=address, master_port=int(store.get(place.MASTER_PORT_KEY).decode()))
 
 
 @dataclass

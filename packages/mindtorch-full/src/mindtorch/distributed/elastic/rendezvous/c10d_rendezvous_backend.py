@@ -1,158 +1,144 @@
-"""Nodes that meet over a TCPStore, in rounds: some may come later, and every restart is a round.
-
-Keys below `torch.rendezvous.<run id>`: `round` counts the rounds that are complete. In round `r` every node takes a place
-by adding to `<r>/joined`; the first one declares the round complete when all that may come have come, or when the least
-number is there and nobody came for a while, and writes `<r>/nodes`. A node that finds the round complete waits for the
-next, and says so in `<r>/late`.
-"""
+"""The state of a rendezvous in a store: a TCPStore that one node holds, or a file that all nodes see."""
 
 from __future__ import annotations
 
+import binascii
 import datetime
-import time
+import logging
+import os
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch._naming import adopt
-from mindtorch.distributed import DistError, PrefixStore, TCPStore
+from mindtorch.distributed import FileStore, Store, TCPStore
+from mindtorch.distributed.elastic.events import NodeState, construct_and_record_rdzv_event
+from mindtorch.distributed.elastic.rendezvous._rendezvous_state import RendezvousBackend, Token
 from mindtorch.distributed.elastic.rendezvous.api import (
-    RendezvousClosedError,
     RendezvousConnectionError,
-    RendezvousHandler,
-    RendezvousInfo,
+    RendezvousError,
     RendezvousParameters,
-    RendezvousStoreInfo,
-    RendezvousTimeoutError,
+    RendezvousStateError,
 )
-from mindtorch.distributed.elastic.rendezvous.utils import is_local, parse_rendezvous_endpoint
+from mindtorch.distributed.elastic.rendezvous.utils import _matches_machine_hostname, parse_rendezvous_endpoint
 
-__all__ = ["C10dRendezvousHandler", "create_handler"]
+__all__ = ["C10dRendezvousBackend", "create_backend"]
 
-_DEFAULT_PORT = 29400
-_LAST_CALL_SECONDS = 30.0
-_JOIN_SECONDS = 600.0
-_POLL_SECONDS = 0.05
+logger = logging.getLogger("torch.distributed.elastic.rendezvous.c10d_rendezvous_backend")
+
+DEFAULT_PORT = 29400
+_UNREACHABLE = "The connection to the C10d store has failed. See inner exception for details."
 
 
-class C10dRendezvousHandler(RendezvousHandler):
-    """One node's side."""
+class C10dRendezvousBackend(RendezvousBackend):
+    """Keeps the state under one key."""
 
-    def __init__(self, store: TCPStore, address: str, params: RendezvousParameters) -> None:
-        self._tcp = store
-        self._address = address
-        self._params = params
-        self._keys = PrefixStore(f"torch.rendezvous.{params.run_id}", store)
-        self._round: int | None = None
-        self._size = 0
-        self._join_seconds = float(params.get("join_timeout", params.get("timeout", _JOIN_SECONDS)))
-        self._last_call = float(params.get("last_call_timeout", _LAST_CALL_SECONDS))
+    _NULL_SENTINEL = "Y2FuaW1hZGFt"
+    """What the key holds while there is no state: both torch's nodes and ours know it."""
 
-    def get_backend(self) -> str:
+    def __init__(self, store: Store, run_id: str) -> None:
+        if not run_id:
+            raise ValueError("The run id must be a non-empty string.")
+        self._store = store
+        self._key = f"torch.rendezvous.{run_id}"
+        self._call_store("compare_set", self._key, "", self._NULL_SENTINEL)
+
+    @property
+    def name(self) -> str:
         """Return `c10d`."""
         return "c10d"
 
-    @property
-    def use_agent_store(self) -> bool:
-        """Workers use the store over which the nodes met."""
-        return True
+    def get_state(self) -> tuple[bytes, Token] | None:
+        """Return the state, and what the key holds."""
+        return self._decode_state(self._call_store("get", self._key))
 
-    def next_rendezvous(self) -> RendezvousInfo:
-        """Take a place in the next round and wait until it is complete."""
-        deadline = time.monotonic() + self._join_seconds
-        number = self._next_round()
-        while True:
-            if self.is_closed():
-                raise RendezvousClosedError
-            place = self._keys.add(f"{number}/joined", 1)
-            size = self._complete(number, place, deadline)
-            if place <= size:
-                break
-            self._keys.add(f"{number}/late", 1)
-            number = self._wait_for_round_after(number, size, deadline)
-        self._round, self._size = number, size
-        return RendezvousInfo(
-            PrefixStore(f"{number}", self._keys),
-            place - 1,
-            size,
-            RendezvousStoreInfo(self._address, self._tcp.port),
-        )
+    def set_state(self, state: bytes, token: Token | None = None) -> tuple[bytes, Token, bool] | None:
+        """Replace the state that the token belongs to."""
+        if token and not isinstance(token, bytes):
+            held = self.get_state()
+            return None if held is None else (*held, False)
+        expected = token.decode() if token else self._NULL_SENTINEL
+        answer = self._call_store("compare_set", self._key, expected, b64encode(state).decode())
+        held = self._decode_state(answer)
+        return None if held is None else (*held, held[0] == state)
 
-    def _next_round(self) -> int:
-        return self._keys.add("round", 0) if self._round is None else self._round + 1
-
-    def _complete(self, number: int, place: int, deadline: float) -> int:
-        """Return the number of nodes of a round once it is known; the first node decides it."""
-        seen, since = 0, time.monotonic()
-        while time.monotonic() < deadline:
-            if self._keys.check([f"{number}/nodes"]):
-                return int(self._keys.get(f"{number}/nodes"))
-            if place == 1:
-                joined = min(self._keys.add(f"{number}/joined", 0), self._params.max_nodes)
-                if joined != seen:
-                    seen, since = joined, time.monotonic()
-                waited = time.monotonic() - since >= self._last_call
-                if joined == self._params.max_nodes or (joined >= self._params.min_nodes and waited):
-                    self._keys.set(f"{number}/nodes", str(joined))
-                    self._keys.add("round", 1)
-                    return joined
-            time.sleep(_POLL_SECONDS)
-        raise RendezvousTimeoutError
-
-    def _wait_for_round_after(self, number: int, size: int, deadline: float) -> int:
-        """Return the next round once its nodes gather; where there is room they do so because this node waits."""
-        while time.monotonic() < deadline:
-            if self._keys.add(f"{number + 1}/joined", 0) > 0 or size < self._params.max_nodes:
-                return number + 1
-            time.sleep(_POLL_SECONDS)
-        raise RendezvousTimeoutError
-
-    def is_closed(self) -> bool:
-        """Return whether a node ended the run."""
-        return bool(self._keys.check(["closed"]))
-
-    def set_closed(self) -> None:
-        """End the run for all nodes."""
-        self._keys.set("closed", "1")
-
-    def num_nodes_waiting(self) -> int:
-        """Return how many nodes are in the next round already, or wait for it."""
-        if self._round is None:
-            return 0
-        restarting = self._keys.add(f"{self._round + 1}/joined", 0)
-        late = self._keys.add(f"{self._round}/late", 0) if self._size < self._params.max_nodes else 0
-        return max(restarting, late)
-
-    def get_run_id(self) -> str:
-        """Return the run's name."""
-        return self._params.run_id
-
-    def shutdown(self) -> bool:
-        """End the run; False when the store is gone."""
+    def _call_store(self, store_op: str, *args: Any) -> Any:
         try:
-            self.set_closed()
-        except (DistError, OSError):  # the node that held the store ended first
-            return False
-        return True
+            return getattr(self._store, store_op)(*args)
+        except (ValueError, RuntimeError, TimeoutError) as error:
+            raise RendezvousConnectionError(_UNREACHABLE) from error
+
+    def _decode_state(self, base64_state: bytes) -> tuple[bytes, Token] | None:
+        if base64_state == self._NULL_SENTINEL.encode():
+            return None
+        try:
+            return b64decode(base64_state), base64_state
+        except binascii.Error as error:
+            raise RendezvousStateError("The state object is corrupt. See inner exception for details.") from error
 
 
-def create_handler(params: RendezvousParameters) -> RendezvousHandler:
-    """Make a handler: this node holds the store if the endpoint is its own and free, else it connects."""
-    host, port = parse_rendezvous_endpoint(params.endpoint, _DEFAULT_PORT)
+def _create_tcp_store(params: RendezvousParameters) -> TCPStore:
+    """This node holds the store if the endpoint is its own and free, else it connects."""
+    host, port = parse_rendezvous_endpoint(params.endpoint, default_port=DEFAULT_PORT)
     asked = params.get_as_bool("is_host")
-    local = is_local(host) if asked is None else asked
-    timeout = datetime.timedelta(seconds=float(params.get("read_timeout", 60)))
-    errors: list[Exception] = []
-    for as_host in (True, False) if local and asked is None else (local,):
+    is_host = _matches_machine_hostname(host) if asked is None else asked
+    read_timeout = params.get_as_int("read_timeout", 60)
+    if read_timeout is None or read_timeout <= 0:
+        raise ValueError("The read timeout must be a positive integer.")
+    for is_server in [is_host, False]:
         try:
-            store: Any = TCPStore(
-                host, port, is_master=as_host, timeout=timeout, wait_for_workers=False, multi_tenant=True
+            store = TCPStore(
+                host,
+                port,
+                is_master=is_server,
+                multi_tenant=True,
+                timeout=datetime.timedelta(seconds=read_timeout),
+                wait_for_workers=False,
             )
-        except (OSError, RuntimeError, ValueError, TimeoutError) as error:  # another agent of this host has it already
-            errors.append(error)
-        else:
-            return C10dRendezvousHandler(store, host, params)
-    raise RendezvousConnectionError(
-        "The connection to the C10d store has failed. See inner exception for details."
-    ) from errors[-1]
+        except (ValueError, RuntimeError, TimeoutError) as error:
+            if not is_server or asked is not None:
+                raise RendezvousConnectionError(_UNREACHABLE) from error
+            continue  # another agent of this host has it already
+        if is_server:
+            _tell(params, f"The node '{os.getpid()}' holds the store at {host}:{store.port}")
+        break
+    return store
+
+
+def _create_file_store(params: RendezvousParameters) -> FileStore:
+    path = params.endpoint
+    if not path:
+        try:
+            handle, path = tempfile.mkstemp()
+        except OSError as error:
+            raise RendezvousError(
+                "The file creation for C10d store has failed. See inner exception for details."
+            ) from error
+        os.close(handle)
+    try:
+        return FileStore(path)
+    except (ValueError, RuntimeError) as error:
+        raise RendezvousConnectionError(_UNREACHABLE) from error
+
+
+def _tell(params: RendezvousParameters, message: str, state: NodeState = NodeState.INIT) -> None:
+    logger.info(message)
+    construct_and_record_rdzv_event(run_id=params.run_id, message=message, node_state=state)
+
+
+def create_backend(params: RendezvousParameters) -> tuple[C10dRendezvousBackend, Store]:
+    """Make a backend of what a command line says, and its store."""
+    makers: dict[str, Callable[[RendezvousParameters], Store]] = {"tcp": _create_tcp_store, "file": _create_file_store}
+    kind = str(params.get("store_type", "tcp")).strip().lower()
+    try:
+        if kind not in makers:
+            raise ValueError("Invalid store type given. Currently only supports file and tcp.")
+        store = makers[kind](params)
+        return C10dRendezvousBackend(store, params.run_id), store
+    except Exception as error:
+        _tell(params, f"{type(error).__name__}: {error}", NodeState.FAILED)
+        raise
 
 
 adopt(globals())
