@@ -169,11 +169,16 @@ def _create_scalar(live: Descriptors, value: int, dtype: int) -> int:
 
 
 def _array_maker(name: str, kind: object) -> Callable[..., int]:
-    return lambda live, values, count: live.add(Numbers(name, _read(values, count, kind)))
+    return lambda live, values, count: live.add(Numbers(name, _read(values, count, kind))) if values or not count else 0
 
 
 def _list_maker(name: str) -> Callable[..., int]:
-    return lambda live, values, count: live.add(HandleList(name, (one or 0 for one in _read(values, count, _P))))
+    def make(live: Descriptors, values: int, count: int) -> int:
+        if count and not values:
+            return 0
+        return live.add(HandleList(name, (one or 0 for one in _read(values, count, _P))))
+
+    return make
 
 
 def _destroyer(kind: str) -> Callable[..., int]:
@@ -181,6 +186,8 @@ def _destroyer(kind: str) -> Callable[..., int]:
 
 
 def _view_shape(live: Descriptors, handle: int, dims: int, count: int) -> int:
+    if not (handle and dims and count):
+        raise DeviceFault(NULL_POINTER, "EZ1001: aclGetViewShape: the tensor or a place for its shape is NULL")
     shape = live.get(handle, TensorDescriptor).shape
     block = (_I64 * max(1, len(shape)))(*shape)
     _KEPT.append(block)  # the caller frees it with delete[]; here it stays

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
-from mindtorch_npu.simulator.machine import BAD_DEVICE, BAD_VALUE, PARAMETER, Machine
+from mindtorch_npu.simulator.machine import BAD_DEVICE, BAD_VALUE, NO_CONTEXT, PARAMETER, Machine
 
 TIMEOUT = -1
 REPEAT_INITIALIZE, REPEAT_FINALIZE, INVALID_PEER = 100002, 100037, 100000
@@ -106,7 +106,10 @@ def _access(machine: Machine, device: int, peer: int) -> int:
 def _enable_peer(machine: Machine, peer: int, flags: int = 0) -> None:
     if flags:
         raise DeviceFault(200006, "EL0003: flags of peer access must be 0")
-    machine.peers.add((machine.context().device, _check(machine, peer)))
+    device = machine.context().device
+    if device == peer:
+        raise DeviceFault(INVALID_PEER, "EL0003: a device is not its own peer")
+    machine.peers.add((device, _check(machine, peer)))
 
 
 def _disable_peer(machine: Machine, peer: int) -> None:
@@ -116,14 +119,17 @@ def _disable_peer(machine: Machine, peer: int) -> None:
 def _set_context(machine: Machine, handle: int) -> None:
     context = machine.contexts.get(handle)
     if context is None:
-        raise DeviceFault(PARAMETER, f"EL0003: {handle:#x} is no context")
+        raise DeviceFault(BAD_VALUE if handle else PARAMETER, f"EL0003: {handle:#x} is no context")
     machine.thread.context = context
 
 
 def _destroy_context(machine: Machine, handle: int) -> None:
-    context = machine.contexts.pop(handle, None)
-    if context is None:
-        raise DeviceFault(PARAMETER, f"EL0003: {handle:#x} is no context")
+    if not handle:
+        raise DeviceFault(PARAMETER, "EL0003: the context is NULL")
+    context = machine.contexts.get(handle)
+    if context is None or machine.is_primary(context):
+        raise DeviceFault(NO_CONTEXT, f"EE1017: {handle:#x} is no context, or the one of set_device")
+    del machine.contexts[handle]
     for stream in [s for s in machine.streams.values() if s.context == handle]:
         machine.streams.pop(stream.handle).close()
     if machine.thread.context is context:

@@ -158,6 +158,7 @@ class Library:
         if kind in ("aclTensorList*", "aclScalarList*"):
             wanted = TensorDescriptor if kind == "aclTensorList*" else ScalarDescriptor
             items = live.get(value, HandleList)
+            handles += items or ()  # an element that is destroyed is gone from its list, too
             return None if items is None else [live.get(item, wanted) for item in items]
         found = live.get(value, Numbers)
         if found is not None and f"acl{found.kind}*" != kind:

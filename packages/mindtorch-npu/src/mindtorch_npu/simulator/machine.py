@@ -19,6 +19,8 @@ PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
 LOST = 507010
 RACE = 507000
+GLOBAL, RELAXED = 0, 2
+NOT_WHILE_RECORDING = 107030
 KERNEL = 507015
 
 
@@ -89,8 +91,8 @@ class Machine:
     def context(self) -> Context:
         """Return the thread's context; DeviceFault when it has none or its device is lost."""
         found = self.thread.context
-        if found is None:
-            raise DeviceFault(NO_CONTEXT, "EE1001: this thread has no context: call set_device first")
+        if found is None or found.handle not in self.contexts:
+            raise DeviceFault(NO_CONTEXT, "EE1001: this thread has no context, or it is gone: call set_device first")
         if found.device in self.lost:
             raise DeviceFault(LOST, f"EE1001: device {found.device} has stopped answering")
         return found
@@ -130,6 +132,10 @@ class Machine:
             stream.close(force=True)
         if self.thread.context is not None and self.thread.context.device == device:
             self.thread.context = None
+
+    def is_primary(self, context: Context) -> bool:
+        """True for the context that `set_device` made, which only a reset takes away."""
+        return self._primary.get(context.device) is context
 
     def create_context(self, device: int) -> Context:
         """Return a new context of a device."""
@@ -225,6 +231,17 @@ class Machine:
                 stream.error = DeviceFault(
                     KERNEL, f"EZ9999: {what} at {start:#x} was released before {user} on stream {stream.number} had run"
                 )
+
+    def refuse_while_recording(self, what: str) -> None:
+        """Refuse what waits for the device where a recording of the context, or of this thread, does not allow it."""
+        if self.thread.mode == RELAXED:
+            return
+        context, thread = self.context(), threading.get_ident()
+        for recording in {stream.recording for stream in self.device_streams(context.device)}:
+            if recording is None or recording.mode == RELAXED or recording.origin.context != context.handle:
+                continue
+            if recording.thread == thread or (recording.mode == GLOBAL and self.thread.mode == GLOBAL):
+                raise DeviceFault(NOT_WHILE_RECORDING, f"EE1016: {what} while a stream is recorded")
 
     def memory_of(self, address: int) -> DeviceMemory | None:
         """Return the device memory an address belongs to, None for host addresses."""

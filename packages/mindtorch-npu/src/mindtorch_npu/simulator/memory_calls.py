@@ -13,6 +13,10 @@ from mindtorch_npu.simulator.stream import Task
 H2H, H2D, D2H, D2D, DEFAULT = range(5)
 HBM_ATTRIBUTES = (1, 4, 5)
 RELAXED = 2
+KINDS = range(6)
+LARGEST = (1 << 64) - 1
+MEMORY_KINDS, BAD_MEMORY_KIND = 12, 107016
+IO_MEMORY, READ_ONLY, NOT_SUPPORTED = 4, 8, 207000
 
 
 def _malloc(machine: Machine, size: int, policy: int) -> int:
@@ -54,7 +58,9 @@ def _free_host(machine: Machine, address: int) -> None:
 
 def _host_register(machine: Machine, address: int, size: int, kind: int = 0) -> int:
     machine.context()
-    if not address or size <= 0 or kind:
+    if kind & ~(IO_MEMORY | READ_ONLY):
+        raise DeviceFault(NOT_SUPPORTED, f"EE1015: {kind} is no kind of registered memory")
+    if not address or size <= 0 or kind or machine.memory_of(address) is not None:
         raise DeviceFault(PARAMETER, f"EL0003: {size} bytes at {address:#x} cannot be registered")
     if any(start < address + size and address < start + length for start, (length, _) in machine.pinned.items()):
         raise DeviceFault(PARAMETER, "EL0003: the memory is registered")
@@ -95,8 +101,16 @@ def _check_range(machine: Machine, target: int, limit: int, source: int, size: i
             raise DeviceFault(BAD_VALUE, f"EE1001: {address:#x} is memory of device {owner}, current is {device}")
 
 
+def _check_kind(kind: int) -> None:
+    if kind not in KINDS:
+        raise DeviceFault(PARAMETER, f"EL0003: {kind} is no kind of copy")
+
+
 def _memcpy(machine: Machine, target: int, limit: int, source: int, size: int, kind: int) -> None:
+    size &= LARGEST  # what C makes of a negative size
     if size:
+        _check_kind(kind)
+        machine.refuse_while_recording("a synchronous copy")
         _check_range(machine, target, limit, source, size)
         machine.ordered(None, "rt.memcpy", [(source, source + size, False), (target, target + size, True)])
         machine.copy(target, source, size)
@@ -104,8 +118,10 @@ def _memcpy(machine: Machine, target: int, limit: int, source: int, size: int, k
 
 def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: int, kind: int, stream: int) -> None:
     found = machine.stream(stream)
+    size &= LARGEST
     if not size:
         return
+    _check_kind(kind)
     _check_range(machine, target, limit, source, size)
     on_device = (machine.memory_of(source) is not None, machine.memory_of(target) is not None)
     expected = {(False, False): H2H, (False, True): H2D, (True, False): D2H, (True, True): D2D}[on_device]
@@ -125,21 +141,39 @@ def _memcpy_async(machine: Machine, target: int, limit: int, source: int, size: 
 
 
 def _memset(machine: Machine, address: int, limit: int, value: int, size: int) -> None:
-    if size > limit:
+    if _check_fill(address, limit, size):
+        machine.refuse_while_recording("a synchronous fill")
+        _fill(machine, address, value, size)
+
+
+def _check_fill(address: int, limit: int, size: int) -> bool:
+    if not size & LARGEST:
+        return False
+    if not address:
+        raise DeviceFault(PARAMETER, "EL0003: a fill of address 0")
+    if size & LARGEST > limit:
         raise DeviceFault(BAD_VALUE, f"EL0003: {size} bytes do not fit in {limit}")
+    return True
+
+
+def _fill(machine: Machine, address: int, value: int, size: int) -> None:
     ctypes.memset(machine.host_address(address, size), value & 0xFF, size)
 
 
 def _memset_async(machine: Machine, address: int, limit: int, value: int, size: int, stream: int) -> None:
     found = machine.stream(stream)
+    if not _check_fill(address, limit, size):
+        return
     machine.host_address(address, size)
     machine.ordered(found, "rt.memset_async", [(address, address + size, True)])
     uses = Task("rt.memset_async", [(address, address + size)])
-    found.enqueue(lambda: _memset(machine, address, limit, value, size), uses=uses)
+    found.enqueue(lambda: _fill(machine, address, value, size), uses=uses)
 
 
 def _mem_info(machine: Machine, attribute: int) -> tuple[int, int]:
     memory = machine.memories[machine.context().device]
+    if not 0 <= attribute < MEMORY_KINDS:
+        raise DeviceFault(BAD_MEMORY_KIND, f"EE1003: {attribute} is no kind of memory")
     if attribute not in HBM_ATTRIBUTES:
         return 0, 0
     return memory.free_bytes, memory.capacity
@@ -163,6 +197,18 @@ def _physical(machine: Machine, size: int, kind: dict[str, Any], flags: int) -> 
     return _own(machine).take(size)
 
 
+def _reserve(machine: Machine, size: int, alignment: int, expected: int, flags: int) -> int:
+    if flags not in (0, 1):
+        raise DeviceFault(PARAMETER, f"EL0003: flags of reserved addresses must be 0, not {flags}")
+    return _own(machine).reserve(size)
+
+
+def _map(machine: Machine, address: int, size: int, offset: int, handle: int, flags: int) -> None:
+    if flags or offset or not address or not handle:
+        raise DeviceFault(PARAMETER, "EL0003: address and memory are needed, offset and flags must be 0")
+    _own(machine).map(address, size, handle)
+
+
 CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.malloc": (2, 2, 1, _malloc),
     "rt.malloc_align32": (2, 2, 1, _malloc),
@@ -176,11 +222,11 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.memcpy_async": (6, 6, 0, _memcpy_async),
     "rt.memset": (4, 4, 0, _memset),
     "rt.memset_async": (5, 5, 0, _memset_async),
-    "rt.reserve_mem_address": (4, 4, 1, lambda m, size, align, expected, flags: _own(m).reserve(size)),
+    "rt.reserve_mem_address": (4, 4, 1, _reserve),
     "rt.release_mem_address": (1, 1, 0, lambda m, address: _own(m).unreserve(address)),
     "rt.malloc_physical": (3, 3, 1, _physical),
     "rt.free_physical": (1, 1, 0, lambda m, handle: _own(m).give_back(handle)),
-    "rt.map_mem": (5, 5, 0, lambda m, address, size, offset, handle, flags: _own(m).map(address, size, handle)),
+    "rt.map_mem": (5, 5, 0, _map),
     "rt.unmap_mem": (1, 1, 0, lambda m, address: _own(m).unmap(address)),
     "rt.get_mem_info": (1, 1, 2, _mem_info),
     "rt.pointer_get_attributes": (1, 1, 1, _attributes),

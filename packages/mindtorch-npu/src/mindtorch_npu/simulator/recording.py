@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +12,18 @@ from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
 from mindtorch_npu.simulator.stream import CAPTURED, Recording
 
 NOT_CAPTURED, INVALIDATED, UNMATCHED = 107029, 507903, 107036
+UNJOINED, WRONG_THREAD, OTHER_CONTEXT = 107025, 107038, 107004
 GLOBAL, THREAD, RELAXED = range(3)
 NONE, ACTIVE, INVALIDATED_STATUS = range(3)
 _P, _I32 = ctypes.c_void_p, ctypes.c_int32
 
 
 def _begin(machine: Machine, stream: int | None, mode: int) -> None:
-    found = machine.stream(stream or 0)
+    if not stream:
+        raise DeviceFault(PARAMETER, "EL0003: no stream to record")
+    found = machine.stream(stream)
     if not GLOBAL <= mode <= RELAXED:
-        raise DeviceFault(PARAMETER, f"EL0003: {mode} is no mode of recording")
+        raise DeviceFault(BAD_VALUE, f"EL0003: {mode} is no mode of recording")
     if found is machine.context().default_stream:
         raise DeviceFault(CAPTURED, "EE1001: the default stream cannot be recorded")
     if found.recording is not None:
@@ -34,10 +38,16 @@ def _end(machine: Machine, stream: int | None, made: int | None) -> None:
         raise DeviceFault(NOT_CAPTURED, "EE1001: the stream is not being recorded")
     if recording.origin is not found:
         raise DeviceFault(UNMATCHED, "EE1001: the recording began on another stream")
+    other_thread = recording.mode != RELAXED and recording.thread != threading.get_ident()
     for one in recording.streams:
         one.recording = None
+    if other_thread:
+        raise DeviceFault(WRONG_THREAD, "EE1001: the recording was begun by another thread")
     if recording.invalid:
         raise DeviceFault(INVALIDATED, f"EE1001: the recording became invalid: {recording.invalid}")
+    if unjoined := recording.unjoined():
+        numbers = ", ".join(str(one.number) for one in unjoined)
+        raise DeviceFault(UNJOINED, f"EE1017: nothing in the recording waits for the last task of stream {numbers}")
     if not made:
         raise DeviceFault(PARAMETER, "EL0003: no place for the recording")
     machine.recordings[recording.handle] = recording
@@ -59,14 +69,26 @@ def _exchange(machine: Machine, mode: int | None) -> None:
         raise DeviceFault(PARAMETER, "EL0003: no place for the mode")
     place = ctypes.c_int32.from_address(mode)
     if not GLOBAL <= place.value <= RELAXED:
-        raise DeviceFault(PARAMETER, f"EL0003: {place.value} is no mode of recording")
+        raise DeviceFault(BAD_VALUE, f"EL0003: {place.value} is no mode of recording")
     place.value, machine.thread.mode = machine.thread.mode, place.value
 
 
-def _execute(machine: Machine, handle: int | None, stream: int | None) -> None:
-    found, recording = machine.stream(stream or 0), machine.recordings.get(handle or 0)
+def _own(machine: Machine, handle: int | None) -> Recording:
+    if not handle:
+        raise DeviceFault(PARAMETER, "EL0003: the recording is NULL")
+    recording = machine.recordings.get(handle)
     if recording is None:
-        raise DeviceFault(BAD_VALUE, f"EL0003: {handle or 0:#x} is no recording")
+        raise DeviceFault(BAD_VALUE, f"EL0003: {handle:#x} is no recording")
+    if recording.origin.context != machine.context().handle:
+        raise DeviceFault(OTHER_CONTEXT, f"EE1001: the recording {handle:#x} is of another context")
+    return recording
+
+
+def _execute(machine: Machine, handle: int | None, stream: int | None) -> None:
+    recording = _own(machine, handle)
+    found = machine.stream(stream or 0)
+    if found.recording is not None:
+        raise DeviceFault(CAPTURED, "EE1016: running a recording on a stream that is recorded")
     for task, uses in recording.tasks:
         if uses is not None:
             machine.ordered(found, uses.name, [(start, end, True) for start, end in uses.ranges])
@@ -74,8 +96,8 @@ def _execute(machine: Machine, handle: int | None, stream: int | None) -> None:
 
 
 def _destroy(machine: Machine, handle: int | None) -> None:
-    if machine.recordings.pop(handle or 0, None) is None:
-        raise DeviceFault(BAD_VALUE, f"EL0003: {handle or 0:#x} is no recording")
+    _own(machine, handle)
+    del machine.recordings[handle or 0]
 
 
 FUNCTIONS: dict[str, tuple[tuple[Any, ...], Callable[..., None]]] = {

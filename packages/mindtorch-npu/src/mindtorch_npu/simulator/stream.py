@@ -12,6 +12,7 @@ from typing import NamedTuple
 from mindtorch_npu.simulator.faults import DeviceFault
 
 AICORE_EXCEPTION = 507015
+NO_MEMORY_THERE = 100000
 CAPTURED, DEPENDENCY = 107027, 107024
 KERNEL_ERRORS = (
     ArithmeticError,
@@ -31,13 +32,15 @@ KERNEL_ERRORS = (
 class Mark:
     """One recording of an event: done when the stream has passed it."""
 
-    __slots__ = ("clock", "done", "recording", "time_us")
+    __slots__ = ("clock", "done", "place", "recording", "stream", "time_us")
 
     def __init__(self, clock: dict[int, int] | None = None) -> None:
         self.clock = clock or {}
         self.done = threading.Event()
         self.time_us = 0
         self.recording: Recording | None = None
+        self.stream: Stream | None = None
+        self.place = 0  # how much the stream had been given
 
     def reach(self) -> None:
         """The stream is here."""
@@ -52,9 +55,21 @@ class Recording:
         self.origin = origin
         self.mode = mode
         self.handle = handle
+        self.thread = threading.get_ident()
         self.streams = [origin]
+        self.given: dict[Stream, int] = {}  # what each stream was given, waits included
+        self.waited: dict[Stream, int] = {}  # how much of it another one waits for
         self.tasks: list[tuple[Callable[[], None], Task | None]] = []
         self.invalid = ""
+
+    @property
+    def active(self) -> bool:
+        """True until the recording is ended."""
+        return self.origin.recording is self
+
+    def unjoined(self) -> list[Stream]:
+        """Return the streams whose last task nothing in the recording waits for."""
+        return [one for one in self.streams if one is not self.origin and self.waited.get(one, -1) < self.given[one]]
 
     def refuse(self, what: str) -> DeviceFault:
         """Return the refusal of what cannot be recorded, with which the recording is lost."""
@@ -113,6 +128,7 @@ class Stream:
         """
         if self.recording is not None:
             self.recording.tasks.append((task, uses))
+            self.recording.given[self] = self.recording.given.get(self, 0) + 1
             return
         with self._changed:
             if self.closed:
@@ -138,7 +154,8 @@ class Stream:
                 if self.error is None or not self.stop_on_failure or always:
                     task()
             except DeviceFault as fault:
-                self.error = self.error or fault
+                lost = fault.code == NO_MEMORY_THERE  # at the time of the task: a call would have refused it
+                self.error = self.error or (DeviceFault(AICORE_EXCEPTION, fault.text) if lost else fault)
             except KERNEL_ERRORS as error:  # a kernel that dies is an exception of the device's cores
                 self.error = self.error or DeviceFault(AICORE_EXCEPTION, f"EZ9999: {type(error).__name__}: {error}")
             with self._changed:
@@ -169,7 +186,8 @@ class Stream:
         mark = Mark(clock)
         event.mark = mark
         if self.recording is not None:  # nothing happens: it only says what comes after it
-            mark.recording = self.recording
+            mark.recording, mark.stream = self.recording, self
+            mark.place = self.recording.given.get(self, 0)
             return
         self.enqueue(mark.reach, always=True)
 
@@ -189,6 +207,9 @@ class Stream:
         if self.recording is None:
             self.recording = mark.recording
             mark.recording.streams.append(self)
+        if mark.stream is not None and mark.stream is not self:
+            mark.recording.waited[mark.stream] = max(mark.recording.waited.get(mark.stream, 0), mark.place)
+        mark.recording.given[self] = mark.recording.given.get(self, 0) + 1
 
     def close(self, force: bool = False) -> None:
         """Refuse further tasks; run those that wait, unless `force` drops them."""

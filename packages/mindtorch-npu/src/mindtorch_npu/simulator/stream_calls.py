@@ -8,9 +8,9 @@ from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, WRONG_CONTEXT, Machine
 from mindtorch_npu.simulator.stream import CAPTURED, Event, Stream
 
-SYNC, TIME_LINE = 1, 8
+SYNC, MARK, DDSYNC, TIME_LINE, MC2, EXTERNAL, IPC = 1, 2, 4, 8, 16, 32, 64
 TIMESTAMP_INVALID, TIMESTAMP_REVERSED, NOT_SUPPORTED, INTERNAL = 107006, 107007, 207000, 507000
-STREAM_TIMEOUT, EVENT_TIMEOUT, EVENT_CAPTURED = 507046, 507047, 107028
+STREAM_TIMEOUT, EVENT_TIMEOUT, EVENT_CAPTURED, IMPLICIT = 507046, 507047, 107028, 107031
 
 
 def _create_with_config(machine: Machine, priority: int, flags: int) -> int:
@@ -23,6 +23,8 @@ def _destroy(machine: Machine, handle: int, force: bool = False) -> None:
     stream = machine.stream(handle)
     if stream is machine.context().default_stream:
         raise DeviceFault(PARAMETER, "EL0003: the default stream cannot be destroyed")
+    if stream.recording is not None:
+        raise DeviceFault(CAPTURED, "EE1016: destroying a stream while it is recorded")
     machine.streams.pop(stream.handle, None)
     stream.close(force)
 
@@ -32,7 +34,13 @@ def _not_recorded(stream: Stream, what: str) -> None:
         raise stream.recording.refuse(what)
 
 
+def _check_limit(milliseconds: int) -> None:
+    if milliseconds < -1 or milliseconds == 0:
+        raise DeviceFault(BAD_VALUE, f"EE1003: {milliseconds} ms are no limit of a wait: -1 or more, and not 0")
+
+
 def _synchronize(machine: Machine, handle: int, milliseconds: int = -1) -> None:
+    _check_limit(milliseconds)
     stream = machine.stream(handle)
     if stream.recording is not None:  # of all refusals the one that leaves the recording as it was
         raise DeviceFault(CAPTURED, "EE1001: waiting for a stream while it is recorded")
@@ -67,9 +75,20 @@ def _wait_event(machine: Machine, stream: int, event: int) -> None:
     if not found.flags & SYNC:
         raise DeviceFault(NOT_SUPPORTED, "EE1001: the event was not made to be waited for")
     waiting = machine.stream(stream)
+    if waiting is machine.context().default_stream and _recorded(found):
+        raise DeviceFault(IMPLICIT, "EE1017: the default stream cannot wait for an event of a recording")
     waiting.wait_event(found)
     if machine.races is not None and found.mark is not None:
         machine.races.waits(waiting.number, found.mark.clock)
+
+
+def _recorded(event: Event) -> bool:
+    return event.mark is not None and event.mark.recording is not None and event.mark.recording.active
+
+
+def _not_recorded_event(event: Event, what: str) -> None:
+    if _recorded(event):
+        raise DeviceFault(EVENT_CAPTURED, f"EE1016: {what} of an event that is being recorded")
 
 
 def _record(machine: Machine, event: int, stream: int) -> None:
@@ -85,6 +104,7 @@ def _record(machine: Machine, event: int, stream: int) -> None:
 
 def _complete(machine: Machine, event: Event) -> bool:
     """Return whether an event is passed; then the host knows it."""
+    _not_recorded_event(event, "asking for the status")
     complete = event.complete
     if complete and machine.races is not None and event.mark is not None:
         machine.races.host_waits(event.mark.clock)
@@ -92,10 +112,13 @@ def _complete(machine: Machine, event: Event) -> bool:
 
 
 def _synchronize_event(machine: Machine, handle: int, milliseconds: int = -1) -> None:
-    mark = machine.event(handle).mark
+    _check_limit(milliseconds)
+    event = machine.event(handle)
+    mark = event.mark
     machine.context()
+    _not_recorded_event(event, "waiting")
     if mark is not None and mark.recording is not None:
-        raise DeviceFault(EVENT_CAPTURED, "EE1001: the event was recorded in a recording, where nothing passes it")
+        raise DeviceFault(BAD_VALUE, "EE1016: the event was recorded in a recording, where nothing passes it")
     if mark is not None and not mark.done.wait(None if milliseconds < 0 else milliseconds / 1000):
         raise DeviceFault(EVENT_TIMEOUT, f"EE1002: the event was not reached in {milliseconds} ms")
     if mark is not None and machine.races is not None:
@@ -117,6 +140,7 @@ def _reset(machine: Machine, event: int, stream: int) -> None:
 def _elapsed(machine: Machine, start: int, end: int) -> float:
     marks = []
     for event in (machine.event(start), machine.event(end)):
+        _not_recorded_event(event, "the time")
         if event.mark is None:
             raise DeviceFault(INTERNAL, "EE1001: the event has not been recorded")
         if not event.flags & TIME_LINE or not event.complete:
@@ -129,6 +153,7 @@ def _elapsed(machine: Machine, start: int, end: int) -> float:
 
 def _timestamp(machine: Machine, handle: int) -> int:
     event = machine.event(handle)
+    _not_recorded_event(event, "the time")
     if event.mark is None:
         raise DeviceFault(INTERNAL, "EE1001: the event has not been recorded")
     if not event.flags & TIME_LINE or not event.complete:
@@ -150,6 +175,14 @@ def _abort(machine: Machine, handle: int) -> None:
     stream.error = stream.error or DeviceFault(107023, "EE1001: the stream was aborted")
 
 
+def _create_event(machine: Machine, flags: int, recordable_anew: bool) -> int:
+    alone = IPC if recordable_anew else MC2 | EXTERNAL
+    known = SYNC | MARK | DDSYNC | TIME_LINE | alone
+    if not 0 < flags <= known or not flags & known or any(flags & one and flags != one for one in (MC2, EXTERNAL, IPC)):
+        raise DeviceFault(BAD_VALUE, f"EE1003: {flags:#x} are no flags of an event")
+    return machine.create_event(flags, recordable_anew).handle
+
+
 CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.create_stream": (0, 0, 1, lambda m: m.create_stream().handle),
     "rt.create_stream_with_config": (2, 2, 1, _create_with_config),
@@ -165,8 +198,8 @@ CALLS: dict[str, tuple[int, int, int, Any]] = {
     "rt.synchronize_device": (0, 0, 0, _synchronize_device),
     "rt.device_get_stream_priority_range": (0, 0, 2, lambda m: (7, 0)),
     "rt.create_event": (0, 0, 1, lambda m: m.create_event(SYNC | TIME_LINE, False).handle),
-    "rt.create_event_with_flag": (1, 1, 1, lambda m, flags: m.create_event(flags, False).handle),
-    "rt.create_event_ex_with_flag": (1, 1, 1, lambda m, flags: m.create_event(flags, True).handle),
+    "rt.create_event_with_flag": (1, 1, 1, lambda m, flags: _create_event(m, flags, False)),
+    "rt.create_event_ex_with_flag": (1, 1, 1, lambda m, flags: _create_event(m, flags, True)),
     "rt.destroy_event": (1, 1, 0, _destroy_event),
     "rt.record_event": (2, 2, 0, _record),
     "rt.reset_event": (2, 2, 0, _reset),

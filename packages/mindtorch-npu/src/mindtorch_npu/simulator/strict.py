@@ -107,6 +107,8 @@ def _check_missing(name: str, arguments: dict[str, Any], facts: dict[str, Any]) 
 
 
 def _check_type(name: str, label: str, dtype: int, entry: dict[str, Any]) -> None:
+    if dtype not in CODES:
+        raise refuse(name, f"{label} has the element type {dtype}, which there is not")
     allowed, found = entry.get("dtypes"), CODES[dtype][0]
     if allowed and found not in allowed:
         raise refuse(name, f"{label} is {found}, allowed are {', '.join(allowed)}")
