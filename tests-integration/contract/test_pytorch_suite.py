@@ -50,3 +50,13 @@ def test_a_board_never_takes_a_worse_result(monkeypatch):
         "A::test_a": "fail: not collected",
         "A::test_b": "pass",
     }
+
+
+def test_a_sample_is_the_same_in_whatever_order_tests_are_collected(monkeypatch):
+    monkeypatch.syspath_prepend(str(SUITE))
+    recorder = importlib.import_module("recorder")
+    names = [f"A::test_{number}" for number in range(100)]
+    drawn = recorder.sample(names, 10)
+    assert len(drawn) == 10
+    assert drawn == recorder.sample(names[::-1], 10) < recorder.sample(names, 20)
+    assert max(int(name[8:]) for name in drawn) > 20

@@ -1,7 +1,8 @@
 """`python tests-integration/pytorch_suite fetch|where|run|check|update|baseline|reasons|docs`: PyTorch's own tests here.
 
 `fetch --torch PYTHON` brings the tests, and what they stand on from the environment of that interpreter. `baseline FILE`
-runs a file on torch itself, in the oracle's environment, and enters what passes there; everything else runs in the
+runs a file on torch itself, in the oracle's environment, and enters what passes there (of the largest files a sample,
+which `sources.SAMPLES` describes); everything else runs in the
 environment without torch, through the proxy. `update` runs all files of the board (or those that are named) and enters
 the results; `check` compares and enters nothing; `check --rotation N --seconds S` takes a part of the tests, another one
 for each N. `--distributed` takes the board of `torch.distributed`, whose tests start processes. `where` says where the
@@ -19,7 +20,7 @@ from collections import defaultdict
 
 import board
 from runner import Outcomes, run_file
-from sources import CACHE, fetch, infrastructure, missing, tests
+from sources import CACHE, SAMPLES, fetch, infrastructure, missing, tests
 
 RESULTS = CACHE / "results.json"
 
@@ -38,7 +39,8 @@ def _run(args: argparse.Namespace, held: board.Board) -> dict[str, Outcomes]:
     for name in _files(args, held):
         started = time.monotonic()
         try:
-            found[name] = run_file(name, shard=args.shard, timeout=args.timeout)
+            ids = set(held[name]) if name in SAMPLES and name in held else None
+            found[name] = run_file(name, shard=args.shard, timeout=args.timeout, ids=ids, size=SAMPLES.get(name, 0))
         except RuntimeError as error:
             found[name] = {"(import)": {"status": "fail", "reason": str(error)[-300:]}}
         tally = [one["status"] for one in found[name].values()]
@@ -73,7 +75,7 @@ def _command_run(args: argparse.Namespace) -> int:
 def _command_baseline(args: argparse.Namespace) -> int:
     held = board.load(args.kept.file)
     for name in args.file:
-        outcomes = run_file(name, proxy=False, timeout=args.timeout)
+        outcomes = run_file(name, proxy=False, timeout=args.timeout, size=SAMPLES.get(name, 0))
         known = held.get(name, {})
         good = [test for test, outcome in outcomes.items() if outcome["status"] == "pass"]
         if good:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -11,6 +12,7 @@ import pytest
 
 RECORD = "MINDTORCH_SUITE_RECORD"
 INTERNALS = "MINDTORCH_SUITE_INTERNALS"
+SAMPLE = "MINDTORCH_SUITE_SAMPLE"
 _RANK = {"skip": 0, "pass": 1, "fail": 2}
 _worst: dict[str, str] = {}
 _reasons: dict[str, str] = {}
@@ -43,12 +45,19 @@ def pytest_configure() -> None:
     internal.__path__ = os.environ[INTERNALS].split(os.pathsep)
 
 
+def sample(names: list[str], size: int) -> set[str]:
+    """Return the ids whose digests are smallest: drawn as by chance, and the same on every machine and run."""
+    return set(sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:size])
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the record holds already; of the rest keep one shard, and only what is wanted."""
     done, running = read(Path(os.environ[RECORD]))
     chosen, total = (int(number) for number in os.environ.get("MINDTORCH_SUITE_SHARD", "1/1").split("/"))
     wanted = os.environ.get("MINDTORCH_SUITE_IDS")
     ids = set(Path(wanted).read_text().split("\n")) if wanted else None
+    if size := int(os.environ.get(SAMPLE, "0")):
+        ids = sample([_name(item.nodeid) for item in items], size)
     kept = [item for item in items if ids is None or _name(item.nodeid) in ids]
     kept = [item for place, item in enumerate(kept) if place % total == chosen - 1]
     kept = [item for item in kept if _name(item.nodeid) not in done and _name(item.nodeid) != running]

@@ -45,9 +45,18 @@ def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: b
 
 
 def run_file(
-    name: str, *, proxy: bool = True, shard: str = "1/1", timeout: int = 120, ids: set[str] | None = None
+    name: str,
+    *,
+    proxy: bool = True,
+    shard: str = "1/1",
+    timeout: int = 120,
+    ids: set[str] | None = None,
+    size: int = 0,
 ) -> Outcomes:
-    """Return, per test, its status (pass, fail, skip) and the reason of a failure; ``ids`` leaves the others out."""
+    """Return, per test, its status (pass, fail, skip) and the reason of a failure.
+
+    ``ids`` leaves the others out, and ``size`` all but so many, drawn by their digests.
+    """
     folder = tests()
     if folder is None or infrastructure() is None:
         raise RuntimeError("PyTorch's tests are not here; `fetch --torch PYTHON` brings them")
@@ -64,6 +73,8 @@ def run_file(
             wanted = Path(scratch) / "ids"
             wanted.write_text("\n".join(sorted(ids)))
         environment = _environment(name, record, shard, wanted, proxy, timeout)
+        if size and ids is None:
+            environment[recorder.SAMPLE] = str(size)
         outcomes: Outcomes = {}
         for _ in range(_CRASHES):
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

@@ -5,8 +5,9 @@ from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 from . import ops
 from ._C._dispatch import DispatchKey as DispatchKey
+from ._higher_order_ops.operator import HigherOrderOperator
 from ._naming import adopt
 
-__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+__all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "ops"]
 
 adopt(globals())

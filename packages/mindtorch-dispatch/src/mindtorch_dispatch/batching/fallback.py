@@ -12,8 +12,21 @@ from ..typing import Tensor
 from .geometry import invoke
 from .levels import Batch, loop
 
-warned: set[str] = set()
-"""The ops of which this process was told that they are computed slice by slice."""
+
+class _Shown:
+    """Which ops this process was told of that they are computed slice by slice; with `always`, each call tells."""
+
+    def __init__(self) -> None:
+        self.ops: set[str] = set()
+        self.always = False
+
+
+_shown = _Shown()
+
+
+def warnings_shown() -> _Shown:
+    """Return what was warned of, and whether each call warns."""
+    return _shown
 
 
 def _name(row: OpRow) -> str:
@@ -22,9 +35,9 @@ def _name(row: OpRow) -> str:
 
 def _warn(row: OpRow) -> None:
     name = _name(row)
-    if name in warned:
+    if name in _shown.ops and not _shown.always:
         return
-    warned.add(name)
+    _shown.ops.add(name)
     warnings.warn(
         f"There is a performance drop because we have not yet implemented the batching rule for {name}. Please file us an "
         "issue on GitHub so that we can prioritize its implementation.",

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _profiler, _special  # noqa: F401 (reached as attributes)
+from mindtorch._C._convolution import _ConvBackend, _select_conv_backend  # noqa: F401 (tests ask which way is taken)
 from mindtorch._C._dispatch import (
     Argument,
     DispatchKey,
@@ -117,6 +118,8 @@ from mindtorch._C._script import (
 )
 from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _are_functorch_transforms_active,
+    _debug_only_are_vmap_fallback_warnings_enabled,
+    _debug_only_display_vmap_fallback_warnings,
     _get_cudnn_enabled,
     _get_default_device,
     _get_tracing_state,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -9,6 +10,16 @@ from mindtorch.func._vmap import taken_out
 from mindtorch_dispatch.batching import current, is_batched, unwrapped, wrapped
 
 __all__: list[str] = []
+
+
+class TransformType(enum.Enum):
+    """The kinds of transforms of `torch.func`."""
+
+    Torch = 0
+    Vmap = 1
+    Grad = 2
+    Jvp = 3
+    Functionalize = 4
 
 
 def is_batchedtensor(tensor: Any) -> bool:

@@ -11,6 +11,7 @@ from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 _cudnn = LazyModule("mindtorch.backends.cudnn", "settings of a device that few programs have")
+_fallback = LazyModule("mindtorch_dispatch.batching.fallback", "only programs that use `vmap` need it")
 _batching = LazyModule("mindtorch_dispatch.batching", "only programs that use `vmap` need it")
 
 __all__: list[str] = []
@@ -31,6 +32,16 @@ def _get_tracing_state() -> None:
 def _are_functorch_transforms_active() -> bool:
     """Return whether a transform of `torch.func` is open in this thread."""
     return bool(state.transforms) or _batching.depth() > 0
+
+
+def _debug_only_are_vmap_fallback_warnings_enabled() -> bool:
+    """Return whether every op of a batch that is computed example by example gives a warning."""
+    return bool(_fallback.warnings_shown().always)
+
+
+def _debug_only_display_vmap_fallback_warnings(enabled: bool) -> None:
+    """Say whether every op of a batch that is computed example by example gives a warning, and not only its first."""
+    _fallback.warnings_shown().always = enabled
 
 
 def _get_default_device() -> str:

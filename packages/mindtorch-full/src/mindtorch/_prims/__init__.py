@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import mindtorch as torch
+import mindtorch._prims_common as utils  # noqa: F401 (its name in torch)
 from mindtorch._naming import missing_attribute
 from mindtorch._refs._bind import bind, functional
 

@@ -9,6 +9,7 @@ from .._naming import adopt
 from ._functional_call import functional_call, stack_module_state
 from ._functionalize import functionalize
 from ._jacobians import hessian, jacfwd, jacrev
+from ._rearrange import rearrange
 from ._replace import replace_all_batch_norm_modules_
 from ._transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._vmap import vmap
@@ -24,6 +25,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

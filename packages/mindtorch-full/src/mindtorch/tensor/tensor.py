@@ -164,10 +164,10 @@ class Tensor(
         return NotImplemented if not isinstance(other, AutogradMixin) else aten.matmul(other, self)
 
     def __rlshift__(self, other: Any) -> Any:
-        return aten.bitwise_left_shift(other, self)
+        return NotImplemented if _refuses(other) else aten.bitwise_left_shift(other, self)
 
     def __rrshift__(self, other: Any) -> Any:
-        return aten.bitwise_right_shift(other, self)
+        return NotImplemented if _refuses(other) else aten.bitwise_right_shift(other, self)
 
     def __pos__(self) -> Any:
         return aten.positive(self)
