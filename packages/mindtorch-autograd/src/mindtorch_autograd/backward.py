@@ -12,6 +12,7 @@ from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.layout import preserve_format
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.size import Size
 from mindtorch_storage.spec import Spec
@@ -54,7 +55,7 @@ def _implicit_grad(output: Tensor) -> Any:
     if not spec.dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
     if isinstance(output, TensorBase):
-        return aten.ones_like(output)
+        return aten.ones_like(output, memory_format=preserve_format)
     return aten.ones(list(spec.shape), dtype=spec.dtype, device=spec.device)
 
 

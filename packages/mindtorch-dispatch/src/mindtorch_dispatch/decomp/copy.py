@@ -57,8 +57,8 @@ def convert(
         return self
     return aten._to_copy(
         self,
-        dtype=dtype or spec.dtype,
-        device=device or spec.device,
+        dtype=dtype,
+        device=device,
         non_blocking=non_blocking,
         memory_format=memory_format,
     )

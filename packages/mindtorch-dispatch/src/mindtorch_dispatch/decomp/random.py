@@ -91,7 +91,7 @@ def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bo
             return multiply(input, aten.zeros((), dtype=input.dtype, device=input.device))
         noise = aten.bernoulli_(_feature_noise(input) if feature else aten.empty_like(input), 1 - p)
         if not alpha:
-            return multiply(input, aten.div_(noise, 1 - p))
+            return multiply(input, aten.div_.Scalar(noise, 1 - p))
         scale = 1.0 / math.sqrt((_SELU_ALPHA * _SELU_ALPHA * p + 1) * (1 - p))
         shift = aten.mul_(aten.add(noise, -1), _SELU_ALPHA * scale)
         shift = aten.add_(shift, _SELU_ALPHA * scale * p)

@@ -31,10 +31,10 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Any:
     spec = self._sig.spec
     size = infer_size(shape, spec.numel)
     if spec.is_contiguous:
-        return aten.view(self, size)
+        return aten.view(self, shape)
     stride = view_strides(spec.shape, spec.stride, size)
     if stride is not None and intercepted(state.mode, (self,)):
-        return aten.view(self, size)
+        return aten.view(self, shape)
     if stride is not None:
         return aten._reshape_alias(self, size, stride)
     return aten._unsafe_view(aten.clone(self, memory_format=_CONTIGUOUS), size)

@@ -2,7 +2,7 @@
 
 A type that defines `__torch_dispatch__` is asked below autograd: the call's node is made from what the handler returns,
 and the ops the handler calls are not recorded again. A type that also sets `above_autograd` is asked before: what it
-calls is recorded as ever, and its results are the call's.
+calls is recorded as ever, and its results are the call's. A mode that sets `sees_composed` sees composed ops whole.
 
 Composed ops are taken apart before anybody is asked, unless torch has them as one op.
 """
@@ -24,7 +24,7 @@ from ..plan import Plan, plain_types
 from ..plan.call import Call
 from ..plan.results import packing
 from ..plan.targets import check_inference, check_out_grad
-from ..schema.model import Schema
+from ..schema.model import EnumName, Schema
 from ..state import AUTOGRAD_MASK, Mode, state
 from ..table import OpRow
 from ..typing import Tensor
@@ -32,6 +32,7 @@ from .handlers import ask, dispatches
 from .results import checked
 
 PYTHON_MASK = 1 << DispatchKey.Python
+AUTOCAST_MASK = 1 << DispatchKey.Autocast
 
 WHOLE = frozenset(
     "__lshift__ __rshift__ _batch_norm_no_update _batch_norm_with_update _chunk_cat _convolution _embedding_bag_backward "
@@ -66,13 +67,17 @@ def check_memory(tensors: Sequence[TensorBase]) -> None:
 
 
 def taken_apart(row: OpRow, tensors: Sequence[TensorBase], mode: Mode) -> bool:
-    """True for a composed op that handlers see as the ops it is composed of."""
-    if row.composite is None or hooks.has_formula(row):
+    """True for a composed op that handlers see as the ops it is composed of; a mode may want to see it whole."""
+    if row.composite is None or hooks.has_formula(row) or _sees_composed(mode):
         return False
     whole = row.packet in WHOLE or row.name in _WHOLE_OVERLOADS or row.packet.startswith("_foreach_")
     if whole and not any(returned.type.kind == "Tensor" for returned in row.schema.returns):
         return False
     return not whole or (records(mode) and any(tensor._sig.requires_grad for tensor in tensors))
+
+
+def _sees_composed(mode: Mode) -> bool:
+    return any(getattr(one, "sees_composed", False) for one in mode.dispatch_modes[-1:])
 
 
 def records(mode: Mode) -> bool:
@@ -81,16 +86,28 @@ def records(mode: Mode) -> bool:
 
 
 def ask_python(call: Call) -> None:
-    """Have the handlers answer a call, unless something stands above them: an Autograd kernel, or the op is taken apart."""
+    """Have the handlers answer a call, unless something stands above them: an Autocast or Autograd kernel, or the op is
+    taken apart."""
     row = call.row
     own = row.__dict__.get("boxed", {}).get(DispatchKey.Autograd)
-    if own is not None and records(call.mode) and any(tensor._sig.requires_grad for tensor in call.tensors):
+    casting = _casting(call)
+    if casting is not None:
+        call.registered, call.keys = casting, DispatchKeySet(DispatchKey.Autocast)
+    elif own is not None and records(call.mode) and any(tensor._sig.requires_grad for tensor in call.tensors):
         call.registered, call.keys = own, DispatchKeySet(DispatchKey.Autograd)
     elif "boxed" not in row.__dict__ and taken_apart(row, call.tensors, call.mode):
         call.composed = row.composite
     else:
         call.function, call.plan.run = _Call(call.bound, call.tensors, call.outs, call.mode).run, run_handled
         call.bound.cacheable = False  # handlers may do as they please
+
+
+def _casting(call: Call) -> Any:
+    """Return the Autocast kernel that stands above the handlers of a call, None where there is none."""
+    mode, entry = call.mode, call.row.__dict__.get("entry")
+    if mode.autocast is None or entry is None or mode.exclude & AUTOCAST_MASK or call.bound.out is not None:
+        return None
+    return None if _asked_above([*call.tensors, *call.outs], mode) else entry.boxed.get(DispatchKey.Autocast)
 
 
 def run_composing(plan: Plan, flat: tuple[Any, ...]) -> Any:
@@ -314,6 +331,8 @@ def _same(value: int | None, default: Any) -> bool:
         return isinstance(value, list) and value == default
     if value is None or default is None:
         return value is default
+    if isinstance(default, EnumName):
+        return str(value).rpartition(".")[2] == default
     return (type(value) is type(default) and bool(value == default)) or (value == default and _numbers(value, default))
 
 

@@ -200,3 +200,4 @@ def _check_root(index: int, tensor: Any, grad: Any) -> None:
 
 
 adopt(globals())
+_set_grad_enabled.__module__ = "torch._C"  # graphs name it

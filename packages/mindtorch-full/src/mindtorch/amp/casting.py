@@ -43,8 +43,9 @@ def _casting(op: str, row: Any) -> Callable[..., Any]:
         if device_type is not None:
             target = _target(policies()[device_type].casts.get(op), tensors, device_type)
             if target is not None:
-                args = tuple(cast_value(arg, device_type, target) for arg in args)
+                # From the last to the first, the order in which torch's kernels come to be called.
                 kwargs = {name: cast_value(arg, device_type, target) for name, arg in kwargs.items()}
+                args = tuple([cast_value(arg, device_type, target) for arg in reversed(args)][::-1])
         state.mode = before.replace(autocast=None)
         try:
             return overload(*args, **kwargs)

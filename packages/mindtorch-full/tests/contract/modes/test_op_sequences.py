@@ -128,7 +128,6 @@ def test_optimizers_are_made_of_torchs_operators(make):
 
 
 DIFFERENT = {
-    "dropout": (lambda T: T.nn.functional.dropout(T.ones(4), 0.5), "div_.Scalar is div_.Tensor of a number"),
     "where": (lambda T: T.where(T.ones(2) > 0, T.ones(2), 0.0), "a number is an operand, not a tensor made of it"),
     "assignment": (lambda T: T.ones(2).__setitem__(0, 1), "a number is made a tensor by scalar_tensor"),
     "batch_norm": (

@@ -347,5 +347,5 @@ class _Heads:
         k = k.view(self.batch, self.num_heads, k.size(1), self.head_dim)
         v = v.view(self.batch, self.num_heads, v.size(1), self.head_dim)
         output = aten.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-        output = output.permute(2, 0, 1, 3).contiguous().view(self.batch * self.target_len, self.embed_dim)
+        output = output.permute(2, 0, 1, 3).reshape(self.batch * self.target_len, self.embed_dim)
         return output, None

@@ -6,7 +6,8 @@ from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
 
 # The ops' flag of the same name: there is no cuDNN here.
-_CUDNN = False
+_CUDNN = True
+"""What `torch.backends.cudnn.enabled` is; there is no cuDNN that it could turn off."""
 
 
 def _verify_batch_size(size: list[int]) -> None:
