@@ -31,10 +31,11 @@ def _histc(self: Spec, bins: int = 100, low: Any = 0, high: Any = 0) -> Outputs:
         lambda: f"torch.histc: range of [{low:g}, {high:g}] is not finite",
     )
     check(low <= high, lambda: "torch.histc: max must be larger than min")
-    if low == high:
-        check_kernel(self.dtype, "aminmax_cpu")
-    refuse(self.dtype, "linspace_cpu", BOOL_NAMES | WIDE_UNSIGNED)
-    refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS)
+    if self.device.type == "cpu":
+        if low == high:
+            check_kernel(self.dtype, "aminmax_cpu")
+        refuse(self.dtype, "linspace_cpu", BOOL_NAMES | WIDE_UNSIGNED)
+        refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS)
     return Outputs(Spec.of(self.dtype, self.device, (bins,)), values=(self, bins, low, high))
 
 

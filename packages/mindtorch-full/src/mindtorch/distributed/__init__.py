@@ -76,6 +76,8 @@ def __getattr__(name: str) -> object:
         return getattr(_lazy("device_mesh"), name)
     if name == "GradBucket":  # of data parallelism, which stands on this package
         return _load("mindtorch.nn.parallel._buckets").GradBucket
+    if name == "_compute_bucket_assignment_by_size":
+        return _load("mindtorch.nn.parallel._buckets").compute_bucket_assignment_by_size
     return _lazy(name)
 
 

@@ -128,7 +128,9 @@ class MemoryMixin(TensorBase):
         check_integers("set_", "size", size or ())
         check_integers("set_", "stride", stride or ())
         if source is None:
-            return self._set_storage(aten.empty([0], dtype=self.dtype)._materialized_storage(), 0, (0,), (1,))
+            return self._set_storage(
+                aten.empty([0], dtype=self.dtype, device=self.device)._materialized_storage(), 0, (0,), (1,)
+            )
         if source is self:
             return self
         if isinstance(source, TensorBase):

@@ -13,6 +13,8 @@ from mindtorch_npu.allocator.oom import OutOfMemoryError, format_size, set_error
 _allocators: dict[int, NpuAllocator] = {}
 _made_by: list[type[NpuAllocator]] = [NpuAllocator]
 _lock = threading.Lock()
+_changed: list[Config] = []
+"""The options that `configure` was given last, for allocators that are made later."""
 
 
 def allocator_of(device: int) -> NpuAllocator:
@@ -22,7 +24,10 @@ def allocator_of(device: int) -> NpuAllocator:
         with _lock:
             found = _allocators.get(device)
             if found is None:
-                found = _allocators[device] = _made_by[0](device)
+                found = _made_by[0](device)
+                for changed in _changed:
+                    found.config = changed
+                _allocators[device] = found
     return found
 
 
@@ -62,6 +67,7 @@ def configure(text: str) -> None:
         allocator.config = changed
         if "per_process_memory_fraction" in text:
             allocator.set_fraction(changed.per_process_memory_fraction)
+    _changed[:] = [parse(text, _changed[0] if _changed else from_environment())]
     _host[:] = [parse(text, host_options())]
 
 

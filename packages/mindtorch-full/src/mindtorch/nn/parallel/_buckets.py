@@ -23,13 +23,37 @@ def assign_buckets(
 
     `indices` are what stands for the tensors in the result, which is sorted by each group's least one unless given.
     """
+    return [group for group, _ in assign_with_limits(tensors, limits, sparse, indices)]
+
+
+def compute_bucket_assignment_by_size(
+    tensors: Sequence[Any],
+    bucket_size: Sequence[int],
+    expect_sparse_gradient: Sequence[bool] = (),
+    tensor_indices: Sequence[int] = (),
+    logger: object = None,
+) -> tuple[list[list[int]], list[int]]:
+    """Return groups of tensors, by their places, and the limit of bytes of each group.
+
+    >>> from torch.distributed import _compute_bucket_assignment_by_size
+    >>> _compute_bucket_assignment_by_size([torch.empty(10), torch.empty(10), torch.empty(10)], [40, 80])
+    ([[0], [1, 2]], [40, 80])
+    """
+    found = assign_with_limits(tensors, bucket_size, expect_sparse_gradient, tensor_indices)
+    return [group for group, _ in found], [limit for _, limit in found]
+
+
+def assign_with_limits(
+    tensors: Sequence[Any], limits: Sequence[int], sparse: Sequence[bool] = (), indices: Sequence[int] = ()
+) -> list[tuple[list[int], int]]:
+    """Return the groups of `assign_buckets`, each with the limit that it was filled to."""
     names = list(indices) or list(range(len(tensors)))
-    done: list[list[int]] = []
+    done: list[tuple[list[int], int]] = []
     open_groups: dict[Any, tuple[list[int], int]] = {}
     positions: dict[Any, int] = {}
     for place, tensor in enumerate(tensors):
         if sparse and sparse[names[place]]:
-            done.append([names[place]])
+            done.append(([names[place]], 0))
             continue
         key = (tensor.dtype, tensor.device)
         group, size = open_groups.get(key, ([], 0))
@@ -37,13 +61,13 @@ def assign_buckets(
         size += tensor.numel() * tensor.element_size()
         position = positions.setdefault(key, 0)
         if size >= limits[position]:
-            done.append(group)
+            done.append((group, limits[position]))
             open_groups.pop(key, None)
             positions[key] = min(position + 1, len(limits) - 1)
         else:
             open_groups[key] = (group, size)
-    done += [group for group, _ in open_groups.values()]
-    return done if indices else sorted(done, key=min)
+    done += [(group, limits[positions[key]]) for key, (group, _) in open_groups.items()]
+    return done if indices else sorted(done, key=lambda one: min(one[0]))
 
 
 @dataclass

@@ -1,0 +1,47 @@
+"""Products of groups, as models with experts have them: the CPU's numbers and gradients; counts of integers."""
+
+from __future__ import annotations
+
+import pytest
+
+mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
+
+
+def draw(*shape, seed):
+    return mindtorch.randn(shape, generator=mindtorch.Generator().manual_seed(seed))
+
+
+CASES = {
+    "rows": ((9, 8), (3, 8, 4), (2, 2, 7)),
+    "inner": ((4, 16), (16, 8), (4, 4, 16)),
+    "columns": ((3, 4, 8), (8, 12), (4, 9, 12)),
+    "batches": ((3, 4, 8), (3, 8, 4), None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_grouped_product_has_the_cpus_numbers(npu, case):
+    first, second, offsets = CASES[case]
+    found = {}
+    for device in ("cpu", "npu"):
+        x, y = (draw(*shape, seed=n).to(device).requires_grad_() for n, shape in enumerate((first, second)))
+        ends = None if offsets is None else mindtorch.tensor(offsets, dtype=mindtorch.int32, device=device)
+        out = mindtorch._grouped_mm(x, y, offs=ends)
+        filled = out[: offsets[-1]] if case == "rows" else out  # what lies behind the last offset is anything
+        gradients = mindtorch.autograd.grad((filled * filled).sum(), (x, y)) if offsets is None else ()
+        found[device] = [one.detach().cpu() for one in (filled, *gradients)]
+    for ours, theirs in zip(found["npu"], found["cpu"], strict=True):
+        assert mindtorch.allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "uint8", "float32"])
+def test_integers_are_counted_on_the_device_as_on_others_than_the_cpu(npu, name):
+    values = mindtorch.tensor([1, 2, 3, 3, 0]).to(getattr(mindtorch, name))
+    counted = mindtorch.histc(values.npu(), 4, 0, 3)
+    assert (counted.dtype, counted.cpu().tolist()) == (values.dtype, [1, 1, 1, 2])
+    assert mindtorch.histc(values.to("meta"), 4, 0, 3).dtype == values.dtype
+
+
+def test_the_cpu_counts_no_integers():
+    with pytest.raises(NotImplementedError, match="\"histogram_cpu\" not implemented for 'Int'"):
+        mindtorch.histc(mindtorch.ones(3, dtype=mindtorch.int32), 4, 0, 3)
