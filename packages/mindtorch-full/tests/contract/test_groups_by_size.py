@@ -7,8 +7,6 @@ import pytest
 import mindtorch
 
 torch = pytest.importorskip("torch", reason="oracle")
-import torch.distributed  # noqa: E402
-
 import mindtorch.distributed  # noqa: E402
 
 
