@@ -59,7 +59,7 @@ HOMES: dict[str, str] = {
         "_nnpack_available _shape_as_tensor",
         "futures": "Future",
         "functions.old_names": "_cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short dsmm "
-        "hsmm spmm Storage",
+        "hsmm spmm Storage _storage_classes _tensor_classes",
         "jit": "fork wait",
         "_higher_order_ops.while_loop": "while_loop",
         "_C._types": "AnyType AwaitType BoolType ComplexType DeviceObjType DictType FloatType FutureType IntType ListType "

@@ -126,6 +126,29 @@ def _rebuild_meta_tensor_no_storage(dtype: Dtype, size: Any, stride: Any, requir
     return meta_tensor(dtype, size, stride, requires_grad)
 
 
+def _rebuild_wrapper_subclass(
+    cls: Any,
+    dtype: Dtype,
+    size: Any,
+    stride: Any,
+    storage_offset: int,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Any:
+    """A tensor without memory, of a class that does everything itself."""
+    return mindtorch.Tensor._make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        dtype=dtype,
+        storage_offset=storage_offset,
+        layout=layout,
+        device=_get_restore_location(device),
+        requires_grad=requires_grad,
+    )
+
+
 def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Dtype, device: str, requires_grad: bool) -> Any:
     """A tensor on a device whose storages are not saved."""
     return data.to(dtype=dtype, device=_get_restore_location(device)).requires_grad_(requires_grad)

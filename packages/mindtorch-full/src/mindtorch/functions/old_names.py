@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch
+from mindtorch_storage.storage import LEGACY_CLASSES
 
 from .._overridable import as_given, make_overridable
+from ..cuda._types import SPARSE_TYPES as SPARSE_TYPES_OF_CUDA
+from ..cuda._types import TYPES
+from ..tensor.legacy import LEGACY_TYPES
+from ..tensor.legacy_sparse import SPARSE_TYPES
 
 __all__ = ["Storage", "dsmm", "hsmm", "spmm"]
 
@@ -50,3 +55,11 @@ _cast_Int = _cast("_cast_Int", mindtorch.int32)
 _cast_Long = _cast("_cast_Long", mindtorch.int64)
 _cast_Short = _cast("_cast_Short", mindtorch.int16)
 Storage = mindtorch.FloatStorage
+_storage_classes = {
+    mindtorch.UntypedStorage,
+    mindtorch.TypedStorage,
+    *LEGACY_CLASSES.values(),
+    *(kind for name, kind in TYPES.items() if name.endswith("Storage")),
+}
+_tensor_classes = {*LEGACY_TYPES.values(), *SPARSE_TYPES.values(), *SPARSE_TYPES_OF_CUDA.values()}
+_tensor_classes |= {kind for name, kind in TYPES.items() if name.endswith("Tensor")}

@@ -8,6 +8,7 @@ from ._masks import _canonical_dim as _canonical_dim
 from ._masks import _input_mask as _input_mask
 from ._masks import _output_mask as _output_mask
 from ._ops import _reduction_identity as _reduction_identity
+from ._ops import _where as _where
 from ._ops import (
     amax,
     amin,

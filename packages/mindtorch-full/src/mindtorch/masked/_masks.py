@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import mindtorch as torch
+from ._sparse import in_layout
 
 _REDUCTIONS = frozenset(
     {"sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median", "norm", "var", "std", "logsumexp"}
@@ -39,9 +39,7 @@ def _input_mask(input: Any, *args: Any, **kwargs: Any) -> Any:
         raise ValueError("_input_mask requires explicit mask")
     if mask.ndim > input.ndim:
         raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
-    if mask.shape != input.shape:
-        mask = torch.broadcast_to(mask.clone(), input.shape).to(dtype=torch.bool)
-    return mask if mask.dtype == torch.bool else mask.to(torch.bool)
+    return in_layout(mask, input)
 
 
 def _output_mask(op: Any, input: Any, *args: Any, **kwargs: Any) -> Any:

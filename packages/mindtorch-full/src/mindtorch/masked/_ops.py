@@ -10,6 +10,9 @@ import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
 
 from ._masks import _canonical_dim, _input_mask
+from ._sparse import reduce as _sparse_reduce
+from ._sparse import require_mask, require_strided
+from ._sparse import where as _where
 
 __all__ = [
     "amax",
@@ -75,7 +78,7 @@ def _masked(op_name: str, input: Any, mask: Any, *args: Any) -> Any:
     """The input with the identity in the places the mask hides."""
     if mask is None:
         return input
-    return torch.where(_input_mask(input, mask=mask), input, _reduction_identity(op_name, input, *args))
+    return _where(_input_mask(input, mask=mask), input, _reduction_identity(op_name, input, *args))
 
 
 def _long_if_short(input: Any, dtype: Any) -> Any:
@@ -88,13 +91,18 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
     """The sum of the elements left."""
     dtype = _long_if_short(input, dtype)
     dims = _canonical_dim(dim, input.ndim)
+    if input.layout is not torch.strided:
+        return _sparse_reduce("sum", _masked("sum", input, mask), dims, bool(keepdim), dtype)
     return torch.sum(_masked("sum", input, mask), dims, bool(keepdim), dtype=dtype)
 
 
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The product of the elements left."""
+    require_mask("prod", input, mask)
     dtype = _long_if_short(input, dtype)
     result = _masked("prod", input, mask)
+    if input.layout is not torch.strided:
+        return _sparse_reduce("prod", result, _canonical_dim(dim, input.ndim), bool(keepdim), dtype)
     for one in reversed(_canonical_dim(dim, input.ndim)):
         result = result.prod(dim=one, keepdim=bool(keepdim))
     return result.to(dtype)
@@ -102,12 +110,14 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running sums; hidden elements add nothing."""
+    require_strided("cumsum", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.cumsum(_masked("cumsum", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running products; hidden elements multiply by one."""
+    require_strided("cumprod", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.cumprod(_masked("cumprod", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(
         dtype=dtype
@@ -116,24 +126,34 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The largest of the elements left."""
+    require_mask("amax", input, mask)
     dtype = input.dtype if dtype is None else dtype
-    return torch.amax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+    shown, dims = _masked("amax", input, mask), _canonical_dim(dim, input.ndim)
+    if input.layout is not torch.strided:
+        return _sparse_reduce("amax", shown, dims, bool(keepdim), dtype)
+    return torch.amax(shown, dims, bool(keepdim)).to(dtype=dtype)
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The smallest of the elements left."""
+    require_mask("amax" if input.layout is torch.sparse_coo else "amin", input, mask)
     dtype = input.dtype if dtype is None else dtype
-    return torch.amin(_masked("amin", input, mask), _canonical_dim(dim, input.ndim), bool(keepdim)).to(dtype=dtype)
+    shown, dims = _masked("amin", input, mask), _canonical_dim(dim, input.ndim)
+    if input.layout is not torch.strided:
+        return _sparse_reduce("amin", shown, dims, bool(keepdim), dtype)
+    return torch.amin(shown, dims, bool(keepdim)).to(dtype=dtype)
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Where the largest of the elements left is, in the input's dtype."""
+    require_strided("argmax", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.argmax(_masked("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype)
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Where the smallest of the elements left is, in the input's dtype."""
+    require_strided("argmin", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.argmin(_masked("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype)
 
@@ -146,6 +166,13 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
             f"a floating point or complex dtype. Got: {input.dtype}"
         )
     dtype = input.dtype if dtype is None else dtype
+    if input.layout is torch.sparse_coo:
+        raise ValueError(f"masked mean expects strided or sparse_csr tensor (got {input.layout} tensor)")
+    require_mask("mean", input, mask)
+    if input.layout is torch.sparse_csr:
+        zero = torch.zeros([], dtype=input.dtype, device=input.device)
+        shown = _where(_input_mask(input, mask=mask), input, zero)
+        return _sparse_reduce("mean", shown, _canonical_dim(dim, input.ndim), bool(keepdim), dtype)
     if mask is None:
         return torch.mean(input, dim=_canonical_dim(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
     left = _input_mask(input, mask=mask)
@@ -155,6 +182,7 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The median of the elements left; NaN where none is."""
+    require_strided("median", input)
     dim = _canonical_dim(dim, input.ndim)[0]
     floating = input.dtype.is_floating_point
     if mask is None:
@@ -170,6 +198,7 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The logarithm of the sum of the exponentials of the elements left."""
+    require_strided("logsumexp", input)
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("logsumexp", input, mask)
     return torch.logsumexp(shown, _canonical_dim(dim, input.ndim), keepdim=bool(keepdim)).to(dtype=dtype)
@@ -184,6 +213,7 @@ def logaddexp(
     other_mask: Any = None,
 ) -> Any:
     """The logarithm of the sum of two exponentials; hidden elements add nothing."""
+    require_strided("logaddexp", input)
     dtype = input.dtype if dtype is None else dtype
     shown, shown_other = _masked("logaddexp", input, input_mask), _masked("logaddexp", other, other_mask)
     return torch.logaddexp(shown, shown_other).to(dtype=dtype)
@@ -199,6 +229,7 @@ def norm(
     mask: Any = None,
 ) -> Any:
     """The norm of the elements left."""
+    require_strided("norm", input)
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("norm", input, mask, ord)
     return torch.linalg.vector_norm(shown, ord, _canonical_dim(dim, input.ndim), bool(keepdim), dtype=dtype)
@@ -206,6 +237,7 @@ def norm(
 
 def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The variance of the elements left."""
+    require_strided("std/var", input)
     if unbiased is not None and correction is not None:
         raise AssertionError("Only one of unbiased and correction may be given")
     subtract = 1 if unbiased is None else int(unbiased)
@@ -262,18 +294,21 @@ def std(
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Probabilities of the elements left; the others get zero."""
+    require_strided("softmax", input)
     dtype = input.dtype if dtype is None else dtype
     return F.softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Log-probabilities of the elements left; the others get minus infinity."""
+    require_strided("log_softmax", input)
     dtype = input.dtype if dtype is None else dtype
     return F.log_softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Probabilities of the elements left, small elements first."""
+    require_strided("softmin", input)
     dtype = input.dtype if dtype is None else dtype
     return F.softmin(_masked("amin", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
@@ -288,6 +323,7 @@ def normalize(
     mask: Any = None,
 ) -> Any:
     """The elements left, divided by their norm; the others become zero."""
+    require_strided("normalize", input)
     dtype = input.dtype if dtype is None else dtype
     length = norm(input, ord, _canonical_dim(dim, input.ndim)[0], keepdim=True, dtype=dtype, mask=mask)
     shown = _masked("sum", input, mask)

@@ -25,6 +25,7 @@ _REBUILD_FUNCTIONS = (
     "_rebuild_tensor_v3",
     "_rebuild_sparse_tensor",
     "_rebuild_meta_tensor_no_storage",
+    "_rebuild_wrapper_subclass",
     "_rebuild_device_tensor_from_numpy",
     "_rebuild_device_tensor_from_cpu_tensor",
 )

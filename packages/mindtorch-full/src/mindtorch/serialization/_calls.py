@@ -17,6 +17,7 @@ import numpy as np
 
 import mindtorch
 from mindtorch.serialization._budget import Budget, check_key, measure
+from mindtorch.serialization._kinds import check, check_ints, check_tensor
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import get_layout, strided
@@ -56,26 +57,8 @@ def _refused(what: str) -> pickle.UnpicklingError:
     return pickle.UnpicklingError(f"Refused {what}: no checkpoint needs it")
 
 
-def _check(name: str, value: Any, *kinds: type) -> None:
-    if type(value) not in kinds:
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise pickle.UnpicklingError(f"expected {name} to be {wanted}, but got {type(value).__name__}")
-
-
-def _check_ints(name: str, values: Any) -> None:
-    _check(name, values, tuple, Size, list)
-    for value in values:
-        if type(value) is not int:
-            raise pickle.UnpicklingError(f"expected {name} to hold int, but got {type(value).__name__}")
-
-
-def _check_tensor(name: str, value: Any) -> None:
-    if not isinstance(value, TensorBase):
-        raise pickle.UnpicklingError(f"expected {name} to be Tensor, but got {type(value).__name__}")
-
-
 def _check_dense(name: str, value: Any) -> None:
-    _check_tensor(name, value)
+    check_tensor(name, value)
     if value._spec.layout is not strided:
         raise pickle.UnpicklingError(f"expected {name} to be a strided tensor")
 
@@ -86,24 +69,24 @@ def _check_hooks(hooks: Any) -> None:
 
 
 def _ordered_dict(budget: Budget, call: Call, pairs: Any = ()) -> Any:
-    _check("the items of an OrderedDict", pairs, list, tuple, dict, OrderedDict)
+    check("the items of an OrderedDict", pairs, list, tuple, dict, OrderedDict)
     budget.take(len(pairs) * _ITEM)
     found = list(pairs.items()) if isinstance(pairs, dict) else pairs
     for pair in found:
-        _check("an item of an OrderedDict", pair, list, tuple)
+        check("an item of an OrderedDict", pair, list, tuple)
         check_keys(pair[:1])
     return OrderedDict(found)
 
 
 def _counter(budget: Budget, call: Call, counts: Any = ()) -> Any:
-    _check("the counts of a Counter", counts, dict, list, tuple)
+    check("the counts of a Counter", counts, dict, list, tuple)
     budget.take(len(counts) * _ITEM)
     check_keys(counts)
     return Counter(counts)
 
 
 def _set(budget: Budget, call: Call, items: Any = ()) -> Any:
-    _check("the items of a set", items, list, tuple, set)
+    check("the items of a set", items, list, tuple, set)
     budget.take(len(items) * _ITEM)
     check_keys(items)
     return set(items)
@@ -117,7 +100,7 @@ def check_keys(keys: Any) -> None:
 
 
 def _size(budget: Budget, call: Call, extents: Any = ()) -> Any:
-    _check_ints("a size", extents)
+    check_ints("a size", extents)
     budget.take(len(extents) * _NUMBER)
     return Size(extents)
 
@@ -125,13 +108,13 @@ def _size(budget: Budget, call: Call, extents: Any = ()) -> Any:
 def _bytearray(budget: Budget, call: Call, content: Any = b"", encoding: Any = None, errors: Any = "strict") -> Any:
     if type(content) is int:
         raise _refused("to make a bytearray of a given size")
-    _check("the content of a bytearray", content, bytes, bytearray, str)
+    check("the content of a bytearray", content, bytes, bytearray, str)
     budget.take(4 * len(content))
     return bytearray(_encode(budget, call, content, encoding, errors) if type(content) is str else content)
 
 
 def _encode(budget: Budget, call: Call, text: Any, encoding: Any = "utf-8", errors: Any = "strict") -> Any:
-    _check("a text to encode", text, str)
+    check("a text to encode", text, str)
     if type(encoding) is not str or encoding.lower() not in _TEXT_ENCODINGS or errors != "strict":
         raise _refused("an encoding other than latin1, utf-8 and ascii")
     budget.take(4 * len(text))
@@ -140,18 +123,18 @@ def _encode(budget: Budget, call: Call, text: Any, encoding: Any = "utf-8", erro
 
 def _complex(budget: Budget, call: Call, *parts: Any) -> Any:
     for part in parts:
-        _check("a part of a complex number", part, float, int, complex)
+        check("a part of a complex number", part, float, int, complex)
     return complex(*parts)
 
 
 def _device(budget: Budget, call: Call, kind: Any, index: Any = None) -> Any:
-    _check("the type of a device", kind, str)
-    _check("the index of a device", index, int, type(None))
+    check("the type of a device", kind, str)
+    check("the index of a device", index, int, type(None))
     return Device(kind) if index is None else Device(kind, index)
 
 
 def _layout(budget: Budget, call: Call, name: Any) -> Any:
-    _check("the name of a layout", name, str)
+    check("the name of a layout", name, str)
     return get_layout(name)
 
 
@@ -160,7 +143,7 @@ def legacy_tensor(budget: Budget, cls: Any, args: tuple[Any, ...]) -> Any:
     if any(type(arg) is int or type(arg) is Size for arg in args):
         raise _refused(f"to make a {cls.__name__} of a given size")
     for arg in args:
-        _check("the data of a tensor", arg, list, tuple)
+        check("the data of a tensor", arg, list, tuple)
         budget.take(measure(arg) * _NUMBER)
         _check_numbers(arg)
     return cls(*args)
@@ -171,7 +154,7 @@ def _check_numbers(data: Any) -> None:
         if type(item) is list or type(item) is tuple:
             _check_numbers(item)
         else:
-            _check("an element of a tensor", item, float, int, bool)
+            check("an element of a tensor", item, float, int, bool)
 
 
 def _tensor(budget: Budget, call: Call, *args: Any) -> Any:
@@ -180,16 +163,16 @@ def _tensor(budget: Budget, call: Call, *args: Any) -> Any:
 
 def _parameter(budget: Budget, call: Call, data: Any = None, requires_grad: Any = True) -> Any:
     if data is not None:
-        _check_tensor("the data of a parameter", data)
-    _check("requires_grad", requires_grad, bool)
+        check_tensor("the data of a parameter", data)
+    check("requires_grad", requires_grad, bool)
     return mindtorch.nn.Parameter(data, requires_grad)
 
 
 def _check_geometry(storage: Any, offset: Any, size: Any, stride: Any) -> None:
-    _check("the storage of a tensor", storage, TypedStorage)
-    _check("a storage offset", offset, int)
-    _check_ints("a size", size)
-    _check_ints("a stride", stride)
+    check("the storage of a tensor", storage, TypedStorage)
+    check("a storage offset", offset, int)
+    check_ints("a size", size)
+    check_ints("a stride", stride)
 
 
 def _rebuild_tensor(budget: Budget, call: Call, *geometry: Any) -> Any:
@@ -200,10 +183,10 @@ def _rebuild_tensor(budget: Budget, call: Call, *geometry: Any) -> Any:
 def _check_metadata(budget: Budget, metadata: Any, size: Any, itemsize: int, device_type: str) -> None:
     if metadata is None:
         return
-    _check("the metadata of a tensor", metadata, dict, OrderedDict)
+    check("the metadata of a tensor", metadata, dict, OrderedDict)
     for name, value in metadata.items():
-        _check("a name in the metadata of a tensor", name, str)
-        _check("a value in the metadata of a tensor", value, bool)
+        check("a name in the metadata of a tensor", name, str)
+        check("a value in the metadata of a tensor", value, bool)
     if metadata and device_type != "meta":  # conjugated or negated values are ours alone
         budget.take(_numel(size) * itemsize)
 
@@ -227,7 +210,7 @@ def _rebuild_tensor_v2(
     metadata: Any = None,
 ) -> Any:
     _check_geometry(storage, offset, size, stride)
-    _check("requires_grad", requires_grad, bool)
+    check("requires_grad", requires_grad, bool)
     _check_hooks(hooks)
     _check_metadata(budget, metadata, size, storage.dtype.itemsize, storage.device.type)
     return mindtorch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, None, metadata)
@@ -246,24 +229,24 @@ def _rebuild_tensor_v3(
     metadata: Any = None,
 ) -> Any:
     _check_geometry(storage, offset, size, stride)
-    _check("requires_grad", requires_grad, bool)
-    _check("a dtype", dtype, Dtype)
+    check("requires_grad", requires_grad, bool)
+    check("a dtype", dtype, Dtype)
     _check_hooks(hooks)
     _check_metadata(budget, metadata, size, dtype.itemsize, storage.device.type)
     return mindtorch._utils._rebuild_tensor_v3(storage, offset, size, stride, requires_grad, None, dtype, metadata)
 
 
 def _rebuild_sparse_tensor(budget: Budget, call: Call, layout: Any, data: Any) -> Any:
-    _check("the data of a sparse tensor", data, tuple, list)
+    check("the data of a sparse tensor", data, tuple, list)
     if layout in COMPRESSED_LAYOUTS:
         return _rebuild_compressed_tensor(budget, layout, data)
     indices, values, size, *coalesced = data
     for name, part in (("indices", indices), ("values", values)):
         _check_dense(f"the {name} of a sparse tensor", part)
         budget.take(part._spec.nbytes)  # they are looked through one by one
-    _check_ints("a size", size)
+    check_ints("a size", size)
     for flag in coalesced:
-        _check("is_coalesced", flag, bool, type(None))
+        check("is_coalesced", flag, bool, type(None))
     return mindtorch._utils._rebuild_sparse_tensor(layout, (indices, values, Size(size), *coalesced[:1]))
 
 
@@ -272,22 +255,43 @@ def _rebuild_compressed_tensor(budget: Budget, layout: Any, data: Any) -> Any:
     for name, part in (("compressed indices", bounds), ("plain indices", plain), ("values", values)):
         _check_dense(f"the {name} of a sparse tensor", part)
         budget.take(part._spec.nbytes)
-    _check_ints("a size", size)
+    check_ints("a size", size)
     return mindtorch._utils._rebuild_sparse_tensor(layout, (bounds, plain, values, Size(size)))
 
 
 def _rebuild_meta(budget: Budget, call: Call, dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
-    _check("a dtype", dtype, Dtype)
-    _check_ints("a size", size)
-    _check_ints("a stride", stride)
-    _check("requires_grad", requires_grad, bool)
+    check("a dtype", dtype, Dtype)
+    check_ints("a size", size)
+    check_ints("a stride", stride)
+    check("requires_grad", requires_grad, bool)
     return mindtorch._utils._rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad)
 
 
+def _rebuild_wrapper(
+    budget: Budget,
+    call: Call,
+    cls: Any,
+    dtype: Any,
+    size: Any,
+    stride: Any,
+    offset: Any,
+    layout: Any,
+    device: Any,
+    requires_grad: Any,
+) -> Any:
+    check("a dtype", dtype, Dtype)
+    for name, numbers in (("a size", size), ("a stride", stride), ("an offset", (offset,))):
+        check_ints(name, numbers)
+    check("a device", device, str, Device)
+    check("requires_grad", requires_grad, bool)
+    rebuild = mindtorch._utils._rebuild_wrapper_subclass
+    return rebuild(cls, dtype, size, stride, offset, layout, device, requires_grad)
+
+
 def _check_target(budget: Budget, count: int, dtype: Any, device: Any, requires_grad: Any) -> None:
-    _check("a dtype", dtype, Dtype)
-    _check("a device", device, str, Device)
-    _check("requires_grad", requires_grad, bool)
+    check("a dtype", dtype, Dtype)
+    check("a device", device, str, Device)
+    check("requires_grad", requires_grad, bool)
     budget.take(count * dtype.itemsize)
 
 
@@ -298,7 +302,7 @@ def _rebuild_on_device(budget: Budget, call: Call, data: Any, dtype: Any, device
 
 
 def _rebuild_from_array(budget: Budget, call: Call, data: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
-    _check("the data of a tensor", data, np.ndarray)
+    check("the data of a tensor", data, np.ndarray)
     _check_target(budget, data.size, dtype, device, requires_grad)
     return mindtorch._utils._rebuild_device_tensor_from_numpy(data, dtype, device, requires_grad)
 
@@ -324,13 +328,13 @@ def charge_state(budget: Budget, state: Any) -> None:
 
 
 def _rebuild_from_type(budget: Budget, call: Call, function: Any, cls: Any, args: Any, state: Any) -> Any:
-    _check("the arguments of a rebuild function", args, tuple)
+    check("the arguments of a rebuild function", args, tuple)
     if not isinstance(cls, type) or not issubclass(cls, TensorBase):
         raise pickle.UnpicklingError("expected a class of tensors in the state of a tensor")
     if function is mindtorch._tensor._rebuild_from_type_v2:
         raise _refused("to give a tensor a class more than once")
     made = call(function, args)
-    _check_tensor("what a rebuild function made", made)
+    check_tensor("what a rebuild function made", made)
     charge_state(budget, state)
     if cls is mindtorch.Tensor or cls is mindtorch.nn.Parameter:
         return mindtorch._tensor._rebuild_from_type_v2(lambda: made, cls, (), state)
@@ -344,12 +348,12 @@ def build_tensor(tensor: Any, state: Any) -> None:
         with callers_code():
             tensor.__setstate__(state)
         return
-    _check("the state of a tensor", state, tuple, list)
+    check("the state of a tensor", state, tuple, list)
     if len(state) == 4:
         _check_geometry(*state)
     else:
         _check_hooks(state[2])
-        _check("requires_grad", state[3 if len(state) == 5 else 0], bool)
+        check("requires_grad", state[3 if len(state) == 5 else 0], bool)
     tensor.__setstate__(tuple(state))
 
 
@@ -361,7 +365,7 @@ def check_attribute(name: Any) -> None:
 
 def set_attributes(target: OrderedDict[Any, Any], state: Any) -> None:
     """Give an ordered dictionary the attributes of a state; none that it has already, which they would hide."""
-    _check("the state of an OrderedDict", state, dict, OrderedDict)
+    check("the state of an OrderedDict", state, dict, OrderedDict)
     for name in state:
         check_attribute(name)
         if hasattr(OrderedDict, name):
@@ -387,6 +391,7 @@ CALLERS: dict[str, Caller] = {
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
     "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
     "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta,
+    "torch._utils._rebuild_wrapper_subclass": _rebuild_wrapper,
     "torch._utils._rebuild_device_tensor_from_cpu_tensor": _rebuild_on_device,
     "torch._utils._rebuild_device_tensor_from_numpy": _rebuild_from_array,
     "torch._utils._rebuild_parameter": _rebuild_parameter,

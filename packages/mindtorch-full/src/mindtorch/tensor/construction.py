@@ -28,6 +28,7 @@ from mindtorch_storage.tensor_base import TensorBase, make_tensor
 from .legacy_devices import check_legacy_device, check_new_device
 from .literals import first_leaf, leading_shape, leaves, typed_array
 from .native import parsed_by
+from .subclassing import become
 
 LEGACY_ARGUMENT = " for argument 1 'storage'"
 """How the legacy constructors end their refusal of a storage."""
@@ -40,9 +41,7 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.get("size", kwargs.values()))
     made = _legacy(args, None if device is None else Device(device))
-    if cls is not wired.tensor_class:
-        made.__class__ = cls
-    return made
+    return made if cls is wired.tensor_class else become(made, cls)
 
 
 def new(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -60,6 +60,7 @@ def _declare(name: str, dtype: Any, module: str, place: str) -> type:
             "place": place,
             "is_sparse": False,
             "is_cuda": False,
+            "is_xpu": False,
             "__module__": module,
             "__doc__": f"Tensors of {dtype}.\n\n>>> {module}.{name}([1, 0]).dtype\n{dtype}",
         },

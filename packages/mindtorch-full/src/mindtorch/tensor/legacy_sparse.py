@@ -79,6 +79,7 @@ SPARSE_TYPES = {
             "layout": sparse_coo,
             "is_sparse": True,
             "is_cuda": False,
+            "is_xpu": False,
             "__module__": "torch.sparse",
             "__doc__": f"Coordinate tensors of {one.dtype}.\n\n>>> torch.sparse.{name}(2, 3).dtype\n{one.dtype}",
         },

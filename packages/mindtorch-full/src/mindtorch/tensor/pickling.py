@@ -27,7 +27,7 @@ from mindtorch_storage.size import Size
 from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
-from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, is_bare, make_tensor
 
 _utils = LazyModule("mindtorch._utils", "it takes tensors apart itself; files of torch name its functions")
 _tensor = LazyModule("mindtorch._tensor", "the same")
@@ -87,7 +87,9 @@ def state_of(obj: Any) -> Any:
     custom: Any = type(obj).__getstate__
     if custom is not object.__getstate__:
         return custom(obj)
-    attributes = dict(getattr(obj, "__dict__", None) or {}) or None
+    attributes = {
+        name: value for name, value in (getattr(obj, "__dict__", None) or {}).items() if name != "_answers_itself"
+    } or None
     slots = {name: getattr(obj, name) for name in _own_slots(obj) if hasattr(obj, name)}
     return (attributes, slots) if slots else attributes
 
@@ -96,10 +98,22 @@ def _own_slots(obj: Any) -> list[str]:
     return [name for name in copyreg._slotnames(type(obj)) if name not in _BASE_SLOTS]  # type: ignore[attr-defined]
 
 
+def _is_wrapper(tensor: Any) -> bool:
+    """Whether a tensor has no memory and its class does everything."""
+    kind = type(tensor)
+    if kind in plain_types or not dispatches(kind) or not is_bare(tensor):
+        return False
+    return tensor._sig.spec.layout is strided and tensor._sig.spec.device.type != "meta"
+
+
 def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     warn_if_has_hooks(tensor)
     spec = tensor._sig.spec
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
+    if _is_wrapper(tensor):
+        offset = tensor._offset
+        parts = type(tensor), spec.dtype, size, spec.stride, offset, spec.layout, spec.device, requires_grad
+        return _utils._rebuild_wrapper_subclass, parts
     if type(spec) is CompressedSpec:
         given = tensor._array
         of_rows = given.compressed.detach(), given.plain.detach(), given.values.detach(), Size(size)

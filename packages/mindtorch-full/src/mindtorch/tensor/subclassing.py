@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+from types import MethodType
 from typing import Any
 
 from mindtorch_dispatch.call import aten, namespace
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override import handlers
 from mindtorch_dispatch.override.overrides import overriding
 from mindtorch_dispatch.state import NONE_OVERRIDE, ONLY_MODES_OVERRIDE, mode_set, state
@@ -45,10 +48,14 @@ def as_subclass(self: Any, cls: Any) -> Any:
             made = aten.alias(self)
     else:
         made = aten.alias(self)
-    if (
-        "__slots__" in vars(cls) and type(made) is not cls
-    ):  # Python gives a class with slots to none that it did not make
-        return _copied(made, cls)
+    return become(made, cls)
+
+
+def become(made: Any, cls: Any) -> Any:
+    """Return a tensor that was made just now as an instance of `cls`."""
+    kinds = cls.__mro__[: -len(wired.tensor_class.__mro__)]
+    if type(made) is not cls and any("__slots__" in vars(kind) for kind in kinds):
+        return _copied(made, cls)  # Python gives a class with slots to none that it did not make
     made.__class__ = cls
     return made
 
@@ -169,7 +176,7 @@ def _announce(made: Any, policy: str | None, device: bool, layout: bool) -> None
     made.__dict__["_answers_itself"] = frozenset(asked)
     cls = type(made)
     for name in asked:
-        if not getattr(getattr(cls, name), "asks_class", False):
+        if not isinstance(inspect.getattr_static(cls, name), _AskingProperty | _AskingMethod):
             setattr(cls, name, _asking(cls, name))
 
 
@@ -200,7 +207,24 @@ _QUESTIONS = {
 
 
 class _AskingProperty(property):
-    asks_class = True
+    """Of instances it asks the class; of the class it is what was there before, as the class overrides nothing."""
+
+    def __init__(self, get: Any, below: Any) -> None:
+        super().__init__(get)
+        self.below = below
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self.below if instance is None else super().__get__(instance, owner)
+
+
+class _AskingMethod:
+    """The same of a method."""
+
+    def __init__(self, call: Any, below: Any) -> None:
+        self.call, self.below = call, below
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self.below if instance is None else MethodType(self.call, instance)
 
 
 def _asking(cls: type, name: str) -> Any:
@@ -217,7 +241,7 @@ def _asking(cls: type, name: str) -> Any:
         def get(self: Any) -> Any:
             return answer(self) if name in self.__dict__.get("_answers_itself", ()) else below.__get__(self)
 
-        return _AskingProperty(get)
+        return _AskingProperty(get, below)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if name not in self.__dict__.get("_answers_itself", ()):
@@ -226,9 +250,8 @@ def _asking(cls: type, name: str) -> Any:
         place = args[0] if args else kwargs.get("dim")
         return made[place] if place is not None and name in ("size", "stride") else made
 
-    call.asks_class = True  # type: ignore[attr-defined]
     call.__name__ = name
-    return call
+    return _AskingMethod(call, below)
 
 
 def without_overrides() -> Any:

@@ -121,17 +121,18 @@ class TensorLikePair(Pair):
         elif actual.layout == torch.sparse_coo:
             self._compare_sparse_coo_values(actual, expected, **options)
         else:
-            raise NotImplementedError(f"tensors of layout {actual.layout} cannot be compared")
+            self._compare_sparse_compressed_values(actual, expected, **options)
 
     def _compare_sparse_coo_values(
         self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool
     ) -> None:
-        if actual._nnz() != expected._nnz():
+        if actual.sparse_dim() != expected.sparse_dim():
             self._fail(
                 AssertionError,
-                "The number of specified values in sparse COO tensors does not match: "
-                f"{actual._nnz()} != {expected._nnz()}",
+                "The number of sparse dimensions in sparse COO tensors does not match: "
+                f"{actual.sparse_dim()} != {expected.sparse_dim()}",
             )
+        self._require_as_many(actual, expected, "COO")
         self._compare_regular_values_close(
             actual._indices(), expected._indices(), rtol=0, atol=0, equal_nan=False, identifier="Sparse COO indices"
         )
@@ -142,6 +143,39 @@ class TensorLikePair(Pair):
             atol=atol,
             equal_nan=equal_nan,
             identifier="Sparse COO values",
+        )
+
+    def _require_as_many(self, actual: Any, expected: Any, format_name: str) -> None:
+        if actual._nnz() != expected._nnz():
+            self._fail(
+                AssertionError,
+                f"The number of specified values in sparse {format_name} tensors does not match: "
+                f"{actual._nnz()} != {expected._nnz()}",
+            )
+
+    def _compare_sparse_compressed_values(
+        self, actual: Any, expected: Any, *, rtol: float, atol: float, equal_nan: bool
+    ) -> None:
+        format_name = str(actual.layout).removeprefix("torch.sparse_").upper()
+        by_rows = actual.layout in (torch.sparse_csr, torch.sparse_bsr)
+        compressed, plain = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+        self._require_as_many(actual, expected, format_name)
+        for name in (compressed, plain):
+            self._compare_regular_values_close(
+                getattr(actual, name)(),
+                getattr(expected, name)(),
+                rtol=0,
+                atol=0,
+                equal_nan=False,
+                identifier=f"Sparse {format_name} {name}",
+            )
+        self._compare_regular_values_close(
+            actual.values(),
+            expected.values(),
+            rtol=rtol,
+            atol=atol,
+            equal_nan=equal_nan,
+            identifier=f"Sparse {format_name} values",
         )
 
     def _compare_regular_values_close(

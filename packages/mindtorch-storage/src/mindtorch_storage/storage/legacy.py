@@ -30,6 +30,11 @@ class _LegacyMeta(type):
     def _dtype(cls) -> Dtype:
         return cls._element
 
+    @property
+    def dtype(cls) -> Dtype:
+        """The type of the elements."""
+        return cls._element
+
     def __instancecheck__(cls, instance: object) -> bool:
         element = getattr(cls, "_element", None)
         if element is None:
@@ -43,17 +48,35 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     __slots__ = ()
     __module__ = "torch.storage"
 
-    def __new__(cls, *args: Any, wrap_storage: UntypedStorage | None = None, **kwargs: Any) -> Any:
-        warn_deprecated()
+    def __new__(
+        cls, *args: Any, wrap_storage: UntypedStorage | None = None, _internal: bool = False, **kwargs: Any
+    ) -> Any:
+        if not hasattr(cls, "_element"):
+            raise RuntimeError("Only child classes of _LegacyStorage can be instantiated")
+        if not _internal:
+            warn_deprecated()
         text = _LEGACY_TEXT.format(name=cls.__name__)
         if len(args) > 1:
             raise RuntimeError(f"{text}Too many positional arguments")
         for name in ("dtype", "device"):
             if name in kwargs:
                 raise RuntimeError(f"{text}Keyword argument '{name}' cannot be specified")
+        for name in kwargs:
+            raise TypeError(f"TypedStorage.__new__() got an unexpected keyword argument '{name}'")
         new = TypedStorage.__new__(TypedStorage)
         new._set_up(args, wrap_storage, cls._element, None if cls._place == "cpu" else cls._place, text)
         return new
+
+    @classmethod
+    def _new_with_weak_ptr(cls, pointer: int = 0) -> TypedStorage:
+        raise NotImplementedError(
+            "_new_with_weak_ptr: storages have no weak pointers that outlive them; use weakref.ref(storage)"
+        )
+
+    @classmethod
+    def _new_shared_filename(cls, manager: bytes, obj: bytes, size: int) -> TypedStorage:
+        nbytes = size * cls._element.itemsize
+        return cls._over(UntypedStorage._new_shared_filename_cpu(manager, obj, nbytes), cls._element)
 
     @classmethod
     def _from_buffer(

@@ -13,6 +13,7 @@ from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.elements import LEGACY_TYPES, checked_element
+from mindtorch_storage.storage.handing_on import HandingOn
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _INIT_TEXT = (
@@ -48,7 +49,7 @@ def set_always_warns(always: bool) -> None:
     _state["always"] = bool(always)
 
 
-class TypedStorage:
+class TypedStorage(HandingOn):
     """An untyped storage read as elements of one type.
 
     >>> torch.TypedStorage([1, 2], dtype=torch.int32).tolist()
@@ -327,12 +328,11 @@ class TypedStorage:
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy class name; for arguments see `UntypedStorage.type`, which torch asks too."""
-        own = f"torch.{self._pickle_storage_type()}"
-        return own if dtype is None else self._untyped_storage.type(dtype, non_blocking)
+        name = f"torch.{self._pickle_storage_type()}"
+        return name if dtype is None else self._untyped_storage.type(dtype, non_blocking)
 
     def __repr__(self) -> str:
-        meta = self._untyped_storage.buffer is None
-        shown = "..." if meta else " " + "\n ".join(str(value) for value in self)
+        shown = "..." if self._untyped_storage.buffer is None else " " + "\n ".join(str(value) for value in self)
         return f"{shown}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
     def __eq__(self, other: object) -> bool:

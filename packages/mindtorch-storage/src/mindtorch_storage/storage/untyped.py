@@ -21,6 +21,7 @@ from mindtorch_storage.storage.allocators import allocate
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
+from mindtorch_storage.storage.files import FileMethods
 from mindtorch_storage.storage.sharing import SharingMethods
 
 _CPU = intern_device("cpu")
@@ -43,7 +44,7 @@ def set_relocation_hook(hook: Callable[[UntypedStorage], None]) -> None:
     _Hooks.relocated = hook
 
 
-class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
+class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods):
     """A contiguous run of bytes on one device; `buffer` is a uint8 array over them (None where the host cannot see them).
 
     >>> torch.UntypedStorage([1, 2, 3])[1]
@@ -52,7 +53,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
     8
     """
 
-    __slots__ = ("__weakref__", "_allocation", "buffer", "device")
+    __slots__ = ("_allocation", "buffer", "device")
     __module__ = "torch.storage"
 
     device: Device
@@ -74,7 +75,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods):
 
     @classmethod
     def _from_allocation(cls, allocation: memory.Allocation, device: Device = _CPU) -> UntypedStorage:
-        new = cls.__new__(cls)
+        new: UntypedStorage = object.__new__(cls)
         new.device = device
         new._adopt(allocation)
         return new
@@ -372,7 +373,7 @@ def _name_as_torch(*classes: type) -> None:
                 value.__qualname__ = f"UntypedStorage.{name}"
 
 
-_name_as_torch(SharingMethods, ConversionMethods, UntypedStorage)
+_name_as_torch(SharingMethods, ConversionMethods, FileMethods, UntypedStorage)
 
 
 def _restore(content: bytes | None, nbytes: int, device: Device) -> UntypedStorage:
