@@ -20,12 +20,14 @@ class DispatchKey(enum.IntEnum):
     NPU = 1
     Meta = 2
     Sparse = 3
-    Autograd = 4
-    Pipeline = 5
-    Autocast = 6
-    Batched = 7
-    Functionalize = 8
-    Python = 9
+    Quantized = 4
+    NestedTensor = 5
+    Autograd = 6
+    Pipeline = 7
+    Autocast = 8
+    Batched = 9
+    Functionalize = 10
+    Python = 11
 
     AutogradCPU = Autograd
     AutogradNPU = Autograd

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import mindtorch
-from mindtorch.tensor.pickling import meta_tensor, set_state, state_of, tensor_over
+from mindtorch.tensor.pickling import meta_tensor, quantized_over, set_state, state_of, tensor_over
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo
@@ -119,6 +119,21 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
 
     actions.append(fill)  # the indices and values are still to be read
     return tensor
+
+
+def _rebuild_qtensor(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    quantizer_params: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+) -> Any:
+    """A quantized tensor over a storage; RuntimeError where storage, geometry and quantizer do not fit."""
+    tensor = quantized_over(storage.untyped(), storage.dtype, storage_offset, size, stride, quantizer_params)
+    tensor.requires_grad_(requires_grad)
+    return _with_hooks(tensor, backward_hooks)
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Dtype, size: Any, stride: Any, requires_grad: bool) -> Any:

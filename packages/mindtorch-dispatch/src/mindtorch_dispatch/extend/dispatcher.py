@@ -16,7 +16,7 @@ from .entries import split_name
 ALL_KEYS = DispatchKeySet(DispatchKey)
 """Every key."""
 
-BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse])
+BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
 """The keys that the arguments choose, whatever a caller asks for."""
 
 

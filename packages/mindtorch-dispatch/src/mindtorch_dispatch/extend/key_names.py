@@ -58,7 +58,13 @@ KEY_NAMES = frozenset(
 _INTERNAL = ("Autocast",)
 """Keys of ours that programs name per backend."""
 
-_PER_BACKEND = (DispatchKey.Autograd, DispatchKey.Autocast, DispatchKey.Sparse)
+_PER_BACKEND = (
+    DispatchKey.Autograd,
+    DispatchKey.Autocast,
+    DispatchKey.Sparse,
+    DispatchKey.Quantized,
+    DispatchKey.NestedTensor,
+)
 
 
 def parse_key(name: str) -> str:

@@ -27,7 +27,7 @@ from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
 from .registry import registry
 
-_BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse])
+_BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
 _EVERY = DispatchKeySet(DispatchKey)
 
 

@@ -31,7 +31,7 @@ def compose(call: Call) -> None:
     returns = row.schema.returns
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
     pack = None if single else packing(row, (), overload=call.bound.overload)
-    call.function = composed if pack is None else _packed(composed, pack)
+    call.function = composed if pack is None else packed(composed, pack)
     settle = getattr(composed, "settled", None)
     if settle is not None and call.bound.out is None and all(type(tensor) in plain_types for tensor in call.tensors):
         call.settled = None if call.mode.overriding else settle(call.bound.values)
@@ -64,10 +64,10 @@ def _into_out(call: Call, composed: Callable[..., Any]) -> Callable[..., Any]:
     return into_out
 
 
-def _packed(function: Callable[..., Any], pack: Callable[..., Any]) -> Callable[..., Any]:
+def packed(function: Callable[..., Any], pack: Callable[..., Any]) -> Callable[..., Any]:
     """Return the composing function with its several results packed as the call's form wants them."""
 
-    def packed(*values: object) -> Any:
+    def one(*values: object) -> Any:
         return pack(function(*values))
 
-    return packed
+    return one

@@ -10,12 +10,14 @@ from ..extend.registry import registry
 from ..interface.autograd import hooks
 from ..keys import DispatchKey
 from ..override.interception import ask_python
+from ..quantized.table import no_quantized_kernel, quantized_kernel
 from ..sparse.table import no_compressed_kernel, no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
 from ..table import RowKind, kernels
 from .call import Call
-from .composite import compose
+from .composite import compose, packed
 from .numbers import of_numbers
 from .pinning import asks_for_pinning, pinned
+from .results import packing
 
 
 def choose_kernel(call: Call) -> None:
@@ -50,6 +52,23 @@ def _choose_sparse(call: Call) -> None:
         call.composed, call.function = call.function if known else without_gradient(call.function), None
 
 
+def _choose_quantized(call: Call) -> None:
+    """Take the kernel for quantized tensors, else what the op is composed of. No gradient reaches integers."""
+    row = call.row
+    function = quantized_kernel(row)
+    if call.bound.out is not None or (function is None and row.composite is None):
+        raise no_quantized_kernel(row)
+    returns = row.schema.returns
+    if function is None:
+        call.composed = row.composite
+    elif row.kind is not RowKind.INPLACE and (len(returns) != 1 or returns[0].type.is_list):
+        pack = packing(row, (), overload=call.bound.overload)
+        assert pack is not None, row.name  # it has several results
+        call.function = packed(function, pack)
+    else:
+        call.function = function
+
+
 def _follow_keys(call: Call) -> None:
     """Take a registered kernel, else the one for sparse tensors, else the device's, else what the op is composed of."""
     row = call.row
@@ -61,6 +80,9 @@ def _follow_keys(call: Call) -> None:
         return
     if DispatchKey.Sparse in call.keys:
         _choose_sparse(call)
+        return
+    if DispatchKey.Quantized in call.keys:
+        _choose_quantized(call)
         return
     place = call.device.type
     if place == "cpu" and getattr(row.meta, "mixed_devices", False):  # copies from a device are the device's, too

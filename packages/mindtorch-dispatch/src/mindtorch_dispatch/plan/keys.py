@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.sparse import COMPRESSED_LAYOUTS, CompressedSpec, SparseSpec
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -99,6 +100,8 @@ def key_set(call: Call) -> DispatchKeySet:
     call.compressed = CompressedSpec in kinds or any(one in COMPRESSED_LAYOUTS for one in options)
     if call.compressed or SparseSpec in kinds or sparse_coo in options:
         mask |= 1 << DispatchKey.Sparse
+    if QuantizedSpec in kinds:
+        mask |= 1 << DispatchKey.Quantized
     if mode.autocast is not None:
         mask |= 1 << DispatchKey.Autocast
     mask = (mask | mode.include & ~BATCHED_MASK) & ~mode.exclude

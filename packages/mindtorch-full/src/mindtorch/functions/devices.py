@@ -9,7 +9,6 @@ import types
 from typing import Any
 
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.dtype import float32
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.lazy_import import load as _load
 
@@ -64,20 +63,6 @@ def detach_(input: Tensor) -> Tensor:
     return input.detach_()
 
 
-def dequantize(input: Tensor) -> Tensor:
-    """Return a tensor, which is never quantized here, as float32.
-
-    Raises:
-        NotImplementedError: several tensors, for which torch has no kernel either.
-
-    >>> torch.dequantize(torch.tensor([1, 2]))
-    tensor([1., 2.])
-    """
-    if not isinstance(input, Tensor):
-        raise NotImplementedError("torch.dequantize(): lists of tensors are not offered")
-    return input.to(float32)
-
-
 def _sym_sqrt(a: Any) -> Any:
     """Return the square root of a number.
 
@@ -87,10 +72,10 @@ def _sym_sqrt(a: Any) -> Any:
     return a.__sym_sqrt__() if hasattr(a, "__sym_sqrt__") else math.sqrt(a)
 
 
-make_overridable(globals(), ("get_device", "dequantize", "_sym_sqrt"), as_given)
+make_overridable(globals(), ("get_device", "_sym_sqrt"), as_given)
 sym_sqrt = _sym_sqrt  # the name that overrides see has the line
 
-for _function in (get_device_module, get_device, detach_, dequantize, sym_sqrt):
+for _function in (get_device_module, get_device, detach_, sym_sqrt):
     _function.__module__ = "torch"
 
 

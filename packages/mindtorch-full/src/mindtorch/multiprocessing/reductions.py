@@ -19,6 +19,7 @@ from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.forking import renew_after_fork
 from mindtorch_storage.layout import strided
+from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.references import is_unshared
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, sharing
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage
@@ -202,7 +203,7 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
     spec = tensor._sig.spec
     if spec.device.type == "meta":
         return rebuild_meta_tensor, (spec.dtype, tuple(spec.shape), spec.stride, tensor.requires_grad)
-    if spec.device.type != "cpu" or spec.layout is not strided:
+    if spec.device.type != "cpu" or spec.layout is not strided or type(spec) is QuantizedSpec:
         # Device memory belongs to its process: a copy. The parts of a sparse tensor are tensors, which are sent by this.
         return tensor.__reduce_ex__(2)  # type: ignore[no-any-return]
     kind = "tensor" if type(tensor) is mindtorch.Tensor else "parameter"

@@ -11,6 +11,7 @@ from mindtorch.serialization import _names
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import ALL_DTYPES
 from mindtorch_storage.layout import get_layout
+from mindtorch_storage.qscheme import QSCHEMES
 from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage, storage_class_dtype
 
@@ -23,6 +24,7 @@ _REBUILD_FUNCTIONS = (
     "_rebuild_tensor",
     "_rebuild_tensor_v2",
     "_rebuild_tensor_v3",
+    "_rebuild_qtensor",
     "_rebuild_sparse_tensor",
     "_rebuild_meta_tensor_no_storage",
     "_rebuild_wrapper_subclass",
@@ -72,6 +74,7 @@ _KNOWN: dict[str, Any] = {
     "torch.storage.TypedStorage": TypedStorage,
     "torch.storage.UntypedStorage": UntypedStorage,
     **{repr(dtype): dtype for dtype in ALL_DTYPES},
+    **{repr(scheme): scheme for scheme in QSCHEMES.values()},
     **{f"torch.{name}": StorageType(name) for name in LEGACY_CLASSES},
 }
 DEFAULT_NAMES = frozenset((*_KNOWN, *_BY_NAME))

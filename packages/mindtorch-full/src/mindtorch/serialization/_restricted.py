@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import mindtorch
 from mindtorch.serialization import _allowed, _calls, _names
+from mindtorch.serialization import _quantized_calls as _quantized_calls  # what it knows to call
 from mindtorch.serialization._budget import PICKLE_PER_BYTE, UNLIMITED, Budget, check_key
 from mindtorch.serialization._files import bytes_left
 from mindtorch_storage.storage import storage_class_dtype

@@ -16,6 +16,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
+from mindtorch_storage.quantized import INTEGERS
 from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.tensor_base import TensorBase, has_lost_bytes
 
@@ -38,6 +39,8 @@ class ConversionMixin(TensorBase):
             raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
         if state.mode.dispatch_modes or type(self) not in plain_types:
             return aten._local_scalar_dense.default(self)
+        if spec.dtype in INTEGERS:
+            return aten._local_scalar_dense.default(self)
         array = self._host_array()
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
@@ -54,6 +57,8 @@ class ConversionMixin(TensorBase):
         """
         if type(self) not in plain_types and dispatches(type(self)):
             raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
+        if self._sig.spec.dtype in INTEGERS:
+            raise RuntimeError("load_scalar: invalid type")
         if has_lost_bytes(self):
             raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
         array = self._host_array()

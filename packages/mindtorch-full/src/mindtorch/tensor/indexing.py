@@ -15,6 +15,7 @@ from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.overrides import ask, overloaded_arguments, overriding
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -341,7 +342,8 @@ def _value_tensor(self: Any, value: Any) -> Any:
         raise ValueError("Overflow when unpacking long long")
     number = int(value) if isinstance(value, np.integer) else value
     spec = self._sig.spec
-    return _scalar_tensor(number, dtype=spec.dtype, device=spec.device)
+    dtype = dtypes.float32 if type(spec) is QuantizedSpec else spec.dtype
+    return _scalar_tensor(number, dtype=dtype, device=spec.device)
 
 
 def _without_leading_ones(value: Any) -> Any:

@@ -14,9 +14,11 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
 from mindtorch_dispatch.extend import devices
 from mindtorch_dispatch.plan.targets import check_inference
+from mindtorch_dispatch.quantized import tensors as quantized
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
+from mindtorch_storage.quantized import PER_TENSOR, QuantizedSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage
 from mindtorch_storage.storage.elements import c_name
@@ -178,6 +180,10 @@ class MemoryMixin(TensorBase):
             if len(shape) != 5:
                 raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
             stride = channels_last_3d_strides(shape)
+        if type(self._sig.spec) is QuantizedSpec:
+            if self.qscheme() is not PER_TENSOR:
+                raise RuntimeError("Can only resize quantized tensors with per-tensor schemes!")
+            return quantized.replace(self, quantized.like(self, quantized.integers(self).detach().resize_(shape)))
         spec = Spec.of(self.dtype, self.device, shape, tuple(stride))
         storage = self._materialized_storage()
         needed = self._offset * spec.itemsize + spec.nbytes if spec.numel else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import math
 import operator
 from collections import OrderedDict
 from typing import Any
@@ -16,6 +17,8 @@ from mindtorch.utils.hooks import warn_if_has_hooks
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
+from mindtorch_dispatch.quantized import tensors
+from mindtorch_dispatch.quantized.tensors import checked
 from mindtorch_dispatch.state import fresh_signature
 from mindtorch_storage import strides
 from mindtorch_storage.deferred import settle
@@ -23,6 +26,7 @@ from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.quantized import INTEGERS, PACKED, PER_CHANNEL, PER_TENSOR, QuantizedSpec, Quantizer
 from mindtorch_storage.size import Size
 from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.spec import Spec
@@ -121,6 +125,8 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     if spec.layout is sparse_coo:
         parts = tensor._indices().detach(), tensor._values().detach(), Size(size), tensor.is_coalesced()
         return _utils._rebuild_sparse_tensor, (sparse_coo, parts)
+    if type(spec) is QuantizedSpec:
+        return _utils._rebuild_qtensor, _quantized_arguments(tensor)
     if spec.device.type == "meta":
         return _utils._rebuild_meta_tensor_no_storage, (spec.dtype, size, spec.stride, requires_grad)
     storage = tensor._materialized_storage()
@@ -131,6 +137,34 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     except KeyError:
         return _utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype)
     return _utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
+
+
+def _quantized_arguments(tensor: Any) -> tuple[Any, ...]:
+    spec, scheme = tensor._sig.spec, tensor.qscheme()
+    if scheme is PER_TENSOR:
+        parameters: tuple[Any, ...] = scheme, tensor.q_scale(), tensor.q_zero_point()
+    else:
+        scales, zero_points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+        parameters = PER_CHANNEL, scales, zero_points, tensor.q_per_channel_axis()
+    storage = TypedStorage._over(tensor._materialized_storage(), spec.dtype)
+    hooks: OrderedDict[Any, Any] = OrderedDict()
+    return storage, tensor._offset, tuple(spec.shape), spec.stride, parameters, tensor._sig.requires_grad, hooks
+
+
+def quantized_over(storage: UntypedStorage, dtype: Dtype, offset: int, size: Any, stride: Any, parameters: Any) -> Any:
+    """A quantized tensor that shows this part of a storage; RuntimeError when the storage does not hold it."""
+    scheme, *given = parameters
+    quantizer = Quantizer(*given)
+    if (scheme is PER_TENSOR) is not (quantizer.scheme is PER_TENSOR):
+        raise RuntimeError(f"Can't deserialize quantized tensor with qscheme {scheme}")
+    size = _ints(size)
+    if dtype in PACKED:
+        count = -(-math.prod(size) // PACKED[dtype])
+        return tensors.over(tensor_over(storage, INTEGERS[dtype], offset, (count,), (1,)), dtype, quantizer, size)
+    if dtype not in INTEGERS:
+        raise RuntimeError(f"Can't deserialize quantized tensor with dtype {dtype}")
+    whole = tensor_over(storage, INTEGERS[dtype], offset, size, stride)
+    return tensors.over(whole, dtype, checked(quantizer, whole.shape))
 
 
 def _may_be_set(cls: type, name: Any, value: Any) -> bool:
@@ -232,7 +266,8 @@ class PicklingMixin(TensorBase):
         if id(self) in memo:
             return memo[id(self)]
         sig = fresh_signature(self._sig.spec, self._sig.requires_grad)
-        if sig.spec.layout is not strided or (type(self) not in plain_types and dispatches(type(self))):
+        without_array = sig.spec.layout is not strided or type(sig.spec) is QuantizedSpec
+        if without_array or (type(self) not in plain_types and dispatches(type(self))):
             return _cloned(self, memo)
         if sig.spec.device.type == "meta":
             storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None

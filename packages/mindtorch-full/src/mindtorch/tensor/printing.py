@@ -11,6 +11,7 @@ from mindtorch_autograd.forward_mode import tangent_of
 from mindtorch_dispatch.defaults import get_default_dtype
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.layout import sparse_bsr, sparse_coo, sparse_csr, strided
+from mindtorch_storage.quantized import PER_TENSOR, QuantizedSpec
 from mindtorch_storage.tensor_base import is_bare
 
 
@@ -188,6 +189,22 @@ def _sparse_contents(tensor: Any, indent: int) -> str:
     return (",\n" + " " * indent).join(texts)
 
 
+def _quantized_suffixes(tensor: Any, size: bool) -> list[str]:
+    """Return what follows the numbers of a quantized tensor."""
+    spec, scheme = tensor._sig.spec, tensor.qscheme()
+    suffixes = [] if size else [f"size={tuple(spec.shape)}"]
+    suffixes += [f"dtype={spec.dtype}", f"quantization_scheme={scheme}"]
+    if scheme is PER_TENSOR:
+        return [*suffixes, f"scale={tensor.q_scale()}", f"zero_point={tensor.q_zero_point()}"]
+    parameters = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return [
+        *suffixes,
+        f"scale={tensor_text(parameters[0])}",
+        f"zero_point={tensor_text(parameters[1])}",
+        f"axis={tensor.q_per_channel_axis()}",
+    ]
+
+
 def _node_name(tensor: Any) -> str | None:
     """Return the name of the node that made `tensor`; `Invalid` for a view that a write left without history."""
     try:
@@ -217,6 +234,10 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         suffixes.append(f"layout={spec.layout}")
+    elif type(spec) is QuantizedSpec:
+        suffixes = [*suffixes, *_quantized_suffixes(tensor, size)]
+        numbers = tensor.dequantize()
+        text = "[]" if not spec.numel else contents if contents is not None else contents_text(numbers, len(prefix))
     elif spec.device.type == "meta" or is_bare(tensor):
         suffixes.append(f"size={tuple(spec.shape)}")
         if spec.dtype is not default:

@@ -18,6 +18,7 @@ from mindtorch_storage.layout import (
     sparse_csr,
     strided,
 )
+from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.sparse import CompressedSpec, without
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
 from mindtorch_storage.storage.typed import warn_deprecated
@@ -73,7 +74,11 @@ class PropertiesMixin(TensorBase):
         """True for tensors with the layout `torch.sparse_csr`."""
         return self._sig.spec.layout is sparse_csr
 
-    is_quantized = _flag(False, "Always False.")
+    @property
+    def is_quantized(self) -> bool:
+        """True for tensors of integers that stand for numbers."""
+        return type(self._sig.spec) is QuantizedSpec
+
     is_nested = _flag(False, "Always False.")
     is_mkldnn = _flag(False, "Always False.")
     is_cuda = _flag(False, "Always False.")
@@ -372,7 +377,8 @@ class PropertiesMixin(TensorBase):
         """
         storage = self._materialized_storage()
         storage.share_memory_()
-        rebind_geometry(self, self._sig.spec, storage, self._offset)
+        if not self.is_quantized:  # whose integers have followed
+            rebind_geometry(self, self._sig.spec, storage, self._offset)
         return self
 
     def get_device(self) -> int:

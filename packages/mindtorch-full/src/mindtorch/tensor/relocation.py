@@ -3,6 +3,7 @@
 import gc
 
 from mindtorch_storage import strides
+from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.storage import UntypedStorage, set_relocation_hook
 from mindtorch_storage.tensor_base import TensorBase, array_of_storage
 
@@ -15,6 +16,8 @@ def follow(storage: UntypedStorage) -> None:
     """
     for holder in gc.get_referrers(storage):
         if isinstance(holder, TensorBase) and getattr(holder, "_storage", None) is storage:
+            if type(holder._sig.spec) is QuantizedSpec:  # its integers are a holder too
+                continue
             spec, offset = holder._sig.spec, holder._offset
             needed = strides.memory_span(spec.shape, spec.stride, offset) * spec.itemsize
             fits = storage.device.type != "meta" and needed <= storage.nbytes()
