@@ -8,31 +8,31 @@ from mindtorch.serialization._calls import (
     CALLERS,
     Budget,
     Call,
-    _check,
     _check_dense,
     _check_geometry,
     _check_hooks,
 )
+from mindtorch.serialization._kinds import check
 from mindtorch_storage.qscheme import qscheme as QScheme
 from mindtorch_storage.quantized import PER_TENSOR
 
 
 def check_quantizer(parameters: Any, rank: int) -> None:
     """Refuse what is no quantizer of a tensor of so many dimensions."""
-    _check("the quantizer of a tensor", parameters, tuple)
+    check("the quantizer of a tensor", parameters, tuple)
     scheme, *rest = parameters
-    _check("the scheme of a quantizer", scheme, QScheme)
+    check("the scheme of a quantizer", scheme, QScheme)
     if scheme is PER_TENSOR:
         scale, zero_point = rest
-        _check("a scale", scale, float, int)
-        _check("a zero point", zero_point, int)
+        check("a scale", scale, float, int)
+        check("a zero point", zero_point, int)
         return
     scales, zero_points, axis = rest
     _check_dense("the scales of a quantizer", scales)
     _check_dense("the zero points of a quantizer", zero_points)
     if scales.dim() != 1 or zero_points.dim() != 1:
         raise pickle.UnpicklingError("expected scales and zero points of one dimension")
-    _check("an axis", axis, int)
+    check("an axis", axis, int)
     if not 0 <= axis < rank:
         raise pickle.UnpicklingError("expected the axis of a quantizer to be a dimension of its tensor")
 
@@ -50,7 +50,7 @@ def _rebuild_qtensor(
 ) -> Any:
     _check_geometry(storage, offset, size, stride)
     check_quantizer(parameters, len(size))
-    _check("requires_grad", requires_grad, bool)
+    check("requires_grad", requires_grad, bool)
     _check_hooks(hooks)
     return mindtorch._utils._rebuild_qtensor(storage, offset, size, stride, parameters, requires_grad, None)
 
