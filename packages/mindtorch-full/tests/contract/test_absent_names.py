@@ -43,11 +43,11 @@ def test_what_stands_in_the_table_is_torchs_and_not_there_otherwise(module):
 
 def test_modules_of_the_table_are_imported_and_their_names():
     code = (
-        "import sys; import torch.export; from torch.export import ExportedProgram, export\n"
-        "assert torch.export is sys.modules['torch.export'] and isinstance(ExportedProgram, type)\n"
-        "class Own(ExportedProgram): pass\n"
-        "assert not isinstance(1, ExportedProgram)\n"
-        "try: export(None)\n"
+        "import sys; import torch.export; from torch.export import AdditionalInputs, draft_export\n"
+        "assert torch.export is sys.modules['torch.export'] and isinstance(AdditionalInputs, type)\n"
+        "class Own(AdditionalInputs): pass\n"
+        "assert not isinstance(1, AdditionalInputs)\n"
+        "try: draft_export(None)\n"
         "except NotImplementedError as error: print(error)\n"
         "print(hasattr(torch.export, 'never'), hasattr(torch, 'never'))\n"
         "import torch.never\n"

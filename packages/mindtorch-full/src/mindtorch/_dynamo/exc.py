@@ -1,4 +1,7 @@
-"""`torch._dynamo.exc`: exceptions of the tracer, for handlers to name. Nothing is traced, so nothing raises them."""
+"""`torch._dynamo.exc`: exceptions of torch's tracer. `torch.export` raises UserError; of the others nothing is raised, handlers
+name them."""
+
+from enum import Enum, auto
 
 from mindtorch._naming import adopt
 
@@ -15,8 +18,27 @@ class Unsupported(TorchDynamoException):
     """A program cannot be traced."""
 
 
+class UserErrorType(Enum):
+    """What is wrong with what a program asks for."""
+
+    DYNAMIC_CONTROL_FLOW = auto()
+    ANTI_PATTERN = auto()
+    STANDARD_LIBRARY = auto()
+    CONSTRAINT_VIOLATION = auto()
+    DYNAMIC_DIM = auto()
+    INVALID_INPUT = auto()
+    INVALID_OUTPUT = auto()
+    UNSUPPORTED_ALIASED_MUTATED_DYNAMIC_INPUTS = auto()
+
+
 class UserError(Unsupported):
     """A program asks for what cannot be traced."""
+
+    def __init__(self, error_type: UserErrorType, msg: str, case_name: str | None = None) -> None:
+        super().__init__(msg)
+        self.error_type = error_type
+        self.msg = self.message = msg
+        self.case_name = case_name
 
 
 class BackendCompilerFailed(TorchDynamoException):

@@ -1,8 +1,26 @@
-"""`torch.export`: programs are not exported. What marks dimensions for it is there, as models carry such marks."""
+"""`torch.export`: modules as graphs of operators, for the sizes of one call."""
 
 from mindtorch._naming import adopt
+from mindtorch.export._export import export
 from mindtorch.export.dynamic_shapes import Dim, dims
+from mindtorch.export.exported_program import (
+    ExportedProgram,
+    ModuleCallEntry,
+    ModuleCallSignature,
+    default_decompositions,
+)
+from mindtorch.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
 
-__all__ = ["Dim", "dims"]
+__all__ = [
+    "Dim",
+    "ExportBackwardSignature",
+    "ExportGraphSignature",
+    "ExportedProgram",
+    "ModuleCallEntry",
+    "ModuleCallSignature",
+    "default_decompositions",
+    "dims",
+    "export",
+]
 
 adopt(globals())

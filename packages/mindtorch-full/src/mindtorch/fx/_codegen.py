@@ -160,7 +160,8 @@ class CodeGen:
             if look.get("verbose") and node.op not in ("placeholder", "output"):
                 summary = self._comment(body, node, summary, writer.palette)
             if node.op == "placeholder":
-                parameters.append(_parameter(node, writer))
+                note = tensor_note(node, writer.palette, **look) if look.get("verbose") else ""
+                parameters.append(_parameter(node, writer, note))
                 raw = node.target.replace("*", "")
                 name = writer.node_name(node)
                 body.append(f"{name} = {raw}\n" if raw != name else "")
@@ -213,8 +214,8 @@ def _place(trace: str) -> str | None:
     return None
 
 
-def _parameter(node: Node, writer: Writer) -> str:
-    kind = f" : {writer.type_name(node.type)}" if node.type is not None else ""
+def _parameter(node: Node, writer: Writer, note: str) -> str:
+    kind = note or (f" : {writer.type_name(node.type)}" if node.type is not None else "")
     default = f" = {writer.value(node.args[0])}" if node.args else ""
     return f"{node.target}{kind}{default}"
 

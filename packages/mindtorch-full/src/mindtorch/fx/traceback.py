@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -134,9 +135,15 @@ def format_stack() -> list[str]:
     return traceback.format_list(traceback.extract_stack()[:-1])
 
 
+_INNER = re.compile(
+    r"/fx/|/mindtorch_(dispatch|autograd|storage)/|/_overridable|/mindtorch/(nn/functional|tensor|functions|export|utils|amp)/"
+)
+"""Files whose functions are not what a program's author wrote or called."""
+
+
 def user_stack() -> list[str]:
-    """Return the stack of this call without the frames of the tracer."""
-    frames = [one for one in traceback.extract_stack() if "/fx/" not in one.filename.replace("\\", "/")]
+    """Return the stack of this call without the frames of the tracer and those below a program and its modules."""
+    frames = [one for one in traceback.extract_stack() if not _INNER.search(one.filename.replace("\\", "/"))]
     return traceback.format_list(frames)
 
 

@@ -125,6 +125,13 @@ def make_fx(
     return wrapped
 
 
+def record(f: Callable[..., Any], args: tuple[Any, ...], module: torch.nn.Module) -> GraphModule:
+    """Return the graph of `f` above autograd, run on fakes; its nodes say in which submodule of `module` they were made."""
+    trace = _Trace(f, None, "fake", True, True, True, True, False, True)
+    trace.owner = module
+    return trace.of(args)
+
+
 class _Trace:
     """What one call of `make_fx` was told."""
 
@@ -149,6 +156,7 @@ class _Trace:
         self.modules = modules
         self.lines = lines
         self.options = (fake_constant, data_dependent)
+        self.owner: Any = getattr(f, "__self__", None) or f
 
     def of(self, args: tuple[Any, ...]) -> GraphModule:
         """Return the module of the graph of a run on `args`."""
@@ -169,9 +177,8 @@ class _Trace:
 
     def _tracer(self) -> PythonKeyTracer:
         made = PythonKeyTracer()
-        owner: Any = getattr(self.f, "__self__", None) or self.f
-        if self.modules and isinstance(owner, torch.nn.Module):
-            made = _ModuleStackTracer(owner)
+        if self.modules and isinstance(self.owner, torch.nn.Module):
+            made = _ModuleStackTracer(self.owner)
         made.record_stack_traces = self.lines
         return made
 

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 
 from mindtorch._tensor import Tensor
+from mindtorch.backends import cudnn
 from mindtorch.ops_table import aten
-
-# The ops' flag of the same name: there is no cuDNN here.
-_CUDNN = True
-"""What `torch.backends.cudnn.enabled` is; there is no cuDNN that it could turn off."""
 
 
 def _verify_batch_size(size: list[int]) -> None:
@@ -42,7 +39,7 @@ def batch_norm(
         _verify_batch_size(input.size())
     elif eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
-    return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, _CUDNN)
+    return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn.enabled)
 
 
 def _verify_spatial_size(size: list[int]) -> None:
@@ -71,7 +68,9 @@ def instance_norm(
     """
     if use_input_stats:
         _verify_spatial_size(input.size())
-    return aten.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, _CUDNN)
+    return aten.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn.enabled
+    )
 
 
 def layer_norm(
@@ -86,7 +85,7 @@ def layer_norm(
     >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,), eps=0.)
     tensor([[-1.,  1.]])
     """
-    return aten.layer_norm(input, normalized_shape, weight, bias, eps)
+    return aten.layer_norm(input, normalized_shape, weight, bias, eps, cudnn.enabled)
 
 
 def rms_norm(
@@ -113,7 +112,7 @@ def group_norm(
     shape = input.size()
     # The check counts a group of channels as one channel of the batch.
     _verify_batch_size([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
-    return aten.group_norm(input, num_groups, weight, bias, eps, _CUDNN)
+    return aten.group_norm(input, num_groups, weight, bias, eps, cudnn.enabled)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
