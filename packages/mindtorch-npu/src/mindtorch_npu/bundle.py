@@ -37,8 +37,8 @@ PREFIXES = (
 LOG_FOLDER = Path("~/ascend/log")
 TAIL = 1 << 16
 LOGS = 20
-SECONDS = 9.0
-HEALTH_SECONDS = 7.0
+SECONDS = 8.0
+HEALTH_SECONDS = 6.0
 
 
 def _said(command: tuple[str, ...]) -> str:

@@ -66,6 +66,27 @@ def check_cann(environment: Mapping[str, str] = os.environ, folder: Path = loade
     )
 
 
+def check_one_installation(environment: Mapping[str, str] = os.environ) -> Check:
+    """Whether all variables name one version of CANN; libraries of one and operators of another fail later, oddly."""
+    found: dict[str, list[str]] = {}
+    for variable in (*loader.ROOT_VARIABLES, "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH", "LD_LIBRARY_PATH", "PYTHONPATH"):
+        versions = (_version_around(Path(entry)) for entry in environment.get(variable, "").split(os.pathsep) if entry)
+        for version in dict.fromkeys(version for version in versions if version):
+            found.setdefault(version, []).append(variable)
+    shown = ", ".join(f"{version} in {', '.join(names)}" for version, names in found.items())
+    if len(found) < 2:
+        return Check("one CANN", OK, shown or "no version in the environment")
+    return Check(
+        "one CANN", WARNING, shown, "several versions of CANN are on the paths: source the set_env.sh of one alone"
+    )
+
+
+def _version_around(path: Path) -> str | None:
+    """Return the version of the installation that a path is in, None for one of none."""
+    real = path.resolve()
+    return next((version for root in (real, *real.parents[:4]) if (version := cann_version(root))), None)
+
+
 def check_acl() -> Check:
     """pyACL on the path."""
     absence = loader.absence()
@@ -121,6 +142,7 @@ def run_checks(load: bool = False) -> list[Check]:
             check_visible_devices(),
             check_driver(),
             check_cann(),
+            check_one_installation(),
             check_acl(),
             check_library_path(),
         ]

@@ -130,12 +130,17 @@ def _load_lines(devices: list[dict[str, Any]]) -> list[str]:
     return lines if devices else [*lines, NO_DEVICE]
 
 
+def _exact(value: float) -> str:
+    """Return a number with all of its digits, whole ones without a point."""
+    return str(int(value) if value == int(value) else value)
+
+
 def metrics_text(devices: list[dict[str, Any]]) -> str:
     """Return readings in the text format of Prometheus."""
     lines = []
     for field, (name, text) in METRICS.items():
         rows = [
-            f'{name}{{device="{entry["device"]}"}} {entry[field]:g}'
+            f'{name}{{device="{entry["device"]}"}} {_exact(entry[field])}'
             for entry in devices
             if entry.get(field) is not None
         ]

@@ -56,6 +56,14 @@ def _cann() -> Step:
     return _of(checks.check_cann(), "Which CANN is installed?", "Install the CANN toolkit and source its set_env.sh.")
 
 
+def _one_installation() -> Step:
+    return _of(
+        checks.check_one_installation(),
+        "Is one version of CANN on the paths alone?",
+        "Begin in a new shell and source the set_env.sh of one installation.",
+    )
+
+
 def _libraries() -> Step:
     return _of(
         checks.check_library_path(),
@@ -102,7 +110,7 @@ def _simulator(report: probe.Report) -> Step:
     return Step(question, OK, f"{report.device_count} device(s), {report.soc_name}; no hardware is used")
 
 
-STEPS: tuple[Callable[[], Step], ...] = (_devices, _visible, _driver, _cann, _libraries, _acl)
+STEPS: tuple[Callable[[], Step], ...] = (_devices, _visible, _driver, _cann, _one_installation, _libraries, _acl)
 
 
 def examine() -> Iterator[Step]:
@@ -115,7 +123,7 @@ def examine() -> Iterator[Step]:
     missing: str | None = None
     for step in STEPS:
         found = step()
-        if found.status == TROUBLE and missing is None and step not in (_visible, _libraries):
+        if found.status == TROUBLE and missing is None and step not in (_visible, _one_installation, _libraries):
             missing = found.question
         yield found
     if missing is not None:
