@@ -109,7 +109,7 @@ def test_metrics_and_history(monkeypatch, tmp_path, capsys):
         monkeypatch.setenv(simulator.VARIABLE, HOST + trouble)
         assert diagnostics.main(["metrics", "--textfile", str(out), "--history", str(history)]) == code
     text = out.read_text()
-    assert f'mindtorch_npu_memory_total_bytes{{device="0"}} {2.0**28:g}' in text
+    assert f'mindtorch_npu_memory_total_bytes{{device="0"}} {2**28}\n' in text
     assert 'mindtorch_npu_status{device="1",status="ok"} 1' in text
     assert not list(tmp_path.glob("*.part"))
     assert diagnostics.main(["events", "--history", str(history), "--json"]) == 0
