@@ -32,6 +32,7 @@ from mindtorch.distributed._world import (
     _unregister_all_process_groups,
     _unregister_process_group,
 )
+from mindtorch.distributed._wrapper import _ProcessGroupWrapper
 from mindtorch.distributed.constants import default_pg_timeout as _DEFAULT_PG_TIMEOUT
 from mindtorch.futures import Future
 from mindtorch_distributed import FileStore, HashStore, PrefixStore, Store, TCPStore
@@ -66,6 +67,7 @@ __all__ = [
     "Work",
     "_ControlCollectives",
     "_DistributedBackendOptions",
+    "_ProcessGroupWrapper",
     "_StoreCollectives",
     "_SymmetricMemory",
     "_create_work_from_future",
@@ -110,7 +112,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'torch._C._distributed_c10d' has no attribute {name!r}")
 
 
-for _own in (Backend, FakeProcessGroup, FakeWork):
+for _own in (Backend, FakeProcessGroup, FakeWork, _ProcessGroupWrapper):
     _own.__module__ = "torch._C._distributed_c10d"
 for _store in (FileStore, HashStore, TCPStore):
     _store.__module__ = "torch._C._distributed_c10d"

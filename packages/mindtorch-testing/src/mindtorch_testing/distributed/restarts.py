@@ -114,17 +114,17 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"without a kill: {expected}")
         return 1
     found: dict[str, int] = {}
-    for _ in range(given.count):
+    for number in range(1, given.count + 1):
         place = choose.randrange(len(PLACES))
         victim = 0 if place == 3 else choose.randrange(given.size)  # rank 0 writes the checkpoint
         losses = train(given.size, given.steps, victim, choose.randrange(given.steps), place, given.seconds)
         outcome = losses if isinstance(losses, str) else "goes on" if losses == expected else f"other losses: {losses}"
         found[outcome] = found.get(outcome, 0) + 1
         print(f"rank {victim} killed {PLACES[place]}: {outcome}", flush=True)
-    left = kills.segments() - before
+        left = kills.segments() - before
+        if given.write:  # after each: a run that is stopped has shown what it has shown
+            given.write.write_text(page(number, given.size, found, len(left), time.monotonic() - start))
     print(f"{given.count} kills: {found}; shared memory left: {sorted(left)}")
-    if given.write:
-        given.write.write_text(page(given.count, given.size, found, len(left), time.monotonic() - start))
     return int(bool(left) or set(found) != {"goes on"})
 
 

@@ -1,6 +1,7 @@
 """`torch.distributed.checkpoint`: states that many processes save together, and any number of them loads."""
 
 from mindtorch._naming import adopt
+from mindtorch.distributed.checkpoint import _version as _version
 from mindtorch.distributed.checkpoint.api import CheckpointException as CheckpointException
 from mindtorch.distributed.checkpoint.default_planner import DefaultLoadPlanner as DefaultLoadPlanner
 from mindtorch.distributed.checkpoint.default_planner import DefaultSavePlanner as DefaultSavePlanner

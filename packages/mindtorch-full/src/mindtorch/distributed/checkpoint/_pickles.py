@@ -17,7 +17,8 @@ _PLAIN = frozenset(
     | {("pathlib", "WindowsPath"), ("pathlib._local", "PosixPath"), ("pathlib._local", "Path")}
 )
 _OF_TORCH = frozenset({"torch", "torch.serialization", "torch._utils"})
-_CHECKPOINT = "torch.distributed.checkpoint."
+_CHECKPOINT = ("torch.distributed.checkpoint.", "torch.distributed._shard.")
+"""Modules whose classes metadata may have: older checkpoints have properties of sharded tensors."""
 
 
 class _Unpickler(pickle.Unpickler):

@@ -11,7 +11,9 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch.distributed.checkpoint._nested_dict import FLATTEN_MAPPING, flatten_state_dict, set_element
+from mindtorch.distributed.checkpoint._dedup_save_plans import dedup_save_plans
+from mindtorch.distributed.checkpoint._nested_dict import FLATTEN_MAPPING, flatten_state_dict
+from mindtorch.distributed.checkpoint._traverse import set_element
 from mindtorch.distributed.checkpoint.metadata import (
     STATE_DICT_TYPE,
     STORAGE_TYPES,
@@ -34,6 +36,7 @@ from mindtorch.distributed.checkpoint.planner import (
 from mindtorch.distributed.checkpoint.planner_helpers import (
     _create_read_items,
     _create_write_items,
+    _describing_items,
     _init_state_dict,
     narrow_tensor_by_index,
 )
@@ -49,27 +52,6 @@ __all__ = [
     "create_default_local_load_plan",
     "create_default_local_save_plan",
 ]
-
-
-def _dedup_save_plans(plans: list[SavePlan], save_to_lowest_rank: bool) -> list[SavePlan]:
-    """Let one process write what several have: the one with the least to write, or the first."""
-    holders: dict[MetadataIndex, list[int]] = {}
-    items: dict[MetadataIndex, WriteItem] = {}
-    for rank, plan in enumerate(plans):
-        for item in plan.items:
-            ranks = holders.setdefault(item.index, [])
-            if rank not in ranks:
-                ranks.append(rank)
-            items[item.index] = item
-    loads, writer = [0] * len(plans), {}
-    for index, ranks in holders.items():
-        chosen = min(ranks) if save_to_lowest_rank else min(ranks, key=loads.__getitem__)
-        loads[chosen] += items[index].tensor_storage_size() or 1
-        writer[index] = chosen
-    return [
-        dataclasses.replace(plan, items=[item for item in plan.items if writer[item.index] == rank])
-        for rank, plan in enumerate(plans)
-    ]
 
 
 class DefaultSavePlanner(SavePlanner):
@@ -105,7 +87,7 @@ class DefaultSavePlanner(SavePlanner):
 
     def create_global_plan(self, all_plans: list[SavePlan]) -> tuple[list[SavePlan], Metadata]:
         """Return who writes what, and the metadata."""
-        plans = _dedup_save_plans(all_plans, self.dedup_save_to_lowest_rank)
+        plans = dedup_save_plans(all_plans, self.dedup_save_to_lowest_rank)
         self.global_plan, metadata = create_default_global_save_plan(plans)
         if self.flatten_state_dict:
             merged = dict(ChainMap(*[plan.planner_data for plan in self.global_plan]))
@@ -295,6 +277,12 @@ def create_default_global_save_plan(
             described.chunks.append(data.chunk)
         plans.append(dataclasses.replace(plan, items=items))
     return plans, Metadata(known)
+
+
+def _create_default_local_metadata(state_dict: STATE_DICT_TYPE) -> Metadata:
+    """Return the metadata of all that this process knows of, parts of others included."""
+    items = [item for fqn, value in state_dict.items() for item in _describing_items(fqn, value)]
+    return create_default_global_save_plan([SavePlan(items)])[1]
 
 
 def _within(size: torch.Size, chunk: ChunkStorageMetadata) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch.distributed._shard.sharded_tensor import ShardedTensor, ShardMetadata
+from mindtorch.distributed.checkpoint import metadata
 from mindtorch.distributed.checkpoint.metadata import (
     STORAGE_TYPES,
     BytesStorageMetadata,
     ChunkStorageMetadata,
     MetadataIndex,
-    TensorProperties,
     TensorStorageMetadata,
 )
 from mindtorch.distributed.checkpoint.planner import (
@@ -39,21 +41,59 @@ def _chunk_of(tensor: Tensor) -> ChunkStorageMetadata:
     return ChunkStorageMetadata(offsets=torch.Size([0] * tensor.dim()), sizes=tensor.size())
 
 
+def _properties(known: Any) -> Any:
+    """Return properties as files have them: what class that is, is asked when it is written."""
+    kind = metadata.TensorProperties
+    return kind(*(getattr(known, one.name) for one in fields(kind)))
+
+
+def _create_write_item_for_tensor(fqn: str, tensor: Tensor) -> WriteItem:
+    offsets = torch.Size([0] * tensor.dim())
+    data = TensorWriteData(
+        chunk=ChunkStorageMetadata(offsets=offsets, sizes=tensor.size()),
+        properties=metadata.TensorProperties.create_from_tensor(tensor),
+        size=tensor.size(),
+    )
+    return WriteItem(index=MetadataIndex(fqn, offsets), type=WriteItemType.TENSOR, tensor_data=data)
+
+
+def _create_write_item_for_shard(fqn: str, whole: ShardedTensor, part: ShardMetadata) -> WriteItem:
+    known, offsets = whole.metadata(), torch.Size(part.shard_offsets)
+    data = TensorWriteData(
+        chunk=ChunkStorageMetadata(offsets=offsets, sizes=torch.Size(part.shard_sizes)),
+        properties=_properties(known.tensor_properties),
+        size=known.size,
+    )
+    return WriteItem(index=MetadataIndex(fqn, offsets), type=WriteItemType.SHARD, tensor_data=data)
+
+
+def _chunks_of(tensor: Tensor) -> list[ChunkStorageMetadata]:
+    """Return which boxes of a tensor this process has."""
+    if isinstance(tensor, ShardedTensor):
+        parts = [shard.metadata for shard in tensor.local_shards()]
+        return [ChunkStorageMetadata(torch.Size(one.shard_offsets), torch.Size(one.shard_sizes)) for one in parts]
+    return [_chunk_of(tensor)]
+
+
 def _create_write_items(fqn: str, object: Any) -> list[WriteItem]:
+    if isinstance(object, ShardedTensor):
+        return [_create_write_item_for_shard(fqn, object, shard.metadata) for shard in object.local_shards()]
     if not isinstance(object, Tensor):
         return [WriteItem(index=MetadataIndex(fqn), type=WriteItemType.BYTE_IO)]
-    spread = isinstance(object, DTensor)
+    if not isinstance(object, DTensor):
+        return [_create_write_item_for_tensor(fqn, object)]
     chunk = _chunk_of(object)
-    own = object.to_local() if isinstance(object, DTensor) else object
-    return [
-        WriteItem(
-            index=MetadataIndex(fqn, chunk.offsets),
-            type=WriteItemType.SHARD if spread else WriteItemType.TENSOR,
-            tensor_data=TensorWriteData(
-                chunk=chunk, properties=TensorProperties.create_from_tensor(own), size=object.size()
-            ),
-        )
-    ]
+    data = TensorWriteData(
+        chunk=chunk, properties=metadata.TensorProperties.create_from_tensor(object.to_local()), size=object.size()
+    )
+    return [WriteItem(index=MetadataIndex(fqn, chunk.offsets), type=WriteItemType.SHARD, tensor_data=data)]
+
+
+def _describing_items(fqn: str, object: Any) -> list[WriteItem]:
+    """Return items for all parts of a value that this process knows of."""
+    if isinstance(object, ShardedTensor):
+        return [_create_write_item_for_shard(fqn, object, part) for part in object.metadata().shards_metadata]
+    return _create_write_items(fqn, object)
 
 
 def _create_read_items(fqn: str, md: STORAGE_TYPES, obj: Any) -> list[ReadItem]:
@@ -62,7 +102,7 @@ def _create_read_items(fqn: str, md: STORAGE_TYPES, obj: Any) -> list[ReadItem]:
         return [ReadItem(LoadItemType.BYTE_IO, index, torch.Size((0,)), index, torch.Size((0,)), torch.Size((0,)))]
     if not isinstance(obj, Tensor):
         raise ValueError(f"Invalid checkpoint metadata for {fqn}, expected BytesStorageMetadata but found {type(md)}")
-    return create_read_items_for_chunk_list(fqn, md, [_chunk_of(obj)])
+    return create_read_items_for_chunk_list(fqn, md, _chunks_of(obj))
 
 
 def _overlap(own: ChunkStorageMetadata, stored: ChunkStorageMetadata) -> list[tuple[int, int, int]] | None:

@@ -14,11 +14,12 @@ from mindtorch.distributed.checkpoint.planner import LoadPlan, LoadPlanner
 from mindtorch.distributed.checkpoint.state_dict_saver import alone, storage_for
 from mindtorch.distributed.checkpoint.stateful import Stateful
 from mindtorch.distributed.checkpoint.storage import StorageReader
-from mindtorch.distributed.checkpoint.utils import _DistWrapper
+from mindtorch.distributed.checkpoint.utils import _api_bc_check, _DistWrapper
 
 __all__ = ["load", "load_state_dict"]
 
 
+@_api_bc_check
 def load(
     state_dict: dict[str, Any],
     *,

@@ -19,7 +19,7 @@ from mindtorch.distributed.checkpoint.metadata import STATE_DICT_TYPE, Metadata
 from mindtorch.distributed.checkpoint.planner import SavePlan, SavePlanner
 from mindtorch.distributed.checkpoint.stateful import Stateful
 from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
-from mindtorch.distributed.checkpoint.utils import _DistWrapper
+from mindtorch.distributed.checkpoint.utils import _api_bc_check, _DistWrapper
 from mindtorch.distributed.tensor import DTensor
 
 __all__ = ["AsyncCheckpointerType", "async_save", "save", "save_state_dict"]
@@ -63,6 +63,7 @@ def alone(no_dist: bool, intent: str) -> bool:
     return False
 
 
+@_api_bc_check
 def save(
     state_dict: STATE_DICT_TYPE,
     *,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
+from mindtorch.distributed._shard.sharded_tensor import ShardedTensor
 from mindtorch.distributed.checkpoint._pickles import dumps, loads
 from mindtorch.distributed.checkpoint.api import (
     WRAPPED_EXCEPTION,
@@ -144,8 +148,39 @@ def _checked(result: object) -> object:
     return result
 
 
+def _api_bc_check(func: Callable[..., T]) -> Callable[..., T]:
+    """Take a storage as the second argument, as torch once did."""
+
+    @functools.wraps(func)
+    def inner(*args: Any, **kwargs: Any) -> T:
+        if len(args) != 2:
+            return func(*args, **kwargs)
+        warnings.warn(
+            f"The argument order of {func.__name__} has been changed. "
+            "Please check the document to avoid future breakages.",
+            stacklevel=2,
+        )
+        name = next(name for name in inspect.signature(func).parameters if name.startswith("storage_"))
+        if name in kwargs:
+            raise AssertionError((kwargs[name], name))
+        return func(args[0], **kwargs, **{name: args[1]})
+
+    return inner
+
+
+def _find_shard(tensor: ShardedTensor, index: MetadataIndex) -> Tensor:
+    if index.offset is None:
+        raise ValueError(f"Cannot lookup {index.fqn} since its a ShardedTensor and no offset was provided")
+    for shard in tensor.local_shards():
+        if torch.Size(shard.metadata.shard_offsets) == index.offset:
+            return shard.tensor
+    raise ValueError(f"Could not find shard at '{index.offset}' for FQN: '{index.fqn}'")
+
+
 def find_tensor_shard(tensor: Tensor, index: MetadataIndex) -> Tensor:
     """Return the part of a tensor that begins at `index.offset`."""
+    if isinstance(tensor, ShardedTensor):
+        return _find_shard(tensor, index)
     if isinstance(tensor, DTensor):
         _, offset = local_shape_and_offset(tensor.shape, tensor.device_mesh, tensor.placements)
         if index.offset is not None and tuple(index.offset) != tuple(offset):

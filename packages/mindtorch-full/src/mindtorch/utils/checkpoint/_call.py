@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import mindtorch as torch
@@ -55,7 +55,8 @@ def checkpoint(
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, debug, early_stop)
+        with region(function, args, kwargs, preserve, context_fn, determinism_check, debug, early_stop):
+            return function(*args, **kwargs)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(arg for arg in kwargs))
     if context_fn is not noop_context_fn or debug is not False:
@@ -63,7 +64,8 @@ def checkpoint(
     return CheckpointFunction.apply(function, preserve, *args)
 
 
-def _without_reentry(
+@contextmanager
+def region(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -72,7 +74,8 @@ def _without_reentry(
     determinism_check: str,
     debug: bool,
     early_stop: bool,
-) -> Any:
+) -> Iterator[None]:
+    """Keep nothing of what happens within the block for its backward, which calls ``function`` again."""
     explaining = settings["debug"] if settings["debug"] is not None else debug
     explain: Callable[[CheckpointError], None] = lambda error: None  # noqa: E731 - the default of a callback
     if explaining:
@@ -94,12 +97,12 @@ def _without_reentry(
     frame = Frame(recompute, stop, explain, _CHECKS[determinism_check])
     if not torch.is_grad_enabled():
         with forward_context:
-            return function(*args, **kwargs)
+            yield
+        return
     frame.save_inputs(args)
     with leaving_slots(frame), forward_context:
-        result = function(*args, **kwargs)
+        yield
     frame.forward_completed = True
-    return result
 
 
 def checkpoint_sequential(
