@@ -1,6 +1,7 @@
 """What long runs counted so far, in a file, so that one that was stopped goes on and several count together.
 
-A record belongs to a state of the sources. Of other sources, what it counted says nothing, and it starts anew.
+A record belongs to a state of the sources. Of other sources, what it counted says nothing, and it starts anew; what was
+counted of states before is kept apart.
 """
 
 from __future__ import annotations
@@ -56,12 +57,20 @@ class Record:
 
     def read(self) -> dict[str, Any]:
         """Return what was counted of these sources."""
-        if self.path is None:
-            return self._own
-        if not self.path.exists():
-            return {}
+        return self._parts()[0]
+
+    def earlier(self) -> dict[str, Any]:
+        """Return what was counted of other sources, and of how many states of them as `states`."""
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        if self.path is None or not self.path.exists():
+            return self._own, {}
         data = json.loads(self.path.read_text())
-        return dict(data["counted"]) if data["sources"] == self._sources else {}
+        counted, earlier = dict(data["counted"]), dict(data.get("earlier", {}))
+        if data["sources"] == self._sources:
+            return counted, earlier
+        return {}, merged(earlier, {**counted, "states": 1})
 
     def add(self, counted: dict[str, Any]) -> dict[str, Any]:
         """Add counts, and return the sum."""
@@ -71,6 +80,8 @@ class Record:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            total: dict[str, Any] = merged(self.read(), counted)
-            write_atomically(self.path, json.dumps({"sources": self._sources, "counted": total}))
+            before, earlier = self._parts()
+            total: dict[str, Any] = merged(before, counted)
+            data = {"sources": self._sources, "counted": total, "earlier": earlier}
+            write_atomically(self.path, json.dumps(data))
         return total

@@ -11,15 +11,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="oracle")
 
-from mindtorch_testing.fuzz import arguments, tensors  # noqa: E402 - both need torch
-from mindtorch_testing.fuzz.__main__ import told  # noqa: E402
+from mindtorch_testing import record  # noqa: E402 - these need torch
+from mindtorch_testing.fuzz import arguments, sides, tensors  # noqa: E402
+from mindtorch_testing.fuzz.__main__ import made_again, told  # noqa: E402
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Tally  # noqa: E402
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
 from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
-from mindtorch_testing.fuzz.sides import Outcome  # noqa: E402
+from mindtorch_testing.fuzz.sides import Outcome, Side  # noqa: E402
 from mindtorch_testing.record import Record  # noqa: E402
 
 ENTRIES = {entry.name: entry for entry in catalog()}
@@ -166,9 +167,38 @@ def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):
 
 
 def test_a_call_that_takes_too_long_is_ended(pair, monkeypatch):
-    monkeypatch.setattr(pair.ours, "patience", 0.5)
+    monkeypatch.setattr(pair.ours, "waiting", 0.5)
+    monkeypatch.setattr(sides, "STARTING", 0.5)
     ours = pair.ours.run([("", "__import__('time').sleep(60)", False), ("", "torch.ones(2)", False)])
     assert [o.death for o in ours] == ["hang", ""]
+
+
+def test_a_call_that_computes_too_long_is_ended():
+    side = Side("mindtorch", 0.3)
+    endless = ("", "any(False for _ in iter(int, 1))", False)
+    assert [o.death for o in side.run([endless, ("", "torch.ones(2)", False)])] == ["hang", ""]
+    side.close()
+
+
+def test_what_other_sources_gave_counts_but_its_findings_are_made_again(tmp_path, monkeypatch, pair):
+    monkeypatch.setattr(record, "state_of_sources", lambda: "yesterday's")
+    findings = Findings(SEVERE, Rows([], {}), print)
+    mended = Report("aten.a", Finding("value", "1", "0"), ("a0 = torch.ones(2)", "a0.add(1)", False))
+    differs = Report("aten.b", Finding("value", "1", "0"), ("", "torch.__file__", False))
+    for report in (mended, differs):
+        findings.keep(report)
+    Progress(Record(tmp_path / "record"), 5, findings, print).add(Tally(10, {"aten.a"}, kinds=Counter(value=2)), 1.0)
+    monkeypatch.setattr(record, "state_of_sources", lambda: "today's")
+    today = Findings(SEVERE, Rows([], {}), print)
+    progress = Progress(Record(tmp_path / "record"), 6, today, print)
+    assert progress.reports() == []
+    made_again(pair, progress, today)
+    progress.add(Tally(3, {"aten.b"}, kinds=Counter(value=1)), 1.0)
+    assert [report.entry for report in progress.reports()] == ["aten.b"]
+    assert (progress.tally().calls, progress.today().calls, progress.states()) == (13, 3, 2)
+    assert (progress.tally().kinds, progress.today().kinds) == (Counter(value=3), Counter(value=1))
+    assert progress.tally().entries == {"aten.a", "aten.b"}
+    assert [report.entry for report in progress.earlier()] == ["aten.a"]
 
 
 def test_memory_beyond_the_headroom_is_refused_on_both_sides(pair):

@@ -2,8 +2,8 @@
 
 Each side makes the calls in processes of its own; results, errors and what the arguments became are compared. A finding is
 shrunk to a small call and printed. Differences with a reason stand in `accepted.toml`. The exit status is 1 where there
-are findings. With `--record FILE` a run that was stopped goes on, until so many calls are on record, as long as
-MindTorch's sources are the same; each run has a seed of its own, and several may add to one file at a time.
+are findings. With `--record FILE` a run that was stopped goes on, until so many calls are on record; each run has a seed of its
+own, and several may add to one file at a time. Where MindTorch's sources changed, what was found before is made again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-from mindtorch_testing.fuzz.campaign import COUNTERS, Campaign, Findings, Pair
+from mindtorch_testing.fuzz.campaign import BATCH, COUNTERS, Campaign, Findings, Pair, Report
 from mindtorch_testing.fuzz.catalog import Entry, catalog
 from mindtorch_testing.fuzz.judge import KINDS, SEVERE
 from mindtorch_testing.fuzz.progress import Progress, as_table
@@ -79,6 +79,7 @@ def main() -> int:
     entries, absent = chosen(pairs[0], options.entry, rows)
     print(f"{len(entries)} entry points; ours lacks {absent}", flush=True)
     progress = Progress(Record(options.record), options.seed, findings, lambda text: print(text, flush=True))
+    made_again(pairs[0], progress, findings)
     lanes = [Campaign(pair, entries, findings, options.seed * 1009 + i) for i, pair in enumerate(pairs)]
     start = time.monotonic()  # what it takes to import two libraries is no time of the run
     share = -(-max(options.calls - progress.tally().calls, 0) // options.lanes)
@@ -90,6 +91,17 @@ def main() -> int:
     for pair in pairs:
         pair.close()
     return told(options, progress, findings, absent)
+
+
+def made_again(pair: Pair, progress: Progress, findings: Findings) -> None:
+    """Keep what was found of other states of the sources and is so of these."""
+    reports = progress.earlier()
+    for start in range(0, len(reports), BATCH):
+        some = reports[start : start + BATCH]
+        for report, (_, _, found) in zip(some, pair.judge([r.program for r in some]), strict=True):
+            if found is not None and found.kind in findings.kinds:
+                findings.keep(Report(report.entry, found, report.program))
+    print(f"{len(findings.reports)} of {len(reports)} earlier findings are still there", flush=True)
 
 
 def told(options: argparse.Namespace, progress: Progress, findings: Findings, absent: int) -> int:

@@ -19,7 +19,7 @@ from mindtorch_testing.fuzz.sides import Outcome, Program, Side
 
 BATCH = 1000
 POOL = 12
-THEIR_PATIENCE, OUR_PATIENCE = 5.0, 20.0
+THEIR_PATIENCE, OUR_PATIENCE = 1.0, 20.0
 SHRUNK_PER_ENTRY = 8
 WARM = (
     "torch.empty(2, device='meta').add(1)", "torch.fft.fft(torch.ones(4))", "torch.fft.hfft(torch.ones(4))",

@@ -10,7 +10,7 @@ from typing import Any
 
 from mindtorch_testing.fuzz.campaign import COUNTERS, Findings, Report, Tally
 from mindtorch_testing.fuzz.judge import Finding
-from mindtorch_testing.record import Record
+from mindtorch_testing.record import Record, merged
 
 
 def as_table(report: Report) -> dict[str, Any]:
@@ -53,22 +53,46 @@ class Progress:
             rate = self.made / (time.monotonic() - self.start)
             self.say(f"{calls:,} calls, {rate:.0f} a second, {len(self.reports())} findings")
 
+    def everything(self) -> dict[str, Any]:
+        """Return what was counted of all states of the sources."""
+        total: dict[str, Any] = merged(self.record.earlier(), {**self.record.read(), "states": 1})
+        return total
+
     def tally(self) -> Tally:
-        """Return the sum of all runs."""
-        found = self.record.read()
+        """Return the sum of all runs, those over other states of the sources too."""
+        return self.sum_of(self.everything())
+
+    def today(self) -> Tally:
+        """Return the sum of all runs over these sources."""
+        return self.sum_of(self.record.read())
+
+    @staticmethod
+    def sum_of(found: dict[str, Any]) -> Tally:
+        """Return counts as a tally."""
         counters = {name: Counter(found.get(name, {})) for name in COUNTERS}
         return Tally(found.get("calls", 0), set(found.get("entries", ())), **counters)
 
+    def states(self) -> int:
+        """Return how many states of the sources were called."""
+        return int(self.everything()["states"])
+
     def seconds(self) -> float:
         """Return the time that all pairs of all runs took."""
-        return float(self.record.read().get("seconds", 0.0))
+        return float(self.everything().get("seconds", 0.0))
 
     def seeds(self) -> list[int]:
         """Return the seeds of all runs."""
-        return list(self.record.read().get("seeds", ()))
+        return list(self.everything().get("seeds", ()))
+
+    def earlier(self) -> list[Report]:
+        """Return what was found of other states of the sources, and of these sources is not known yet."""
+        known = self.record.read().get("findings", ())
+        seen = {(table["setup"], table["call"]) for table in known}
+        tables = self.record.earlier().get("findings", ())
+        return [as_report(table) for table in tables if (table["setup"], table["call"]) not in seen]
 
     def reports(self) -> list[Report]:
-        """Return the findings of all runs that nothing accepts."""
+        """Return the findings of all runs over these sources that nothing accepts."""
         known = {report.key: report for report in map(as_report, self.record.read().get("findings", ()))}
         accepting = self.findings.rows.accepting
         return [r for r in known.values() if accepting(r.entry, r.finding, r.program) is None]

@@ -25,13 +25,13 @@ MEANING = {
 
 def write_page(options: argparse.Namespace, progress: Progress, findings: Findings, absent: int) -> None:
     """Write docs/status/fuzz.md."""
-    tally, reports = progress.tally(), progress.reports()
+    tally, today, reports = progress.tally(), progress.today(), progress.reports()
     accepted = "\n".join(
         f"| {row.name} | {row.reason} | {tally.accepted[row.name]} |" for row in findings.rows.rows
     )  # fmt: skip
     reported = {kind: sum(r.finding.kind == kind for r in reports) for kind in KINDS}
     kinds = "\n".join(
-        f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {reported[kind] if kind in findings.kinds else ''} |"
+        f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {today.kinds[kind]} | {reported[kind] if kind in findings.kinds else ''} |"
         for kind in KINDS
     )
     skipped = "\n".join(f"- `{pattern}`: {reason}" for pattern, reason in findings.rows.skipped.items())
@@ -42,16 +42,17 @@ Written on {datetime.date.today()} by `python -m mindtorch_testing.fuzz --write`
 Seeds {", ".join(map(str, progress.seeds()))}.
 torch {torch.__version__}, {os.cpu_count()} processors{", MALLOC_CHECK_=3" * options.malloc_check}.
 
-{tally.calls:,} calls of {len(tally.entries):,} entry points in {progress.seconds() / 60:.1f} minutes of a processor;
+{tally.calls:,} calls of {len(tally.entries):,} entry points in {progress.seconds() / 60:.1f} minutes of a processor,
+{today.calls:,} of them of these sources, the others of {progress.states() - 1} states before: what those found was made again.
 {tally.answered["value"]:,} were answered by torch, {tally.answered["error"]:,} refused,
 {sum(tally.dropped.values()):,} dropped because torch crashed or hung or could not make the arguments.
 {absent} entry points are torch's only (`unsupported.toml`, `docs/status/op-coverage.md`).
 
-| kind | what it is | calls | findings |
-| --- | --- | ---: | ---: |
+| kind | what it is | calls | of these sources | findings |
+| --- | --- | ---: | ---: | ---: |
 {kinds}
 
-A finding is one cause at one entry point, shrunk; kinds without a number were counted and not followed up in this run.
+A finding is one cause at one entry point of these sources, shrunk; kinds without a number were counted and not followed up.
 
 ## Accepted
 

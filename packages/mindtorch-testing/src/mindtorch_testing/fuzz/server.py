@@ -15,6 +15,7 @@ import marshal
 import math
 import os
 import resource
+import signal
 import struct
 import sys
 import threading
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 HEADER = struct.Struct("<iiffi")
-"""Number of the call, length of the outcome, seconds, megabytes that the peak of memory grew by, kind."""
+"""Number of the call, length of the outcome, seconds of a processor, megabytes that the peak of memory grew by, kind."""
 
 STARTED, OUTCOME, ENDED, ANSWER = range(4)
 ELEMENTS = 20_000
@@ -42,6 +43,7 @@ class Side:
         self.names = {"torch": self.torch, "nan": math.nan, "inf": math.inf, "np": np}
         self.generator = self.torch.default_generator
         self.threads = int(os.environ.get("MINDTORCH_FUZZ_THREADS", "1"))
+        self.patience = float(os.environ.get("MINDTORCH_FUZZ_PATIENCE", "20"))
         if self.threads > 1:
             threading.excepthook = lambda args: None  # the call's own outcome is what is compared
         self.results = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -89,9 +91,10 @@ class Side:
             os._exit(0)
 
     def call(self, index: int, program: tuple[str, str, bool], silent: bool = False) -> None:
-        """Run one call and send its outcome, but where it only warms up."""
+        """Run one call and send its outcome, but where it only warms up; more computing than there is patience ends us."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        start = time.perf_counter()
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, 0.0 if silent else self.patience * self.threads)
         beside = [threading.Thread(target=self.outcome, args=program) for _ in range(self.threads - 1)]
         try:
             for thread in beside:
@@ -103,8 +106,9 @@ class Side:
             outcome = ("unreadable", type(error).__name__, str(error))
         if silent:
             return
-        seconds = time.perf_counter() - start
+        seconds = (time.process_time() - start) / self.threads
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         self.send(OUTCOME, index, marshal.dumps(outcome, 2), seconds, grown)
         if grown > 64:
             gc.collect()

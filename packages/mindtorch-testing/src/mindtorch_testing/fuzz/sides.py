@@ -20,6 +20,7 @@ from typing import Any
 from mindtorch_testing.fuzz.server import ANSWER, ENDED, HEADER, OUTCOME, STARTED
 
 Program = tuple[str, str, bool]
+WAITING = STARTING = 120.0
 SERVER = Path(__file__).with_name("server.py")
 
 
@@ -43,15 +44,20 @@ class SideDied(RuntimeError):
 
 
 class Side:
-    """A server process of one library; `patience` is how many seconds one call may take."""
+    """A server process of one library; `patience` is how many seconds of a processor one call may take.
+
+    A call that waits and does not compute is ended after `WAITING` seconds by the clock, in which a busy machine
+    gives a call that computes what it needs.
+    """
 
     def __init__(self, library: str, patience: float, environment: Mapping[str, str] | None = None) -> None:
-        self.library, self.patience = library, patience
+        self.library, self.waiting = library, WAITING
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         self.process = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", str(SERVER), library],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, bufsize=0,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0", **(environment or {})},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+                 "MINDTORCH_FUZZ_PATIENCE": str(patience), **(environment or {})},
         )  # fmt: skip
 
     def close(self) -> None:
@@ -114,7 +120,7 @@ class Side:
     def _batch(self, programs: list[Program]) -> tuple[list[Outcome], str]:
         self._send("run", programs)
         found: list[Outcome] = []
-        worker, hung, limit = 0, False, time.monotonic() + max(self.patience, 20.0)
+        worker, hung, limit = 0, False, time.monotonic() + STARTING
         while True:
             if not hung and not select.select([self.process.stdout], [], [], max(0.0, limit - time.monotonic()))[0]:
                 hung = True
@@ -127,8 +133,9 @@ class Side:
             elif kind == OUTCOME:
                 found.append(Outcome(payload, seconds, grown))
             elif kind == ENDED:
+                hung = hung or (os.WIFSIGNALED(index) and os.WTERMSIG(index) == signal.SIGPROF)
                 return found, "hang" if hung else " ".join((describe_status(index), place(self.messages()))).rstrip()
-            limit = time.monotonic() + self.patience
+            limit = time.monotonic() + self.waiting
 
 
 TITLES = re.compile(
