@@ -105,7 +105,8 @@ def threads_environment() -> dict[str, str]:
     return {
         "PYTHONPATH": os.pathsep.join(str(path) for path in sorted(THREADS.glob("packages/*/src"))),
         "LD_PRELOAD": subprocess.run(name, capture_output=True, text=True, check=True).stdout.strip(),
-        "TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={SUPPRESSIONS}",
+        "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0:allocator_may_return_null=1:"
+        f"suppressions={SUPPRESSIONS}",
         "MINDTORCH_NATIVE": "1",
         "OMP_NUM_THREADS": "1",  # its threads wait for each other by means that the sanitizer does not see
         "MINDTORCH_FUZZ_UNLIMITED": "1",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from mindtorch_dispatch.errors import not_differentiable
 from mindtorch_dispatch.interface.autograd import NativeParts, PlanRequest, hooks
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.table import OpRow
 from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.tensor_base import TensorBase
 
 from . import anomaly
 from .accumulate import add, add_in_place
@@ -23,6 +25,10 @@ from .saved import SavedResult, unpack
 from .views import gradient_edge
 
 
+WITHOUT_HISTORY = frozenset("logical_and_ logical_not_ logical_or_ logical_xor_".split())
+"""Ops that torch lets write in place, a leaf too, as if no gradient were asked for: what made the tensor stays its history."""
+
+
 def differentiable_dtype(spec: Spec) -> bool:
     """True for specs whose dtype can carry a gradient."""
     return spec.dtype.is_floating_point or spec.dtype.is_complex
@@ -33,13 +39,18 @@ def make_recorder(wanted: PlanRequest) -> Recorder | MissingRecorder | None:
     entry = find_derivative(wanted.row)
     specs = [spec for spec in output_specs(wanted) if spec is not None]
     if entry is None:
+        if wanted.row.packet in WITHOUT_HISTORY:
+            return None
         return MissingRecorder(wanted) if any(differentiable_dtype(spec) for spec in specs) else None
     if entry.non_differentiable or (specs and not any(differentiable_dtype(spec) for spec in specs)):
         return None
     active = {name for formula in entry.formulas for name in formula.arguments}
-    for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=True):
-        if argument.name in active and requires(value):
-            return Recorder(wanted, entry)
+    given = list(zip(wanted.row.schema.arguments, wanted.values, strict=True))
+    for argument, value in given:
+        if argument.name not in active and isinstance(value, TensorBase) and requires(value):
+            raise not_differentiable(wanted.row.packet, argument.name)
+    if any(argument.name in active and requires(value) for argument, value in given):
+        return Recorder(wanted, entry)
     return None
 
 

@@ -24,7 +24,8 @@ def _type_name(dtype: Any) -> str:
 
 def _overflows(value: Any, dtype: Any) -> bool:
     if dtype.kind in "iu":
-        if isinstance(value, float) and not math.isfinite(value):
+        # A negative int wraps in an unsigned type, a negative float does not fit.
+        if isinstance(value, float) and (not math.isfinite(value) or (dtype.kind == "u" and value < 0)):
             return True
         limits = np.iinfo(dtype)
         low = -int(limits.max) if dtype.kind == "u" else int(limits.min)

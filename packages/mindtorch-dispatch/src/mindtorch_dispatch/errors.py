@@ -12,7 +12,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from .table import OpRow
 
-__all__ = ["LinAlgError", "bounds_error", "missing_kernel", "missing_registration"]
+__all__ = ["LinAlgError", "bounds_error", "missing_kernel", "missing_registration", "not_differentiable"]
 
 
 class LinAlgError(RuntimeError):
@@ -43,6 +43,14 @@ def bounds_error(spec: Spec, offset: int, storage: Any) -> RuntimeError:
         f"setStorage: sizes {list(spec.shape)}, strides {list(spec.stride)}, storage offset {offset}, and itemsize "
         f"{spec.itemsize} requiring a storage size of {(offset + span) * spec.itemsize} are out of bounds for storage of "
         f"size {storage.nbytes()}"
+    )
+
+
+def not_differentiable(function: str, argument: str) -> RuntimeError:
+    """Return torch's error where an argument without a derivative requires grad."""
+    return RuntimeError(
+        f"The function '{function}' is not differentiable with respect to argument '{argument}'. This input cannot have "
+        "requires_grad True."
     )
 
 

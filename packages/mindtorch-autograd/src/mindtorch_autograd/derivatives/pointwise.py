@@ -55,12 +55,18 @@ def clamp_grad(grad: Tensor, self: Tensor, min: TensorOrScalar | None, max: Tens
     return masked(grad, kept)
 
 
-def extreme_grad(grad: Tensor, first: Tensor, second: Tensor, wins: str) -> Any:
-    """The gradient where `first` wins, half of it where both are equal."""
+def extreme_grad(grad: Tensor, first: Tensor, second: Tensor, loses: str) -> Any:
+    """The gradient where `first` does not lose, half of it where both are equal; where one is nan nothing loses."""
     shared = aten.div(grad, 2)
     equal = aten.eq(first, second)
-    won = getattr(aten, wins)(first, second)
-    return aten.where(equal, shared, masked(grad, won))
+    lost = getattr(aten, loses)(first, second)
+    return aten.where(equal, shared, masked(grad, aten.logical_not(lost)))
+
+
+def atan2_factor(self: Tensor, other: Tensor) -> Any:
+    """1 over the squared distance from the origin, where it is 0."""
+    squared = self * self + other * other
+    return aten.where(aten.eq(squared, 0), 0.0, aten.reciprocal(squared))
 
 
 def remainder_other(grad: Tensor, self: Tensor, other: Tensor) -> Any:
@@ -109,13 +115,13 @@ derivative("pow.Tensor_Tensor", self=pow_self, exponent=pow_exponent, node="PowB
 derivative("pow.Scalar", exponent=pow_exponent, node="PowBackward2")
 derivative(
     "maximum",
-    self=lambda grad, self, other: extreme_grad(grad, self, other, "gt"),
-    other=lambda grad, self, other: extreme_grad(grad, other, self, "gt"),
+    self=lambda grad, self, other: extreme_grad(grad, self, other, "lt"),
+    other=lambda grad, self, other: extreme_grad(grad, other, self, "lt"),
 )
 derivative(
     "minimum",
-    self=lambda grad, self, other: extreme_grad(grad, self, other, "lt"),
-    other=lambda grad, self, other: extreme_grad(grad, other, self, "lt"),
+    self=lambda grad, self, other: extreme_grad(grad, self, other, "gt"),
+    other=lambda grad, self, other: extreme_grad(grad, other, self, "gt"),
 )
 derivative(
     "fmax",
@@ -188,8 +194,8 @@ derivative(
 )
 derivative(
     "atan2",
-    self=lambda grad, self, other: grad * other / (self * self + other * other),
-    other=lambda grad, self, other: grad * -self / (self * self + other * other),
+    self=lambda grad, self, other: grad * other * atan2_factor(self, other),
+    other=lambda grad, self, other: grad * -self * atan2_factor(self, other),
 )
 derivative(
     "copysign.Tensor",

@@ -16,7 +16,7 @@ _SQRT_PI = math.sqrt(math.pi)
 
 def entr_grad(grad: Tensor, self: Tensor) -> Any:
     """`-log(x) - 1`."""
-    return grad * aten.where(aten.gt(self, 0), -aten.log(self) - 1, math.inf)
+    return grad * aten.where(aten.eq(self, 0), math.inf, -aten.log(self) - 1)
 
 
 def i1_grad(grad: Tensor, self: Tensor, result: Tensor) -> Any:

@@ -126,7 +126,7 @@ def by_list(name: str, inplace: bool = False) -> Each:
         made = _at_once(name, (self, other), alpha, inplace)
         if made is not None:
             return _finish(self, made, inplace)
-        scale = {} if alpha == 1 else {"alpha": alpha}
+        scale = {} if alpha == 1 and alpha is not True else {"alpha": alpha}
         return _finish(self, (each(item, rest, **scale) for item, rest in zip(self, other, strict=True)), inplace)
 
     return over_lists
@@ -145,7 +145,7 @@ def by_tensor(name: str, inplace: bool = False) -> Each:
         _check_lists(self)
         if alpha == 1 and devices.plain((other,)) and (made := _at_once(name, (self,), other, inplace)) is not None:
             return _finish(self, made, inplace)
-        scale = {} if alpha == 1 else {"alpha": alpha}
+        scale = {} if alpha == 1 and alpha is not True else {"alpha": alpha}
         return _finish(self, (each(item, other, **scale) for item in self), inplace)
 
     return over_list

@@ -23,7 +23,7 @@ def histogram_edges(self: Tensor, bins: Tensor, weight: Tensor | None, density: 
     """`histogram` with given edges."""
     points, weight = _columns(self, weight)
     hist = aten._histogramdd_from_bin_tensors(points, [bins], weight=weight, density=density)
-    return pack("histogram", "hist bin_edges")((hist, bins))
+    return pack("histogram", "hist bin_edges")((hist, aten.clone(bins)))
 
 
 def histogram_count(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch_storage.strides import broadcast_pair
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..errors import not_differentiable
 from ..meta.checks import check, shape_text
 from ..meta.loss import MEAN, NONE, SUM
+from ..state import state
 from ..typing import Tensor
 
 _COSINE_EPSILON = 1e-12
@@ -176,6 +179,13 @@ def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     check(
         self.dtype.is_floating_point,
         lambda: f"result type Float can't be cast to the desired output type {self.dtype.scalar_name}",
+    )
+    if target.requires_grad and state.mode.records:
+        raise not_differentiable("soft_margin_loss", "target")
+    shape = broadcast_pair(tuple(self.shape), tuple(target.shape))
+    check(
+        tuple(self.shape) == shape,
+        lambda: f"output with shape {shape_text(self.shape)} doesn't match the broadcast shape {shape_text(shape)}",
     )
     return reduce_loss(aten.log1p(aten.exp(-self * target)), reduction)
 

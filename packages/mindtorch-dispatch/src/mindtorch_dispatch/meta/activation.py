@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.finfo import finfo
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes
+from mindtorch_storage.strides import broadcast_shapes, preserved_strides
 
 from .checks import check, wrap_dim
 from .pointwise import DEFAULT, checked, pointwise, promoted
@@ -149,7 +149,8 @@ def glu_backward(grad_output: Spec, self: Spec, dim: int) -> Outputs:
 def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, Spec]:
     """Gradients of `_prelu_kernel`. Where a batch of gradients meets one input, they have the batch's shape."""
     shape = broadcast_shapes(grad_output.shape, self.shape, weight.shape)
-    result = self if shape == self.shape else Spec.of(self.dtype, self.device, shape)
+    stride = preserved_strides(shape, self.stride) if shape == self.shape else None
+    result = Spec.of(self.dtype, self.device, shape, stride)
     return result, result
 
 

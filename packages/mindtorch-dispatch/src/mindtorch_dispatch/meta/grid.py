@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import int64
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.promotion import result_type
 from mindtorch_storage.spec import Spec
@@ -56,9 +57,13 @@ def _triangle_of(upper: bool) -> MetaRule:
     ) -> Outputs:
         check(row >= 0, lambda: f"row must be non-negative, got{row}")
         check(col >= 0, lambda: f"col must be non-negative, got{col}")
+        if dtype is not None and dtype.name not in ("int32", "int64"):
+            raise NotImplementedError(
+                f"\"{'triu' if upper else 'tril'}_indices\" not implemented for '{dtype.scalar_name}'"
+            )
         below = triangle_sizes(row, col, offset - 1 if upper else offset)
         count = row * col - below if upper else below
-        spec = Spec.of(dtype, device or get_default_device(), (2, count))
+        spec = Spec.of(dtype or int64, device or get_default_device(), (2, count))
         return Outputs(spec, values=(row, col, offset))
 
     return MetaRule(rule)

@@ -115,6 +115,7 @@ def _histogramdd(self: Spec, bins: Any, weight: Spec | None = None, density: boo
                 f"{edges.numel} elements in the bins tensor {where}"
             ),
         )
+        check(edges.numel > 1, lambda dim=dim: f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
     _check_weight(self, weight)
     refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS | BOOL_NAMES)
     return Outputs(Spec.of(self.dtype, self.device, [edges.numel - 1 for edges in bins]))

@@ -33,6 +33,9 @@ def constant(self: Spec, pad: Sequence[int], value: Scalar = 0) -> Spec:
             f"{len(pad)} while the input has {self.ndim} dimensions."
         ),
     )
+    for place in range(len(pad) // 2):
+        cut = sum(min(side, 0) for side in pad[2 * place : 2 * place + 2])
+        check(self.shape[-1 - place] + cut >= 0, lambda: "narrow(): length must be non-negative.")
     shape = padded_shape(self, pad)
     for place, extent in enumerate(shape):
         side = 2 * (self.ndim - 1 - place)

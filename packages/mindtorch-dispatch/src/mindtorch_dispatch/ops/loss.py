@@ -1,10 +1,16 @@
 """Losses and their gradients."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import loss as composed
 from ..meta import loss as rules
 from ..table import op
 
-op("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", rules.elementwise("mse_cpu"), variants="nn")
+op(
+    "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    rules.elementwise("mse_cpu"),
+    variants="nn",
+    apart=ELEMENTWISE,
+)
 op(
     "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
     rules.elementwise_backward("mse_backward_cpu_out"),
@@ -16,6 +22,7 @@ op(
     rules.elementwise("smooth_l1_cpu", rules.check_beta),
     variants="nn",
     static=("beta",),
+    apart=ELEMENTWISE,
 )
 op(
     "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
@@ -27,6 +34,7 @@ op(
     rules.elementwise("huber_cpu", rules.check_delta),
     variants="nn",
     static=("delta",),
+    apart=ELEMENTWISE,
 )
 op(
     "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",

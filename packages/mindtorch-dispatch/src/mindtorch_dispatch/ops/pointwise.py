@@ -219,6 +219,11 @@ for _alias, _target in (("subtract", "sub"), ("multiply", "mul"), ("divide", "di
         out=True,
     )
 op(
+    "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    composite=alias_of("sub"),
+    inplace=True,
+)
+op(
     "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     composite=composed.div_mode,
     inplace=True,

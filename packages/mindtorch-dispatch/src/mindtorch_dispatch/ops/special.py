@@ -1,5 +1,6 @@
 """Special functions: gamma, error function, zeta and their like."""
 
+from ..apart import ELEMENTWISE
 from ..decomp import special as composed
 from ..decomp.alias import alias_of
 from ..meta import special as rules
@@ -57,6 +58,7 @@ for _first, _second, _overload in (
         composite=composed.xlogy,
         variants="function",
         out=True,
+        apart=ELEMENTWISE,
     )
 for _name, _alias in (("igamma", "special_gammainc"), ("igammac", "special_gammaincc")):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", rules.incomplete_gamma(f"{_name}_cpu"))
@@ -92,6 +94,7 @@ op(
     composite=composed.round_decimals,
     variants="function",
     out=True,
+    apart=ELEMENTWISE,
 )
 op(
     "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",

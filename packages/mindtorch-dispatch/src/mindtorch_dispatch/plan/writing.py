@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..apart import ANYWHERE, Apart
 from ..interface.autograd import hooks
 from ..interface.wiring import wired
 from ..meta.checks import check, shape_text
@@ -13,7 +14,7 @@ from ..meta.packs import Pack
 from ..state import state
 from ..table import OpRow
 from .out_dtypes import check_out_dtype
-from .targets import COPIED_OUT, check_out_device, check_result_type, prepare_target, refuse_recorded
+from .targets import COPIED_OUT, check_out_device, check_result_type, check_writable, prepare_target, refuse_recorded
 
 
 def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
@@ -37,6 +38,9 @@ def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
     """
     single = isinstance(targets, TensorBase)
     pairs = list(zip((targets,) if single else targets, (values,) if single else values, strict=True))
+    if isinstance(row.apart, Apart) and row.apart is not ANYWHERE and row.packet not in COPIED_OUT:
+        for target, _ in pairs:  # torch looks before it resizes
+            check_writable(target._sig.spec)
     if state.mode.records and row.packet not in COPIED_OUT:
         for _, value in pairs:
             last = hooks.maker(value) if value._sig.requires_grad else ""
@@ -47,6 +51,7 @@ def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
             check_out_device(row, value.device, target.device)
         check_out_dtype(row, value._sig.spec, target.dtype, place)
         check_result_type(value.dtype, target.dtype)
-        prepare_target(target, value._sig.spec)
+        if row.packet != "split_copy":  # the one that torch copies without a look at the sizes
+            prepare_target(target, value._sig.spec)
         wired.copy_(target, value)
     return type(values).for_out()(targets) if isinstance(values, Pack) else targets

@@ -107,8 +107,9 @@ def from_dense(tensor: TensorBase, sparse_dim: int) -> Any:
     rank = len(tensor.shape)
     check(
         rank >= sparse_dim,
-        lambda: f"to_sparse: sparse_dim must be at most the number of dimensions, {rank}, but got {sparse_dim}",
+        lambda: f"dense_to_sparse: sparse_dim argument must be in [0,{rank}] range, but {sparse_dim} is given",
     )
+    check(sparse_dim > 0 or not rank, lambda: "dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     kept = tensor if sparse_dim == rank else aten.any(aten.ne(tensor, 0), list(range(sparse_dim, rank)))
     places = aten.t(aten.nonzero(kept))
     if sparse_dim:

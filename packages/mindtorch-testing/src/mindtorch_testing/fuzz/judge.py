@@ -201,7 +201,7 @@ def tensors(one: Any, other: Any, where: str) -> Finding | None:
     if first is None:
         found = elements(one, other)
         if found:
-            return Finding("value", found[1], found[0], where, one[1] in ("torch.float64", "torch.complex128"))
+            return Finding("value", found[1], found[0], where, one[1] in TOLERANCES)
         first = differing[0] if differing else None
     if first is None or (first[0] == "stride" and equivalent(one, other) and len(differing) == 1):
         return None

@@ -1,0 +1,109 @@
+"""Small programs that random calls found to differ from torch: the last line is compared, or the error."""
+
+import warnings
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+import mindtorch as mt  # noqa: E402 - both need torch
+from mindtorch_testing import assert_same_value  # noqa: E402
+from mindtorch_testing.compare import call_for_error, error_text  # noqa: E402
+
+NOT_DIFFERENTIABLE = """
+F.binary_cross_entropy(t.tensor([.5]), t.ones(1), weight=t.ones(1, requires_grad=True))
+F.binary_cross_entropy_with_logits(t.ones(1, requires_grad=True), t.ones(1), weight=t.ones(1, requires_grad=True))
+F.binary_cross_entropy_with_logits(t.ones(1), t.ones(1), pos_weight=t.ones(1, requires_grad=True))
+F.cross_entropy(t.ones(2, 3), t.tensor([1, 2]), weight=t.ones(3, requires_grad=True))
+F.nll_loss(t.ones(1, 3, 2, 2), t.zeros(1, 2, 2).long(), t.ones(3, requires_grad=True))
+F.multi_margin_loss(t.ones(2, 3), t.tensor([1, 2]), weight=t.ones(3, requires_grad=True))
+F.batch_norm(t.ones(2, 1), t.ones(1, requires_grad=True), t.ones(1), training=True)
+F.instance_norm(t.ones(2, 1, 3), t.ones(1), t.ones(1, requires_grad=True))
+F.soft_margin_loss(t.ones(2), t.ones(2, requires_grad=True))
+t.linalg.pinv(t.ones(2, 2), t.tensor(.5, requires_grad=True))
+t.fake_quantize_per_channel_affine(t.ones(2, 2), t.ones(2, requires_grad=True), t.zeros(2).int(), 0, 0, 255)
+with t.no_grad(): r = F.binary_cross_entropy(t.tensor([.5]), t.ones(1), weight=t.ones(1, requires_grad=True)); r
+F.binary_cross_entropy(t.tensor([.5], requires_grad=True), t.ones(1), weight=t.ones(1))
+"""
+GRADIENTS = """
+x, y = leaf(0., 0, 1, nan, inf, 0), leaf(0, -0., 0, 0, inf, 1); t.atan2(x, y).sum().backward(); [x.grad, y.grad]
+x, y = leaf(nan, 1, 2, 3), leaf(1, nan, 2, 4); t.minimum(x, y).sum().backward(); [x.grad, y.grad]
+x, y = leaf(nan, 1, 2, 3), leaf(1, nan, 2, 4); t.maximum(x, y).sum().backward(); [x.grad, y.grad]
+x = leaf(nan, 2, -1, 0, inf); t.special.entr(x).sum().backward(); x.grad
+"""
+LEAVES = """
+leaf(1, 0).logical_not_()
+leaf(1, 0)[:1].logical_and_(t.ones(1)).requires_grad
+leaf(1, 0).logical_or_(t.ones(2))
+x = leaf(1, 2); y = x * 2; y.logical_xor_(y); y.sum().backward(); x.grad
+leaf(1, 0).eq_(1)
+"""
+ARGUMENTS = """
+t.tril_indices(2, 2, dtype=None)
+t.tril_indices(2, 2, dtype=t.uint8)
+t.triu_indices(2, 2, dtype=t.float32)
+t.triu_indices(0, 1, dtype=None)
+t.tensor([5.]).expand(3, 3).triu_()
+t.tensor(1.).subtract(t.tensor(1.), 2)
+t.subtract(t.tensor(1.), 2, 2)
+t.tensor(1.).subtract_(3, 2)
+F.pad(t.ones(3, 2), [-3, 3])
+F.pad(t.ones(3, 2), [1, -3])
+F.pad(t.ones(3, 2), [-3, -1])
+F.pad(t.ones(3, 2), [-1, -1, -2, 1])
+F.soft_margin_loss(t.tensor(1.), t.ones(1))
+F.soft_margin_loss(t.ones(2, 1), t.ones(1, 2))
+t.histogram(t.tensor(.5), t.tensor([0.]))
+b = t.tensor([0., 1.]); t.histogram(t.tensor(.5), b)[1] is b
+t.tensor([], dtype=t.int16).median()
+t.tensor([], dtype=t.int8).nanmedian()
+t.tensor([], dtype=t.int64).median()
+t.ones(2, 5, 5).to_sparse(0)
+t.ones(2).to_sparse(2)
+t.tensor(5, dtype=t.uint8).fill_(-0.5)
+t.tensor(5, dtype=t.uint8).fill_(-3)
+t.ops.aten._prelu_kernel_backward(t.tensor([1., -2.5]), t.tensor([4.]).expand(2), t.tensor(0.))
+t.full((2,), -3.5, dtype=t.uint64)
+t.tensor([1], dtype=t.uint8).masked_fill(t.tensor([True]), -3.25)
+t._foreach_add([t.ones(1)], [t.ones(1)], alpha=True)
+t._foreach_sub_([t.ones(1)], [t.ones(1)], alpha=True)
+"""
+WRITES = """
+t.diff(t.ones(5), 0, out=t.tensor([0.]).expand(2))
+t.divide(t.tensor(0.), t.ones(0), rounding_mode='floor', out=t.tensor([2.]).expand(2))
+t.ldexp(t.tensor(0.), t.tensor(0.), out=t.tensor([0.]).expand(3))
+a = t.tensor(2.); t.special.round(a, out=a.view(-1))
+a = t.tensor([2., 3]); t.special.xlogy(0, a, out=a[1:])
+t.ops.aten.smooth_l1_loss.out(t.ones(2), t.ones(2), 1, out=t.ones(1).expand(3))
+a = t.ones(4); t.ops.aten.mse_loss.out(a, a, 1, out=a[0])
+t.split_copy(t.ones(3), 2, out=[t.tensor(4.), t.tensor(3.)])
+o = [t.zeros(2), t.zeros(1)]; t.split_copy(t.ones(3), 2, out=o); o
+a = t.ones(4); t.ops.aten.huber_loss.out(a, a, 0, out=a[1:])
+a = t.ones(4); t.ops.aten.mse_loss.out(a, t.zeros(4), 0, out=a)
+"""
+
+
+def last(program: str, library: Any) -> Any:
+    def leaf(*values: float) -> Any:
+        return library.tensor(values, dtype=library.float32).requires_grad_()
+
+    scope = {"t": library, "F": library.nn.functional, "leaf": leaf, "nan": float("nan"), "inf": float("inf")}
+    *setup, call = program.split("; ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec("; ".join(setup), scope)
+        return eval(call, scope)
+
+
+@pytest.mark.parametrize(
+    "program", "".join((NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES)).strip().splitlines()
+)
+def test_is_as_in_torch(program: str) -> None:
+    expected = call_for_error(lambda: last(program, torch))
+    if expected is None:
+        assert_same_value(lambda: last(program, mt), lambda: last(program, torch))
+        return
+    found = call_for_error(lambda: last(program, mt))
+    assert found is not None, f"no error where torch raises {expected!r}"
+    assert (type(found).__name__, error_text(found)) == (type(expected).__name__, error_text(expected))
