@@ -24,7 +24,6 @@ from .reduction import fit
 from .saved import SavedResult, unpack
 from .views import gradient_edge
 
-
 WITHOUT_HISTORY = frozenset("logical_and_ logical_not_ logical_or_ logical_xor_".split())
 """Ops that torch lets write in place, a leaf too, as if no gradient were asked for: what made the tensor stays its history."""
 
