@@ -28,6 +28,10 @@ WITHOUT_HISTORY = frozenset("logical_and_ logical_not_ logical_or_ logical_xor_"
 """Ops that torch lets write in place, a leaf too, as if no gradient were asked for: what made the tensor stays its history."""
 
 
+IGNORING = frozenset("native_dropout_backward sparse_mask npu::_npu_attention npu::npu_dropout_backward".split())
+"""Ops whose operands without a formula may require grad."""
+
+
 def differentiable_dtype(spec: Spec) -> bool:
     """True for specs whose dtype can carry a gradient."""
     return spec.dtype.is_floating_point or spec.dtype.is_complex
@@ -46,7 +50,8 @@ def make_recorder(wanted: PlanRequest) -> Recorder | MissingRecorder | None:
     active = {name for formula in entry.formulas for name in formula.arguments}
     given = list(zip(wanted.row.schema.arguments, wanted.values, strict=True))
     for argument, value in given:
-        if argument.name not in active and isinstance(value, TensorBase) and requires(value):
+        missing = argument.name not in active and wanted.row.packet not in IGNORING
+        if missing and isinstance(value, TensorBase) and requires(value):
             raise not_differentiable(wanted.row.packet, argument.name)
     if any(argument.name in active and requires(value) for argument, value in given):
         return Recorder(wanted, entry)
