@@ -30,9 +30,9 @@ def write_page(options: argparse.Namespace, progress: Progress, findings: Findin
         f"| {row.name} | {row.reason} | {tally.accepted[row.name]} |" for row in findings.rows.rows
     )  # fmt: skip
     reported = {kind: sum(r.finding.kind == kind for r in reports) for kind in KINDS}
+    followed = {kind: reported[kind] if kind in findings.kinds else "" for kind in KINDS}
     kinds = "\n".join(
-        f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {today.kinds[kind]} | {reported[kind] if kind in findings.kinds else ''} |"
-        for kind in KINDS
+        f"| {kind} | {MEANING[kind]} | {tally.kinds[kind]} | {today.kinds[kind]} | {followed[kind]} |" for kind in KINDS
     )
     skipped = "\n".join(f"- `{pattern}`: {reason}" for pattern, reason in findings.rows.skipped.items())
     examples = "\n\n".join(described(report) for report in reports[:40])
