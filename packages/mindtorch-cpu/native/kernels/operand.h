@@ -30,7 +30,10 @@ namespace mindtorch {
     X(kthvalue)                      \
     X(rnn)                           \
     X(factory)                       \
-    X(ctc)
+    X(ctc)                           \
+    X(lu)                            \
+    X(triangular)                    \
+    X(fft)
 
 #define MINDTORCH_DECLARE_KERNELS(family) extern const NamedKernel family##_kernels[];
 MINDTORCH_KERNEL_FAMILIES(MINDTORCH_DECLARE_KERNELS)

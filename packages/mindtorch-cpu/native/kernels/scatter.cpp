@@ -40,8 +40,9 @@ struct Walk {
             indexed_steps[at] = at == dim ? 0 : PyArray_STRIDE(reached, at);
             other_steps[at] = 0;
             if (at != dim && extents[at] > PyArray_DIM(reached, at)) return false;
-            if (extents[line] < 16 && extents[at] > extents[line]) line = at;
         }
+        for (int at = 0; at < ndim; at++)
+            if (extents[line] < 16 && extents[at] > extents[line]) line = at;
         reach = PyArray_STRIDE(reached, static_cast<int>(dim));
         high = PyArray_DIM(reached, static_cast<int>(dim));
         return true;

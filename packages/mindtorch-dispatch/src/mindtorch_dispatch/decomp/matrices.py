@@ -14,7 +14,10 @@ def check_status(info: Tensor, name: str, is_matrix: bool) -> None:
     if info._wraps:  # each example of a batch has its own
         aten._linalg_check_errors(info, name, is_matrix=is_matrix)
         return
-    for number, status in enumerate(info.reshape(-1).tolist()):
+    statuses = info.reshape(-1).tolist()
+    if not any(statuses):
+        return
+    for number, status in enumerate(statuses):
         if status:
             raise status_error(name, status, "" if is_matrix else f": (Batch element {number})")
 
