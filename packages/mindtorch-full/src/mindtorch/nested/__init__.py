@@ -1,10 +1,191 @@
-"""`torch.nested`: nested and jagged tensors are not offered; its names say so when they are used."""
+"""`torch.nested`: batches of tensors of different lengths, without padding, in the layout `torch.jagged`."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch_storage.lazy_import import submodules
+from mindtorch_storage.tensor_base import TensorBase
 
-__all__: list[str] = []
+from . import _internal as _internal
+from ._internal import functions as _functions
+from ._internal.nested_tensor import NestedTensor as _NestedTensor
+from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt
+from ._internal.nested_tensor import view_of_values as _view_of_values
 
-__getattr__ = submodules(__name__, "_internal", "torch.nested")
+__all__ = [
+    "as_nested_tensor",
+    "masked_select",
+    "narrow",
+    "nested_tensor",
+    "nested_tensor_from_jagged",
+    "to_padded_tensor",
+]
+
+_STRIDED = "nested tensors of the strided layout are not offered: give layout=torch.jagged"
+_RAGGED = (
+    "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged layout only allows for "
+    "a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
+)
+
+
+def _check_layout(layout: Any) -> None:
+    if layout is None or layout is torch.strided:
+        raise NotImplementedError(_STRIDED)
+    if layout is not torch.jagged:
+        raise RuntimeError(f"Specified layout is unsupported for nested tensors: {layout}")
+
+
+def _packed(tensors: list[Any], dtype: Any, device: Any) -> Any:
+    """Return the nested tensor of a list; torch's errors where it has more than one ragged dimension."""
+    if not tensors:
+        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
+    first = tensors[0]
+    for what, kind in (("dtype", "dtype"), ("device", "device"), ("dim", "ndim")):
+        if any(getattr(one, kind) != getattr(first, kind) for one in tensors):
+            raise RuntimeError(f"When constructing a nested tensor, all tensors in list must have the same {what}")
+    if not first.dim():
+        raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
+    differing = [dim for dim in range(first.dim()) if len({one.shape[dim] for one in tensors}) > 1]
+    if len(differing) > 1:
+        raise RuntimeError(_RAGGED)
+    dim = differing[0] if differing else 0
+    lengths = [one.shape[dim] for one in tensors]
+    offsets = torch.tensor([0, *lengths], dtype=torch.int64).cumsum(0)
+    values = torch.cat(tensors, dim)
+    if dtype is not None or device is not None:
+        values = values.to(dtype=dtype, device=device)
+    cache = {"min_seqlen": min(lengths), "max_seqlen": max(lengths)}
+    return _view_of_values(values, offsets, None, dim + 1, cache)
+
+
+def nested_tensor(
+    tensor_list: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Return a nested tensor over copies of tensors, a leaf.
+
+    Raises:
+        NotImplementedError: a layout other than `torch.jagged`.
+
+    >>> x = torch.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=torch.jagged)
+    >>> [one.tolist() for one in x.unbind()]
+    [[1.0, 2.0], [3.0]]
+    """
+    if not isinstance(tensor_list, (list, tuple)):
+        raise TypeError("Only lists (List[Tensor] and List[List...[Scalar]]) are accepted in nested_tensor")
+    _check_layout(layout)
+    tensors = [
+        one.detach() if isinstance(one, TensorBase) else torch.as_tensor(one, dtype=dtype) for one in tensor_list
+    ]
+    return _packed(tensors, dtype, device).requires_grad_(requires_grad)
+
+
+def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
+    """Return a nested tensor of tensors, to which gradients flow.
+
+    >>> torch.nested.as_nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged).values()
+    tensor([1., 1., 1., 1., 1.])
+    """
+    if not isinstance(ts, (TensorBase, list, tuple)):
+        raise TypeError("as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors ")
+    if isinstance(ts, list | tuple) and not all(isinstance(one, TensorBase) for one in ts):
+        raise TypeError("as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors ")
+    if isinstance(ts, _NestedTensor):
+        return ts if dtype is None and device is None else ts.to(dtype=dtype, device=device)
+    _check_layout(layout)
+    return _packed(list(ts.unbind(0)) if isinstance(ts, TensorBase) else list(ts), dtype, device)
+
+
+def nested_tensor_from_jagged(
+    values: Any,
+    offsets: Any = None,
+    lengths: Any = None,
+    jagged_dim: int | None = None,
+    min_seqlen: int | None = None,
+    max_seqlen: int | None = None,
+) -> Any:
+    """Return a nested tensor over packed elements and the offsets, or the lengths, of its tensors.
+
+    >>> x = torch.nested.nested_tensor_from_jagged(torch.arange(5), torch.tensor([0, 2, 5]))
+    >>> x.unbind()
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
+    if offsets is None:
+        if lengths is None:
+            raise RuntimeError("nested_tensor_from_jagged(): At least one of offsets or lengths is required.")
+        offsets = torch.nn.functional.pad(lengths.cumsum(0), [1, 0])
+        lengths = None
+    for position, (name, value) in enumerate((("input", values), ("offsets", offsets)), 1):
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"_nested_view_from_jagged(): argument '{name}' (position {position}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+    known = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
+    cache = {name: value for name, value in known.items() if value is not None}
+    return _view_of_values(values, offsets, lengths, 1 if jagged_dim is None else jagged_dim, cache)
+
+
+def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = None) -> Any:
+    """Return the nested tensor of a part of each row of a tensor, over its memory.
+
+    >>> x = torch.nested.narrow(torch.arange(6).reshape(2, 3), 1, 0, torch.tensor([1, 3]), layout=torch.jagged)
+    >>> x.unbind()
+    (tensor([0]), tensor([3, 4, 5]))
+    """
+    _check_layout(layout)
+    if dim != 1:
+        raise RuntimeError("jagged layout only supports dim=1")
+    count, extent = tensor.shape[:2]
+
+    def spread(value: Any) -> Any:
+        whole = torch.as_tensor(value, dtype=torch.int64)
+        if whole.dim() > 1 or (whole.dim() == 1 and whole.shape[0] not in (1, count)):
+            raise RuntimeError(
+                "When constructing a jagged nested tensor using narrow(), your start and length must be Tensors that broadcast "
+                "to input.shape[0]"
+            )
+        return whole.expand(count)
+
+    starts, lengths = spread(start), spread(length)
+    begins = torch.arange(count) * extent + starts
+    offsets = torch.cat([begins, begins[-1:] + lengths[-1:]])
+    values = tensor.contiguous().flatten(0, 1)
+    return _view_of_values(values, offsets, lengths.contiguous(), 1)
+
+
+def masked_select(tensor: Any, mask: Any) -> Any:
+    """Return the nested tensor of the elements of each row where a mask is true.
+
+    >>> torch.nested.masked_select(torch.arange(4).reshape(2, 2), torch.tensor([[True, False], [True, True]])).unbind()
+    (tensor([0]), tensor([2, 3]))
+    """
+    if tensor.layout is not torch.strided:
+        raise RuntimeError(f"torch.nested.masked_select requires a strided tensor, given {tensor.layout}")
+    values = tensor.masked_select(mask)
+    spread = mask.expand(tensor.shape)
+    lengths = spread.sum(dim=tuple(range(1, spread.dim())))
+    return nested_tensor_from_jagged(values, lengths=lengths)
+
+
+def to_padded_tensor(input: Any, padding: float, output_size: Any = None, out: Any = None) -> Any:
+    """Return a dense tensor of a nested one, filled up behind each of its tensors.
+
+    >>> x = torch.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=torch.jagged)
+    >>> torch.nested.to_padded_tensor(x, 0.0)
+    tensor([[1., 2.],
+            [3., 0.]])
+    """
+    return _functions.to_padded_tensor(input, padding, output_size)
+
+
+_NestedTensor.to_padded_tensor = to_padded_tensor  # type: ignore[attr-defined]
 
 adopt(globals())

@@ -1,0 +1,212 @@
+"""Nested tensors in the jagged layout beside torch: construction, shapes, operators, gradients and files."""
+
+import copy
+import io
+import re
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+import mindtorch  # noqa: E402
+
+
+def outcome(module, expression):
+    """What an expression gives, as text, with packed elements; ragged sizes without their numbers."""
+    a, b = module.arange(6.0).reshape(2, 3), module.arange(12.0).reshape(4, 3)
+    made = [module.nested.nested_tensor([a, b], layout=module.jagged) for _ in range(2)]
+    scope = {"torch": module, "a": a, "b": b, "j": made[0], "k": made[1], "J": module.jagged, "copy": copy}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = eval(expression, scope)  # expressions of this file
+        except Exception as error:  # noqa: BLE001  # whatever torch raises is compared
+            return re.sub(r"j\d+", "j", f"{type(error).__name__}: {error}")
+    text = [repr(value)]
+    for one in value if isinstance(value, tuple) else (value,):
+        if getattr(one, "is_nested", False):
+            text.append(repr(one._values.detach()))
+    return re.sub(r"j\d+|object at 0x\w+", "j", "\n".join(text))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    r"""torch.nested.nested_tensor([torch.ones(2,3),torch.ones(3,4)],layout=J)
+torch.nested.as_nested_tensor([torch.ones(2,3),torch.ones(3,4)],layout=J)
+j+k
+j+torch.ones(3)
+(j+torch.ones(3))._values
+j+torch.ones(2,1,3)
+(j*torch.tensor([[[1.]],[[2.]]]))._values
+j+torch.ones(2,4,3)
+j.unbind()[0].requires_grad
+torch.nested.nested_tensor([a.double(),b],layout=J)
+torch.nested.nested_tensor([a,b],layout=J,dtype=torch.float64).dtype
+torch.nested.nested_tensor([[1,2],[3]],layout=J)
+torch.nested.nested_tensor_from_jagged(torch.arange(10.).reshape(5,2),torch.tensor([0,2,5]),torch.tensor([1,2]))
+torch.nested.nested_tensor_from_jagged(torch.arange(10.).reshape(2,5),torch.tensor([0,2,5]),jagged_dim=2)
+torch.nested.nested_tensor_from_jagged(torch.arange(10.).reshape(5,2),torch.tensor([0,2,5]),min_seqlen=2,max_seqlen=3)._max_seqlen
+torch.nested.nested_tensor_from_jagged(5,torch.tensor([0,2,5]))
+torch.nested.nested_tensor_from_jagged(torch.arange(10.),5)
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2]),torch.tensor([3,4]),layout=J).unbind()
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2]),torch.tensor([3,4]),layout=J)._values
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2]),torch.tensor([3,4]),layout=J)._lengths
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2]),torch.tensor([3,4]),layout=J)._offsets
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2]),torch.tensor([3,4]),layout=J).contiguous()
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,0,3,layout=J)
+torch.nested.narrow(torch.arange(20.).reshape(2,10),1,torch.tensor([0,2,3]),3,layout=J)
+torch.nested.narrow(torch.arange(20.).reshape(2,10),0,0,3,layout=J)
+torch.nested.masked_select(torch.arange(6.).reshape(2,3),torch.tensor([[True,False,True],[True,True,True]]))._values
+torch.nested.masked_select(torch.arange(6.).reshape(2,3),torch.ones(2,3))
+torch.nested.to_padded_tensor(j,0.,(2,5,3)).shape
+torch.nested.to_padded_tensor(j,0.,(2,3,3))
+j.softmax(0)
+torch.sum(j,0)
+j.sum(0,keepdim=True)
+j.sum(1,keepdim=True)
+j.sum((0,1,2))
+j.mean(-1)
+j.mean(1,keepdim=True)
+j.transpose(1,2)._values
+j.transpose(1,2).transpose(1,2)
+j.split([1,2],-1)
+j.split(2,1)
+j.chunk(2,1)
+j.chunk(2,0)[1]._values
+j.reshape(2,-1,3,1)
+j.view(2,3,-1)
+j.view(2,j.size(1),3)
+j.view(2,j.size(1),1,3)
+j.flatten(1)
+j.flatten(0,1)
+j.unsqueeze(0)
+j.unsqueeze(1)
+j.squeeze(0)
+j.expand(2,j.size(1),3)
+j.unsqueeze(-1).expand(2,j.size(1),3,4)
+torch.nn.functional.linear(j,torch.ones(2,4))
+j@torch.ones(2,3,4)
+torch.matmul(j, j.transpose(1,2))
+torch.nn.functional.layer_norm(j,(2,3))
+torch.stack([j,j])
+torch.stack([j,j],-1)
+torch.cat([j,j])
+torch.cat([j,k],-1)
+j.max(1)
+j.amax(1)
+j.min()
+j.prod(1)
+j.argmax()
+j.select(0,1)
+j.select(1,0)
+j.select(2,0)
+j[0,1]
+j[:,0]
+j[...,0]
+j[0:1]
+j.cumsum(-1)
+j.numpy()
+j.tolist()
+j.item()
+bool(j)
+j.is_floating_point()
+j.size(3)
+j.size(-1), j.size(-2)
+j.stride(0), j.storage_offset(), j.element_size()
+j.data_ptr()>0
+torch.allclose(j,j)
+j.clone(memory_format=torch.contiguous_format)
+torch.empty_like(j).shape
+torch.full_like(j,3.)._values[0]
+j.mul_(2)._values[1]
+j.zero_()._values[1]
+j.fill_(3)._values[1]
+j.copy_(k)
+j.copy_(j)
+j.masked_fill_(j>1,0.)
+torch.nn.LayerNorm(3)(j).shape
+torch.nn.Embedding(5,2)(torch.nested.nested_tensor([torch.tensor([0,1]),torch.tensor([1])],layout=J)).shape
+torch.nn.functional.scaled_dot_product_attention(j.unsqueeze(2).transpose(1,2),j.unsqueeze(2).transpose(1,2),j.unsqueeze(2).transpose(1,2))
+torch.nn.functional.scaled_dot_product_attention(j.unsqueeze(2).transpose(1,2),j.unsqueeze(2).transpose(1,2),j.unsqueeze(2).transpose(1,2)).transpose(1,2)._values[3]
+j.T
+j.mT
+j.rad2deg()
+torch.nn.functional.silu(j).shape
+torch.nn.functional.rms_norm(j,(3,))
+torch.nn.functional.log_softmax(j,-1)
+torch.clamp(j,0,1).shape
+j.pow(2).shape
+2**j
+1-j
+j.nonzero()
+torch.logical_not(j)
+~(j>2)
+torch.isnan(j)
+torch.autograd.grad(j.requires_grad_().sum(),j)
+j.size(), j.stride(), type(j.size(1)).__name__
+j.size(1) == j.size(1), j.size(1) == 4
+len(j)
+j.offsets(), j.lengths()
+j.is_nested, j.layout
+j.values()
+copy.deepcopy(j)
+torch.nested.nested_tensor([],layout=J)
+torch.nested.nested_tensor([a,torch.ones(2)],layout=J)
+torch.nested.nested_tensor(5)
+torch.nested.as_nested_tensor(5)
+torch.nested.nested_tensor([a,b],layout=torch.sparse_coo)
+torch.nested.as_nested_tensor(torch.ones(2,3),layout=J)
+j.unbind(1)
+j.requires_grad_()
+j.t()
+torch.sum(j,dim=(1,2))
+j.exp().sum()
+(j*j).values()""".splitlines(),
+)
+def test_nested_tensors_are_torchs(expression):
+    ours = outcome(mindtorch, expression)
+    assert ours == outcome(torch, expression)
+
+
+def program(module):
+    """Attention over tensors of different lengths, and its gradients."""
+    a, b = module.linspace(-1, 1, 16).reshape(2, 8), module.linspace(-2, 1, 40).reshape(5, 8)
+    x = module.nested.nested_tensor([a, b], layout=module.jagged, requires_grad=True)
+    weight = module.linspace(-1, 1, 192).reshape(24, 8).requires_grad_()
+    heads = module.nn.functional.linear(module.nn.functional.layer_norm(x, (8,)), weight).chunk(3, -1)
+    query, key, value = (one.contiguous().unflatten(-1, [2, 4]).transpose(1, 2) for one in heads)
+    found = module.nn.functional.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(-2)
+    scaled = (module.nn.functional.gelu(found) + x) * module.tensor([2.0] * 8)
+    bias = module.linspace(0, 1, 8).requires_grad_()
+    loss = (module.softmax(scaled, -1) * bias).values().pow(2).sum() + scaled.to_padded_tensor(0.0).abs().max()
+    loss.backward()
+    parts = [a.clone().requires_grad_(), b.clone().requires_grad_()]
+    joined = module.nested.as_nested_tensor(parts, layout=module.jagged)
+    (joined.sin() * joined).sum().backward()
+    return [loss, x.grad.values(), weight.grad, bias.grad, *(one.grad for one in parts), joined.softmax(1).values()]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_through_attention_are_torchs():
+    for ours, theirs in zip(program(mindtorch), program(torch), strict=True):
+        assert ours.shape == theirs.shape
+        assert torch.allclose(torch.from_numpy(ours.detach().numpy()), theirs.detach(), atol=1e-5)
+
+
+def test_files_are_read_by_both():
+    file = io.BytesIO()
+    torch.save(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged), file)
+    file.seek(0)
+    read = mindtorch.load(file, weights_only=False)
+    assert read.offsets().tolist() == [0, 2, 5]
+    assert read._get_max_seqlen() == 3
+    file = io.BytesIO()
+    mindtorch.save(read, file)
+    file.seek(0)
+    assert torch.load(file, weights_only=False).values().tolist() == [1.0] * 5
+
+
+def test_the_strided_layout_says_that_it_is_not_offered():
+    with pytest.raises(NotImplementedError, match=r"give layout=torch\.jagged"):
+        mindtorch.nested.nested_tensor([mindtorch.ones(2)])
