@@ -8,17 +8,28 @@ namespace mindtorch {
 
 namespace {
 
-// The sum of f(i) over a row, in two chains of sixteen sums; f(i, count) gives zeros past the row's end.
+constexpr size_t CHAIN = 256 * LANES;  // elements that are added in float32; what comes of them, in float64
+
+// The sum of f(i) over a part of a row, in two chains of sums; f(i, count) gives zeros past the row's end.
 template <typename F>
-INLINE float sum_row(size_t width, const F& f) {
+INLINE float sum_chain(size_t from, size_t width, const F& f) {
     Floats first = {}, second = {};
-    size_t i = 0;
+    size_t i = from;
     for (; i + 2 * LANES <= width; i += 2 * LANES) {
         first += f(i, LANES);
         second += f(i + LANES, LANES);
     }
     for (; i < width; i += LANES) first += f(i, width - i < LANES ? width - i : LANES);
     return sum_of(first + second);
+}
+
+// The sum of f(i) over a row: one of a million elements is as exact as one of thousands.
+template <typename F>
+INLINE float sum_row(size_t width, const F& f) {
+    if (width <= CHAIN) return sum_chain(0, width, f);
+    double total = 0;
+    for (size_t i = 0; i < width; i += CHAIN) total += sum_chain(i, width - i < CHAIN ? width : i + CHAIN, f);
+    return (float)total;
 }
 
 template <typename F>
@@ -196,7 +207,13 @@ void layer_norm_gradient(const LayerNormGradients& to, const float* grad, const 
     for (size_t row = 0; row < rows; row++, grad += width, in += width) {
         const float middle = mean[row], size = scale[row];
         Floats total = {}, along = {};
+        double before = 0, along_before = 0;
         for (size_t i = 0; i < width; i += LANES) {
+            if (i % CHAIN == 0) {
+                before += sum_of(total);
+                along_before += sum_of(along);
+                total = along = Floats{};
+            }
             const size_t n = width - i < LANES ? width - i : LANES;
             const Floats g = part(grad + i, n), standard = (part(in + i, n, middle) - middle) * size;
             const Floats scaled = weighted ? g * part(weight + i, n) : g, product = g * standard;
@@ -211,7 +228,8 @@ void layer_norm_gradient(const LayerNormGradients& to, const float* grad, const 
             }
         }
         if (to.input == nullptr) continue;
-        const float shift = sum_of(total) / (float)width, slant = sum_of(along) / (float)width * size;
+        const float shift = (float)((before + sum_of(total)) / (double)width);
+        const float slant = (float)((along_before + sum_of(along)) / (double)width) * size;
         fill_row(to.input + row * width, width, [=](size_t i, size_t n) {
             const Floats g = part(grad + i, n), scaled = weighted ? g * part(weight + i, n) : g;
             return (scaled - shift - (part(in + i, n) - middle) * slant) * size;

@@ -37,7 +37,7 @@ HOMES: dict[str, str] = {
         "sparse_bsc_tensor",
         "functions.scaled": "_scaled_mm _scaled_mm_v2 _scaled_grouped_mm",
         "functions.removed": "eig lstsq matrix_rank solve symeig",
-        "functions.devices": "get_device_module get_device detach_ sym_sqrt _sym_sqrt "
+        "functions.devices": "_running_with_deploy get_device_module get_device detach_ sym_sqrt _sym_sqrt "
         "has_lapack has_mkl has_openmp has_spectral",
         "_lowrank": "svd_lowrank pca_lowrank",
         "_lobpcg": "lobpcg",

@@ -87,7 +87,5 @@ derivative("logsumexp", self=logsumexp_backward)
 derivative("logcumsumexp", self=logcumsumexp_backward)
 derivative(
     "_masked_softmax",
-    self=lambda grad, result, dim, self_spec: aten._softmax_backward_data(
-        grad, result, -1 if dim is None else dim, self_spec.dtype
-    ),
+    self=lambda grad, result, mask, dim: aten._masked_softmax_backward(grad, result, mask, dim),
 )

@@ -14,11 +14,15 @@ from .levels import Batch, loop
 
 
 class _Shown:
-    """Which ops this process was told of that they are computed slice by slice; with `always`, each call tells."""
+    """Which ops this process was told of that they are computed slice by slice; with `always`, each call tells.
+
+    Where it is not `allowed`, such a call raises.
+    """
 
     def __init__(self) -> None:
         self.ops: set[str] = set()
         self.always = False
+        self.allowed = True
 
 
 _shown = _Shown()
@@ -57,6 +61,8 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
 
     Raises RuntimeError for ops whose results are no fresh tensors: views of slices cannot be stacked.
     """
+    if not _shown.allowed:
+        raise RuntimeError(f"{_name(row)} hit the vmap fallback which is currently disabled")
     returns = row.schema.returns
     written = row.written
     if not returns or (not written and any(one.alias is not None for one in returns)):

@@ -113,3 +113,8 @@ def rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator
     if training:
         return aten.mul_(self, _slopes(self.detach(), lower, upper, generator))
     return aten.leaky_relu_(self, (lower + upper) / 2)
+
+
+def add_relu(self: Tensor, other: TensorOrScalar, alpha: Scalar = 1) -> Any:
+    """`add`, and nothing below zero."""
+    return aten.relu(aten.add(self, other, alpha=alpha))

@@ -48,3 +48,15 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
 def diagonal(A: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     """`linalg_diagonal`."""
     return aten.diagonal(A, offset, dim1, dim2)
+
+
+def linear_combination(input: Tensor, coefficients: Tensor) -> Any:
+    """Sums of the parts of ``input`` along its first dimension, each row of ``coefficients`` the weights of one."""
+    check(input.numel() > 0 and bool(input.shape) and coefficients.numel() > 0, lambda: "Empty tensor not supported")
+    weights = coefficients.reshape([*coefficients.shape, *[1] * (len(input.shape) - 1)])
+    return aten.sum(aten.mul(input.unsqueeze(0), weights), 1).to(input.dtype)
+
+
+def add_linear_combination(input: Tensor, coefficients: Tensor, out: Tensor) -> Any:
+    """Add the combinations to what ``out`` holds, as torch does."""
+    return out.add_(linear_combination(input, coefficients))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import bool as _BOOL
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
-from ..typing import Scalar
+from ..meta.checks import check
+from ..typing import Scalar, Tensor
 
 
 def nanmean(self: TensorBase, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Any:
@@ -40,3 +42,15 @@ def norm_dtype(self: TensorBase, p: Scalar | None, dtype: Dtype) -> Any:
 def norm_dim(self: TensorBase, p: Scalar | None, dim: Sequence[int], keepdim: bool, dtype: Dtype | None = None) -> Any:
     """Norm over dims."""
     return aten.linalg_vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+def is_all_true(self: Tensor) -> Any:
+    """`all` of truth values."""
+    check(self.dtype is _BOOL, lambda: "self.scalar_type() == at::kBool INTERNAL ASSERT FAILED")
+    return aten.all(self)
+
+
+def is_any_true(self: Tensor) -> Any:
+    """`any` of truth values."""
+    check(self.dtype is _BOOL, lambda: "self.scalar_type() == at::kBool INTERNAL ASSERT FAILED")
+    return aten.any(self)

@@ -69,3 +69,11 @@ def masked_softmax(self: Tensor, mask: Tensor, dim: int | None, mask_type: int |
     if self.numel():
         check_floating(self.dtype, "masked_softmax")
     return aten._softmax(aten.masked_fill(self, mask, float("-inf")), -1 if dim is None else dim, False)
+
+
+def masked_softmax_backward(grad_output: Tensor, output: Tensor, mask: Tensor, dim: int | None) -> Any:
+    """Gradient of `masked_softmax`: none where the mask holds, also in rows of nan where it holds throughout."""
+    check(list(grad_output.shape) == list(mask.shape), lambda: "Mask shape should match grad shape")
+    check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
+    found = aten._softmax_backward_data(grad_output, output, -1 if dim is None else dim, output.dtype)
+    return aten.masked_fill(found, mask, 0)

@@ -7,6 +7,12 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import (
+    channels_last_3d_strides,
+    channels_last_strides,
+    is_channels_last_3d_contiguous,
+    is_channels_last_contiguous,
+)
 
 from ..apart import ELEMENTWISE
 from .checks import check, shape_text, wrap_dim
@@ -165,6 +171,22 @@ def group_norm_backward(
     return masked(output_mask, suggested(input), parameter, parameter)
 
 
+def _of_batches(input: Spec, *vectors: Spec | None) -> Spec:
+    """Return the spec of a result of batch norm: where all lies without gaps, an input in order of rows stays so.
+
+    Else dimensions of one element do not count, so that more inputs are channels-last than `suggested` takes for it.
+    """
+    if not all(one is None or one.is_contiguous for one in vectors):
+        return suggested(input)
+    if input.is_contiguous:
+        return Spec.of(input.dtype, input.device, input.shape)
+    if input.ndim == 4 and is_channels_last_contiguous(input.shape, input.stride):
+        return Spec.of(input.dtype, input.device, input.shape, channels_last_strides(input.shape))
+    if input.ndim == 5 and is_channels_last_3d_contiguous(input.shape, input.stride):
+        return Spec.of(input.dtype, input.device, input.shape, channels_last_3d_strides(input.shape))
+    return suggested(input)
+
+
 @meta_rule(out=True)
 def batch_norm(
     input: Spec,
@@ -180,7 +202,7 @@ def batch_norm(
     check_floating(input.dtype, "batch_norm")
     dtype = statistics_dtype(input, weight, bias, running_mean, running_var)
     statistics = Spec.of(dtype, input.device, (input.shape[1] if training else 0,))
-    return suggested(input), statistics, statistics
+    return _of_batches(input, weight, bias, running_mean, running_var), statistics, statistics
 
 
 @meta_rule()

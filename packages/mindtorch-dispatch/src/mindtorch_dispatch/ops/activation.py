@@ -148,3 +148,16 @@ op("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", rules.glu
 _RRELU = "Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None"
 op(f"rrelu(Tensor self, {_RRELU}) -> Tensor", composite=composed.rrelu, variants="function")
 op(f"rrelu_(Tensor(a!) self, {_RRELU}) -> Tensor(a!)", composite=composed.rrelu_, variants="function")
+op(
+    "_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    composite=composed.add_relu,
+    variants="function",
+    inplace=True,
+    out="out",
+)
+op(
+    "_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    composite=composed.add_relu,
+    variants="function",
+    inplace=True,
+)

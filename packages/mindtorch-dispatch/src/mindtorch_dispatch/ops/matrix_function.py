@@ -15,3 +15,13 @@ op(
     composite=composed.diagonal,
     variants="function",
 )
+op(
+    "_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor",
+    composite=composed.linear_combination,
+    variants="function",
+)
+op(
+    "_compute_linear_combination.out(Tensor input, Tensor coefficients, *, Tensor(a!) out) -> Tensor(a!)",
+    composite=composed.add_linear_combination,
+    variants="function",
+)

@@ -70,3 +70,5 @@ op(
 )
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", rules.dist, static=("p",))
 op("hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", rules.hash_tensor)
+op("_is_all_true(Tensor self) -> Tensor", composite=composed.is_all_true)
+op("_is_any_true(Tensor self) -> Tensor", composite=composed.is_any_true)

@@ -54,6 +54,11 @@ op(
     out=True,
 )
 op(
+    "_masked_softmax_backward(Tensor grad_output, Tensor output, Tensor mask, int? dim=None) -> Tensor",
+    composite=composed.masked_softmax_backward,
+    variants="",
+)
+op(
     "_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
     composite=composed.masked_softmax,
     variants="function",

@@ -120,9 +120,12 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _are_functorch_transforms_active,
     _debug_only_are_vmap_fallback_warnings_enabled,
     _debug_only_display_vmap_fallback_warnings,
+    _get_cpu_allow_fp16_reduced_precision_reduction,
     _get_cudnn_enabled,
     _get_default_device,
+    _get_mkldnn_enabled,
     _get_tracing_state,
+    _infer_size,
     _is_alias_of,
     _jit_can_fuse_on_cpu,
     _jit_can_fuse_on_gpu,
@@ -132,6 +135,8 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_set_nvfuser_guard_mode,
     _jit_set_profiling_mode,
     _jit_set_texpr_fuser_enabled,
+    _set_cpu_allow_fp16_reduced_precision_reduction,
+    _set_mkldnn_enabled,
 )
 from mindtorch._C._variable_functions import _VariableFunctions, _VariableFunctionsClass  # noqa: F401 (the class is a name in torch's pickles)
 from mindtorch._naming import adopt, torch_name

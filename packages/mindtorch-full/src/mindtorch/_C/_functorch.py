@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.func._vmap import taken_out
-from mindtorch_dispatch.batching import current, is_batched, unwrapped, wrapped
+from mindtorch_dispatch.batching import current, fallback, is_batched, unwrapped, wrapped
 
 __all__: list[str] = []
 
@@ -20,6 +20,16 @@ class TransformType(enum.Enum):
     Grad = 2
     Jvp = 3
     Functionalize = 4
+
+
+def _is_vmap_fallback_enabled() -> bool:
+    """Return whether ops without a rule for batches are computed example by example."""
+    return fallback.warnings_shown().allowed
+
+
+def _set_vmap_fallback_enabled(enabled: bool) -> None:
+    """Say whether ops without a rule for batches are computed example by example, or raise."""
+    fallback.warnings_shown().allowed = enabled
 
 
 def is_batchedtensor(tensor: Any) -> bool:

@@ -7,16 +7,18 @@ from typing import Any
 from mindtorch._naming import adopt
 from mindtorch.functions.factory import get_default_device
 from mindtorch_dispatch.state import state
-from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.lazy_import import LazyModule, load
+from mindtorch_storage.size import Size
+from mindtorch_storage.strides import broadcast_pair
 from mindtorch_storage.tensor_base import TensorBase
 
-_cudnn = LazyModule("mindtorch.backends.cudnn", "settings of a device that few programs have")
 _fallback = LazyModule("mindtorch_dispatch.batching.fallback", "only programs that use `vmap` need it")
 _batching = LazyModule("mindtorch_dispatch.batching", "only programs that use `vmap` need it")
 
 __all__: list[str] = []
 
 _switches = {
+    "fp16_reduction_cpu": False,
     "_jit_can_fuse_on_cpu": False,
     "_jit_can_fuse_on_gpu": False,
     "_jit_set_nvfuser_guard_mode": False,
@@ -44,6 +46,36 @@ def _debug_only_display_vmap_fallback_warnings(enabled: bool) -> None:
     _fallback.warnings_shown().always = enabled
 
 
+def _infer_size(a: Size, b: Size) -> Size:
+    """Return the shape that two shapes broadcast to."""
+    for place, one in enumerate((a, b), 1):
+        if not isinstance(one, Size):
+            raise RuntimeError(f"expected a torch.Size as argument {place}")
+    return Size(broadcast_pair(a, b))
+
+
+def _get_cpu_allow_fp16_reduced_precision_reduction() -> bool:
+    """Return whether sums of products of float16 may be taken in float16 on the CPU; they never are."""
+    return _switches["fp16_reduction_cpu"]
+
+
+def _set_cpu_allow_fp16_reduced_precision_reduction(allowed: bool) -> None:
+    """Say whether sums of products of float16 may be taken in float16 on the CPU."""
+    if not isinstance(allowed, bool):
+        raise RuntimeError(f"set_allow_fp16_reduction_cpu expects a bool, but got {type(allowed).__name__}")
+    _switches["fp16_reduction_cpu"] = allowed
+
+
+def _get_mkldnn_enabled() -> bool:
+    """Return whether oneDNN may be used where there is one."""
+    return bool(load("mindtorch.backends.mkldnn").enabled)
+
+
+def _set_mkldnn_enabled(enabled: bool) -> None:
+    """Say whether oneDNN may be used where there is one."""
+    load("mindtorch.backends.mkldnn").enabled = enabled
+
+
 def _get_default_device() -> str:
     """Return the default device's spelling."""
     return str(get_default_device())
@@ -51,7 +83,7 @@ def _get_default_device() -> str:
 
 def _get_cudnn_enabled() -> bool:
     """Return whether cuDNN may be used where there is one."""
-    return bool(_cudnn.enabled)
+    return bool(load("mindtorch.backends.cudnn").enabled)
 
 
 def _is_alias_of(data: TensorBase, other: TensorBase) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mindtorch as torch
@@ -10,6 +11,9 @@ from mindtorch._naming import adopt
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
 __all__ = [
+    "check",
+    "check_all_strides",
+    "check_significant_strides",
     "corresponding_complex_dtype",
     "corresponding_real_dtype",
     "dtype_to_type",
@@ -116,6 +120,42 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
         step *= max(length, 1)
     found = tuple(reversed(strides))
     return found if row_major or len(shape) < 2 else (*found[:-2], 1, max(shape[-2], 1))
+
+
+def check(b: bool, s: Callable[[], str], exc_type: type[Exception] = RuntimeError) -> None:
+    """Raise an error unless `b`; `torch._check` and its kin take its place."""
+    warnings.warn(
+        "`torch._prims_common.check` is deprecated and will be removed in the future. Please use `torch._check*` functions "
+        "instead.",
+        category=FutureWarning,
+        stacklevel=2,
+    )
+    if not b:
+        raise exc_type(s())
+
+
+def check_all_strides(a: torch.Tensor, b: torch.Tensor, *, only_cuda: bool = True) -> tuple[bool, int | None]:
+    """Return whether two tensors have the same strides and, where not, the first dimension that differs.
+
+    Tensors without elements have; so have all that are not on CUDA, if `only_cuda`.
+    """
+    return _same_strides(a, b, only_cuda, significant=False)
+
+
+def check_significant_strides(
+    a: torch.Tensor, b: torch.Tensor, *, only_cuda: bool = True, allow_rhs_unbacked: bool = False
+) -> tuple[bool, int | None]:
+    """As `check_all_strides`, without the strides of dimensions of one element."""
+    return _same_strides(a, b, only_cuda, significant=True)
+
+
+def _same_strides(a: torch.Tensor, b: torch.Tensor, only_cuda: bool, significant: bool) -> tuple[bool, int | None]:
+    if a.numel() == 0 or (only_cuda and a.device.type != "cuda" and b.device.type != "cuda"):
+        return True, None
+    for dim, (ours, theirs) in enumerate(zip(a.stride(), b.stride(), strict=False)):
+        if ours != theirs and not (significant and a.shape[dim] <= 1):
+            return False, dim
+    return True, None
 
 
 adopt(globals())

@@ -86,7 +86,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
     def reduce(a: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Any:
         dims = _dims(a, dim)
-        if any(a.shape[one] == 0 for one in dims):
+        if a.ndim and any(a.shape[one] == 0 for one in dims):
             raise RuntimeError("reducing over zero-size dimension for reduction operation without identity")
         return function(a, dims, keepdim, out=out)
 

@@ -22,6 +22,11 @@ has_lapack = has_mkl = has_openmp = has_spectral = True
 """What builds of torch may lack; what it stands for is here, whatever computes it."""
 
 
+def _running_with_deploy() -> bool:
+    """Return whether several interpreters share this library: never."""
+    return False
+
+
 def get_device_module(device: Any = None) -> types.ModuleType:
     """Return the module of a device's type, `torch.cuda`; of the current accelerator or else the CPU without one.
 

@@ -43,6 +43,7 @@ _HIGH = ("amin", "argmin")
 
 def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
     """The value that changes nothing in a reduction, as a 0-d tensor; None where there is none."""
+    op_name = op_name.rpartition(".")[2]  # `masked.sum` is a name too
     dtype, where = input.dtype, {"dtype": input.dtype, "device": input.device}
     if op_name in ("sum", "cumsum"):
         return torch.tensor(0, **where)
