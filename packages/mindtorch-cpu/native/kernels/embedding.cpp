@@ -164,6 +164,12 @@ struct Samples {
         return true;
     }
 
+    // From the first of a bag on, where they are of the elements' type; null where they are not, or there are none.
+    const void* factors(size_t first, bool of_single) const {
+        if (data == nullptr || single != of_single) return nullptr;
+        return data + first * (single ? sizeof(float) : sizeof(double));
+    }
+
     double of(size_t number) const {
         if (data == nullptr) return 1;
         return single ? static_cast<double>(reinterpret_cast<const float*>(data)[number])
@@ -209,14 +215,15 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         for (size_t bag = from; bag < to; bag++) {
             char* row = PyArray_BYTES(out) + bag * bytes;
             const Sum sum = single ? FLOAT_SUM : DOUBLE_SUM;
-            if (samples.data != nullptr) {
+            const void* factors = samples.factors(bags.begin(bag), single);
+            if (samples.data != nullptr && factors == nullptr) {
                 memset(row, 0, bytes);
                 for (size_t i = bags.begin(bag); i < bags.end(bag); i++)
                     add_row(sum, row, PyArray_BYTES(weight) + static_cast<size_t>(numbers.items[i]) * bytes, bytes,
                             samples.of(i));
             } else {
                 index_loops().sum_rows[sum](row, PyArray_BYTES(weight), numbers.items + bags.begin(bag),
-                                            bags.end(bag) - bags.begin(bag), bytes);
+                                            bags.end(bag) - bags.begin(bag), bytes, factors);
             }
             if (mode != MEAN_OF_BAG) continue;
             if (single) {

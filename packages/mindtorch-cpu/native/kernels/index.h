@@ -42,8 +42,10 @@ struct IndexLoops {
     void (*place_rows)(const PickedRows& rows);              // `to` has them
     void (*fill_rows[WIDTH_COUNT])(const PickedRows& rows);  // `to` has them, and `from` is one element
     void (*add_rows[SUM_COUNT])(const PickedRows& rows, double factor);
-    // One row, the sum of the table's rows that are named; rows are `bytes` long.
-    void (*sum_rows[SUM_COUNT])(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes);
+    // One row, the sum of the table's rows that are named, each times its factor where there are any; rows are `bytes`
+    // long.
+    void (*sum_rows[SUM_COUNT])(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes,
+                                const void* factors);
     void (*gather[WIDTH_COUNT])(const PickedLine& line);
     void (*scatter[WIDTH_COUNT])(const PickedLine& line);
     // A not-a-number is both the greater and the lesser.

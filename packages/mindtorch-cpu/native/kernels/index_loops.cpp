@@ -126,35 +126,51 @@ void add_rows(const PickedRows& rows, double factor) {
     }
 }
 
-// Sums of some columns at a time stay in registers; rows are asked for before they are needed.
-template <typename Number>
-void sum_rows(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes) {
+// So many vectors of each row, whose sums stay in registers; rows are asked for before they are needed.
+template <typename Number, size_t parts, bool weighted>
+INLINE void sum_parts(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes,
+                      const Number* factors) {
     typedef Number Part __attribute__((vector_size(64)));
-    constexpr size_t SPAN = 4 * sizeof(Part), AHEAD = 12;
-    size_t start = 0;
-    for (; start + SPAN <= bytes; start += SPAN) {
-        Part a = {0}, b = {0}, c = {0}, d = {0};
-        for (size_t row = 0; row < count; row++) {
-            const char* from = table + static_cast<size_t>(numbers[row]) * bytes + start;
-            const char* next =
-                table + static_cast<size_t>(numbers[row + AHEAD < count ? row + AHEAD : row]) * bytes + start;
-            for (size_t line = 0; line < SPAN; line += 64) __builtin_prefetch(next + line);
-            a += load<Part>(from);
-            b += load<Part>(from + 64);
-            c += load<Part>(from + 128);
-            d += load<Part>(from + 192);
+    constexpr size_t AHEAD = 12;
+    Part sums[parts] = {};
+    for (size_t row = 0; row < count; row++) {
+        const char* from = table + static_cast<size_t>(numbers[row]) * bytes;
+        const char* next = table + static_cast<size_t>(numbers[row + AHEAD < count ? row + AHEAD : row]) * bytes;
+        for (size_t k = 0; k < parts; k++) __builtin_prefetch(next + k * sizeof(Part));
+        for (size_t k = 0; k < parts; k++) {
+            const Part part = load<Part>(from + k * sizeof(Part));
+            sums[k] += weighted ? part * factors[row] : part;
         }
-        store(to + start, a);
-        store(to + start + 64, b);
-        store(to + start + 128, c);
-        store(to + start + 192, d);
     }
+    for (size_t k = 0; k < parts; k++) store(to + k * sizeof(Part), sums[k]);
+}
+
+template <typename Number, bool weighted>
+INLINE void sum_columns(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes,
+                        const Number* factors) {
+    constexpr size_t PART = 64;
+    size_t start = 0;
+    for (; start + 4 * PART <= bytes; start += 4 * PART)
+        sum_parts<Number, 4, weighted>(to + start, table + start, numbers, count, bytes, factors);
+    for (; start + 2 * PART <= bytes; start += 2 * PART)
+        sum_parts<Number, 2, weighted>(to + start, table + start, numbers, count, bytes, factors);
+    for (; start + PART <= bytes; start += PART)
+        sum_parts<Number, 1, weighted>(to + start, table + start, numbers, count, bytes, factors);
     for (; start < bytes; start += sizeof(Number)) {
         Number sum = 0;
-        for (size_t row = 0; row < count; row++)
-            sum += load<Number>(table + static_cast<size_t>(numbers[row]) * bytes + start);
+        for (size_t row = 0; row < count; row++) {
+            const Number item = load<Number>(table + static_cast<size_t>(numbers[row]) * bytes + start);
+            sum += weighted ? item * factors[row] : item;
+        }
         store(to + start, sum);
     }
+}
+
+template <typename Number>
+void sum_rows(char* to, const char* table, const int64_t* numbers, size_t count, size_t bytes, const void* given) {
+    const auto* factors = static_cast<const Number*>(given);
+    if (factors != nullptr) return sum_columns<Number, true>(to, table, numbers, count, bytes, factors);
+    sum_columns<Number, false>(to, table, numbers, count, bytes, factors);
 }
 
 // `one_step`: positions and the other side lie together. `in_line`: the indexed dimension is the line's own.
