@@ -1,0 +1,53 @@
+"""`quantize_dynamic` of linear layers beside torch: weights, results, texts and state dicts."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="oracle")
+
+import mindtorch  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def quantized(module, **options):
+    """A model of two linear layers with given weights, quantized."""
+    model = module.nn.Sequential(module.nn.Linear(17, 9), module.nn.ReLU(), module.nn.Linear(9, 4, bias=False))
+    generator = np.random.default_rng(5)
+    with module.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(module.tensor(generator.normal(size=tuple(parameter.shape)).astype(np.float32)))
+    return module.ao.quantization.quantize_dynamic(model, **options)
+
+
+@pytest.mark.parametrize("kinds", [None, "types", "names"])
+def test_models_compute_as_torchs(kinds):
+    generator = np.random.default_rng(6)
+    made = []
+    for module in (mindtorch, torch):
+        options = {} if kinds is None else {"qconfig_spec": {module.nn.Linear} if kinds == "types" else {"0"}}
+        made.append(quantized(module, **options, dtype=module.qint8))
+    assert repr(made[0]) == repr(made[1])
+    assert repr(made[0][0].weight()) == repr(made[1][0].weight())
+    for shape in ((5, 17), (2, 3, 17), (1, 17)):
+        values = (generator.normal(size=shape) * 3).astype(np.float32)
+        last = 1 if kinds == "names" else 3  # a layer of floats behind adds up in an order of its own
+        ours, theirs = made[0][:last](mindtorch.tensor(values)), made[1][:last](torch.tensor(values))
+        assert np.array_equal(ours.detach().numpy(), theirs.detach().numpy())
+
+
+def test_state_dicts_have_the_names_of_torch():
+    ours, theirs = quantized(mindtorch), quantized(torch)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    other = quantized(mindtorch)
+    other[0].set_weight_bias(mindtorch.quantize_per_tensor(mindtorch.zeros(9, 17), 1.0, 0, mindtorch.qint8), None)
+    other.load_state_dict(ours.state_dict())
+    assert repr(other[0].weight()) == repr(ours[0].weight())
+
+
+def test_what_is_not_offered_says_so():
+    model = mindtorch.nn.Sequential(mindtorch.nn.LSTM(2, 3))
+    with pytest.raises(NotImplementedError, match="recurrent layers"):
+        mindtorch.ao.quantization.quantize_dynamic(model, {mindtorch.nn.LSTM})
+    with pytest.raises(NotImplementedError, match="dtypes other than qint8"):
+        mindtorch.ao.quantization.quantize_dynamic(model, dtype=mindtorch.float16)
