@@ -38,12 +38,30 @@ def _check_numbers(matrix: Any, right: Any, driver: str, index: tuple[int, ...],
             )
 
 
-def _of_any_rank(matrix: Any, right: Any, cut: float) -> tuple[Any, int, Any]:
-    """Return solution, rank and singular values; nan for what is not finite, of which the routine makes nothing."""
+def _of_any_rank(matrix: Any, right: Any, cut: float, driver: str) -> tuple[Any, int, Any]:
+    """Return solution, rank and singular values (None of gelsy, which has none).
+
+    What the drivers make of a large `cut` differs: gelsd takes one of 1 or more for the machine's precision, gelss finds no
+    rank at all, gelsy the rank of a factorization with pivots. Nan for what is not finite, of which they make nothing.
+    """
     if not np.isfinite(matrix).all():
         return np.nan, 0, np.nan
-    solution, _, rank, found = np.linalg.lstsq(matrix, right, rcond=cut)
-    return solution, rank, found
+    rows, columns = matrix.shape
+    if driver == "gelsd" or not right.shape[1]:
+        solution, _, rank, found = np.linalg.lstsq(matrix, right, rcond=cut)
+        return solution, rank, found
+    given = np.zeros((max(rows, columns), right.shape[1]), right.dtype)
+    given[:rows] = right
+    work = int(np.real(routine(f"{driver}_lwork", matrix.dtype)(rows, columns, right.shape[1], cut)[0]))
+    if driver == "gelss":
+        _, solution, found, rank, _, status = routine("gelss", matrix.dtype)(matrix, given, cond=cut, lwork=work)
+    else:
+        free = np.zeros((columns, 1), np.int32)
+        _, solution, _, rank, status = routine("gelsy", matrix.dtype)(matrix, given, free, cut, work)
+        found = None
+    if status:
+        raise status_error("torch.linalg.lstsq", status, "")
+    return solution[:columns], rank, found
 
 
 @kernel("linalg_lstsq")
@@ -62,7 +80,7 @@ def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> Non
         elif driver == "gels":
             target[index], rank, found = _full_rank(matrix, given, index, self.shape[:-2]), 0, None
         else:
-            target[index], rank, found = _of_any_rank(matrix, given, cut)
+            target[index], rank, found = _of_any_rank(matrix, given, cut, driver)
         if residuals.size:
             residuals[index] = np.sum(np.abs(given - matrix @ target[index]) ** 2, axis=0)
         own = tuple(0 if extent == 1 else at for extent, at in zip(self.shape[:-2], index, strict=True))
