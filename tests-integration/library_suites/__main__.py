@@ -42,17 +42,18 @@ def main() -> int:
             print(*lost, sep="\n")
             status |= bool(lost)
         else:
-            status |= _update(board, name, args, ours)
+            status |= _update(name, args, ours)
     return status
 
 
-def _update(board: suites.Board, name: str, args: argparse.Namespace, ours: suites.Outcomes) -> int:
+def _update(name: str, args: argparse.Namespace, ours: suites.Outcomes) -> int:
     """Run torch's side and write the board; 1 where a test would join the failures that the board names."""
     theirs = suites.run(name, args.sources, args.torch)
     checkout = args.sources / suites.LIBRARIES[name]["repository"].partition("/")[2]
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     revision = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     now = suites.row(name, revision, ours, theirs)
+    board = suites.load()  # here, since another process may have written other libraries meanwhile
     print(f"{name}: {now['torch']} pass on torch, {len(now['fails'])} of these fail here", flush=True)
     new = sorted(set(now["fails"]) - set(board.get(name, now)["fails"]))
     if new and not args.allow_regressions:

@@ -55,7 +55,7 @@ def run(name: str, sources: Path, torch: Path | None, built: Path | None = None)
         "-p",
         "no:cacheprovider",
         "--timeout",
-        "120",
+        "900",  # what hangs ends; on a busy machine slow tests do not
         "-W",
         "ignore",
     ]
@@ -69,18 +69,27 @@ def run(name: str, sources: Path, torch: Path | None, built: Path | None = None)
         "HF_HUB_OFFLINE": "1",
     }
     with tempfile.TemporaryDirectory() as place:
-        # The tests alone: the library is the one that is installed.
-        root = Path(place) / "tests_of_library"
-        shutil.copytree(sources / wanted["repository"].partition("/")[2] / wanted["tests"], root)
+        # The tests alone: the library is the one that is installed. Where they import each other, they say as what.
+        root, checkout = (
+            Path(place) / wanted.get("as", "tests_of_library"),
+            sources / wanted["repository"].partition("/")[2],
+        )
+        shutil.copytree(checkout / wanted["tests"], root)
+        for beside in wanted.get("beside", []):
+            source = checkout / beside
+            (shutil.copytree if source.is_dir() else shutil.copyfile)(source, Path(place) / source.name)
+        start = Path(place) if "as" in wanted else root
+        if "as" in wanted:
+            settings["PYTHONPATH"] = os.pathsep.join([place, settings["PYTHONPATH"]])
         report = Path(place) / "report.xml"
         paths = [str(root / one) for one in wanted.get("files", ["."])]
         ignored = [f"--ignore={root / one}" for one in wanted.get("ignored", [])]
         done = subprocess.run(
-            [*command, f"--junitxml={report}", f"--rootdir={root}", *wanted.get("arguments", []), *ignored, *paths],
+            [*command, f"--junitxml={report}", f"--rootdir={start}", *wanted.get("arguments", []), *ignored, *paths],
             capture_output=True,
             text=True,
             env=settings,
-            cwd=root,
+            cwd=start,
         )
         if not report.exists():
             raise RuntimeError(f"{name}: no test ran:\n{done.stdout[-3000:]}\n{done.stderr[-2000:]}")

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,17 @@ def test_shards_together_are_the_whole_and_a_stopped_run_goes_on(command):
     assert status == 1
     assert "two TwoModelTest::test_name: " in printed
     assert "3 suites" not in printed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_shards_may_run_at_the_same_time(command):
+    _, _, board = command("--shard", "0/1")  # runs nothing
+    board.unlink(missing_ok=True)
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda part: command("--shard", part), ("1/3", "2/3", "3/3")))
+    assert [status for status, _, _ in done] == [0, 0, 0], done
+    assert set(json.loads(board.read_text())["suites"]) == {"one", "two", "three"}
 
 
 def test_a_shard_that_is_none_is_refused(command):

@@ -125,12 +125,13 @@ def suites(given: Path) -> list[str]:
     return sorted({path.parent.name for path in (given / "models").glob("*/test_modeling_*.py")})
 
 
-def checkout_tree(given: Path, models: Sequence[str] = MODELS, every: bool = False) -> Tree:
+def checkout_tree(given: Path, models: Sequence[str] = MODELS, every: bool = False, name: str = "checkout") -> Tree:
     """Return the tree of a full checkout's tests of `models`, with the sdist's common tests laid over them.
 
-    A folder's tests are those of the file that has its name or, where `every` is given, of every file.
+    A folder's tests are those of the file that has its name or, where `every` is given, of every file. Trees that exist at the
+    same time have names of their own.
     """
-    root = CACHE / "checkout"
+    root = CACHE / name
     shutil.rmtree(root, ignore_errors=True)
     tests = _package(root / "tests")
     for source in sorted(given.glob("*.py")):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from runner import Outcomes, run_model
-from sources import HERE, VERSION, checkout_tree, suites
+from sources import HERE, VERSION, Tree, checkout_tree, suites
 
 BOARD = HERE.parent / "whole.json"
 PAGE = HERE.parents[2] / "docs" / "status" / "transformers-whole.md"
@@ -61,7 +62,9 @@ def load() -> dict[str, Held]:
 
 def save(board: dict[str, Held]) -> None:
     """Write the board and its page."""
-    BOARD.write_text(json.dumps({"version": VERSION, "suites": board}, indent=1, sort_keys=True) + "\n")
+    written = BOARD.with_suffix(f".{os.getpid()}")
+    written.write_text(json.dumps({"version": VERSION, "suites": board}, indent=1, sort_keys=True) + "\n")
+    written.replace(BOARD)
     PAGE.write_text(page(board))
 
 
@@ -74,22 +77,30 @@ def run(wanted: list[str] | None, part: str, torch: Path | None, again: bool, ch
     chosen = shard(wanted or suites(given), part)
     left = [suite for suite in chosen if again or check or suite not in board]
     print(f"{len(chosen)} suites in the shard, {len(chosen) - len(left)} on the board already", flush=True)
-    tree = checkout_tree(given, left, every=True)
-    for suite in left:
-        try:
-            ours = run_model(tree, suite, proxy=True, arguments=[])
-            theirs = run_model(tree, suite, proxy=False, arguments=[], python=torch) if torch else None
-        except RuntimeError as error:  # no test ran: a suite of integration tests alone, or one that does not import
-            print(f"{suite}: {error}", flush=True)
-            ours, theirs = {"(the suite)": {"status": "fail", "reason": str(error).splitlines()[-1]}}, None
-        now = held(ours, theirs)
-        worse = lost(board, suite, now) if suite in board or check else []
-        print(f"{suite}: {now['pass']} pass, {len(now['fails'])} fail", *worse, sep="\n  ", flush=True)
-        status |= bool(worse)
-        if not check and not worse:
-            board[suite] = now
-            save(board)
+    tree = checkout_tree(given, left, every=True, name=f"checkout-{os.getpid()}")
+    try:
+        for suite in left:
+            status |= _enter(tree, suite, torch, check)
+    finally:
+        shutil.rmtree(tree.root, ignore_errors=True)
     return status
+
+
+def _enter(tree: Tree, suite: str, torch: Path | None, check: bool) -> bool:
+    """Run a suite and enter it into the board unless it got worse; return whether it did."""
+    try:
+        ours = run_model(tree, suite, proxy=True, arguments=[])
+        theirs = run_model(tree, suite, proxy=False, arguments=[], python=torch) if torch else None
+    except RuntimeError as error:  # no test ran: a suite of integration tests alone, or one that does not import
+        print(f"{suite}: {error}", flush=True)
+        ours, theirs = {"(the suite)": {"status": "fail", "reason": str(error).splitlines()[-1]}}, None
+    now, board = held(ours, theirs), load()  # read here: other shards may have written theirs meanwhile
+    worse = lost(board, suite, now) if suite in board or check else []
+    print(f"{suite}: {now['pass']} pass, {len(now['fails'])} fail", *worse, sep="\n  ", flush=True)
+    if not check and not worse:
+        board[suite] = now
+        save(board)
+    return bool(worse)
 
 
 def page(board: dict[str, Held]) -> str:

@@ -69,3 +69,14 @@ def test_an_unknown_operator_is_refused_with_torchs_text(reach):
     with pytest.raises(AttributeError) as ours:
         reach(mt)
     assert str(ours.value) == str(theirs.value)
+
+
+def test_what_a_subclass_says_of_its_device_moves_no_operator(monkeypatch):
+    def computed(module):
+        operand = module.ones(2, dtype=module.float64)
+        with monkeypatch.context() as patched:
+            patched.setattr(module.Tensor, "device", property(lambda self: module.device("cuda")))
+            result = operand.to(module.float32) + operand
+        return result.tolist(), result.device.type
+
+    assert computed(mt) == computed(torch) == ([2.0, 2.0], "cpu")

@@ -71,7 +71,7 @@ def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[An
         return given
     found: Device | None = None
     for tensor in tensors:
-        device = tensor.device
+        device = tensor._sig.spec.device  # a subclass may say another one to its users, as torch's dispatcher knows
         if found is None or found == device:
             found = device
         elif row.meta is None:
@@ -80,7 +80,7 @@ def common_device(row: OpRow, tensors: Sequence[TensorBase], values: Sequence[An
             found = found if device.type == "cpu" else device
         elif tensor._sig.spec.ndim == 0 and device.type == "cpu":
             continue
-        elif found.type == "cpu" and all(t._sig.spec.ndim == 0 for t in tensors if t.device == found):
+        elif found.type == "cpu" and all(t._sig.spec.ndim == 0 for t in tensors if t._sig.spec.device == found):
             found = device
         else:
             raise _mixed(found, device)
