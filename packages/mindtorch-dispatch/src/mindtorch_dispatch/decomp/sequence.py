@@ -35,10 +35,15 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> t
             "do not need ONNX exportability."
         ),
     )
-    sizes = [sum(count > step for count in counts) for step in range(counts[0])]
+    made = aten.empty([counts[0]], dtype=int64)  # refuses a length that no memory holds before a step is counted
+    array, done = made._host_array(), 0
+    for place in reversed(range(batch)):
+        array[done : counts[place]] = place + 1
+        done = counts[place]
+    sizes = array[: input.shape[0]].tolist()
     # Steps beyond the padded length are counted, as torch counts them, but have no elements.
     pieces = [aten.narrow(each, 0, 0, size) for each, size in zip(aten.unbind(input, 0), sizes, strict=False)]
-    return aten.cat(pieces, 0), _longs(sizes)
+    return aten.cat(pieces, 0), made
 
 
 def _longs(values: Sequence[int]) -> Any:

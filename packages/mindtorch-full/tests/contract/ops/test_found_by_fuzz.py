@@ -53,6 +53,8 @@ F.pad(t.ones(3, 2), [1, -3])
 F.pad(t.ones(3, 2), [-3, -1])
 F.pad(t.ones(3, 2), [-1, -1, -2, 1])
 F.soft_margin_loss(t.tensor(1.), t.ones(1))
+t.nn.utils.rnn.pack_padded_sequence(t.ones(2, 1, 1), t.tensor([2**62]))
+t.nn.utils.rnn.pack_padded_sequence(t.arange(18.).view(3, 3, 2), t.tensor([5, 2, 2])).batch_sizes
 F.soft_margin_loss(t.ones(2, 1), t.ones(1, 2))
 t.histogram(t.tensor(.5), t.tensor([0.]))
 b = t.tensor([0., 1.]); t.histogram(t.tensor(.5), b)[1] is b
