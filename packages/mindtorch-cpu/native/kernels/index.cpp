@@ -283,8 +283,14 @@ int index_put(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Frame frame;
     Offsets offsets;
     if (!together(out, values[1], frame, offsets) || may_overlap(out, numbers)) return 0;
-    const bool whole = is_contiguous(numbers) && has_shape_of(numbers, frame, offsets);
+    const bool whole = has_shape_of(numbers, frame, offsets);
     const int sum = adds ? sum_of(out) : -1;
+    Ref dense;  // gradients of sums and of joined tensors are spread or have gaps
+    if (whole && !is_contiguous(numbers)) {
+        dense.reset(PyArray_NewCopy(numbers, NPY_CORDER));
+        if (!dense) return -1;
+        numbers = reinterpret_cast<PyArrayObject*>(dense.get());
+    }
     if ((!whole && (!one || adds)) || (adds && sum < 0) || !start_from(out, self, size_class(out))) return 0;
     if (PyArray_SIZE(out) == 0) return 1;
     if (whole) {

@@ -8,6 +8,8 @@ import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 from mindtorch_cpu import native
 from mindtorch_dispatch.table import kernels
 
+from .native_kernels import native_kernel
+
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 TYPES = [np.dtype(name) for name in ("bool", "uint8", "float16", "float32", "int64", "float64", "complex128")]
 TYPES.append(np.dtype(ml_dtypes.bfloat16))
@@ -217,3 +219,15 @@ def test_bags_that_are_wrong():
     for begins in ([1, 2], [0, 60]):
         values = (numbers((5, 4)), places(5, 40), np.array(begins), False, 0, False, None, False, -1)
         same("_embedding_bag", outs, *values)
+
+
+@pytest.mark.parametrize("accumulate", [True, False])
+def test_rows_that_are_spread_or_have_gaps_are_put(accumulate: bool, threads: int) -> None:
+    rng = np.random.default_rng(6)
+    places = rng.permutation(50)
+    for values in (np.broadcast_to(np.float32(2), (50, 8)), rng.standard_normal((50, 16)).astype("f4")[:, ::2]):
+        self, out = rng.standard_normal((60, 8)).astype("f4"), np.full((60, 8), np.nan, "f4")
+        native_kernel("index_put")(out, self, [places], values, accumulate)
+        want = self.copy()
+        want[places] = want[places] + values if accumulate else values
+        np.testing.assert_array_equal(out, want)
