@@ -133,7 +133,7 @@ class NestedTensor(torch.Tensor):
         lambda self: self._metadata_cache.get("min_seqlen"), doc="The smallest length, if known."
     )
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # its elements are not shown
         node = ""
         if self.grad_fn is not None:
             node = f", grad_fn={self.grad_fn}"
