@@ -54,7 +54,7 @@ def test_missing_names_and_their_places(program):
 def test_the_reason_comes_from_the_list_of_what_is_not_offered(program):
     uses, problems = examine([program])
     [use] = [use for use in uses if use.name == "torch.nn.quantized.Linear"]
-    assert use.reason.startswith("quantized tensors are not offered")
+    assert use.reason.startswith("observers, fake quantization and quantized modules are not")
     text = "\n".join(report(uses, problems))
     assert f"missing: torch.nn.functional.nothing\n    {program}:11" in text
     assert "5 are missing" in text.splitlines()[0]
