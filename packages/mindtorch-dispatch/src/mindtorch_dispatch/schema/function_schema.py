@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from . import Alias, EnumName, Schema, parse_schema
 from . import Argument as SchemaArgument
 from . import Type as SchemaType
+from .compatibility import is_backward_compatible, why_not_forward_compatible
 from .model import ENUM_NUMBERS
 
 _KINDS = {
@@ -46,13 +47,15 @@ class _ReadOnly:
 class JitType(_ReadOnly):
     """A type as TorchScript writes it: `str()` gives `Optional[List[int]]`."""
 
-    __slots__ = ("_kind", "_text")
+    __slots__ = ("_kind", "_short", "_text")
     _kind: builtins.str
+    _short: builtins.str
     _text: builtins.str
 
-    def __init__(self, text: str, kind: str) -> None:
+    def __init__(self, text: str, kind: str, short: str) -> None:
         object.__setattr__(self, "_text", text)
         object.__setattr__(self, "_kind", kind)
+        object.__setattr__(self, "_short", short)
 
     @property
     def annotation_str(self) -> str:
@@ -64,8 +67,8 @@ class JitType(_ReadOnly):
         return self._kind
 
     def str(self) -> builtins.str:
-        """The type's text."""
-        return self._text
+        """The type as signatures write it, `int[]?`."""
+        return self._short
 
     def __repr__(self) -> builtins.str:
         return self._text
@@ -80,23 +83,24 @@ class JitType(_ReadOnly):
 def jit_type(declared: SchemaType, real: bool = False) -> JitType:
     """Return a type of the grammar as TorchScript writes it; `real` keeps the enumerations apart from ints."""
     text, kind = _head(declared.kind, real)
+    short = "int" if declared.kind in _AS_INT and not real else declared.kind
     if declared.elem_optional:
-        text, kind = f"Optional[{text}]", "OptionalType"
+        text, kind, short = f"Optional[{text}]", "OptionalType", f"{short}?"
     if declared.is_list:
-        text, kind = f"List[{text}]", "ListType"
+        text, kind, short = f"List[{text}]", "ListType", f"{short}[]"
     if declared.optional:
-        text, kind = f"Optional[{text}]", "OptionalType"
-    return JitType(text, kind)
+        text, kind, short = f"Optional[{text}]", "OptionalType", f"{short}?"
+    return JitType(text, kind, short)
 
 
 def _head(kind: str, real: bool) -> tuple[str, str]:
     name, inside, rest = kind.partition("(")
     if kind.endswith("]"):  # a list of lists: the inner one is part of the kind
         inner = parse_schema(f"f({kind} x) -> int").arguments[0].type
-        return jit_type(inner, real).str(), "ListType"
+        return jit_type(inner, real).annotation_str, "ListType"
     if inside:
         items = parse_schema(f"f({', '.join(f'{item} x' for item in _items(rest[:-1]))}) -> int").arguments
-        return f"{name or 'Tuple'}[{', '.join(jit_type(item.type, real).str() for item in items)}]", (
+        return f"{name or 'Tuple'}[{', '.join(jit_type(item.type, real).annotation_str for item in items)}]", (
             f"{name or 'Tuple'}Type"
         )
     if kind in _AS_INT and not real:
@@ -240,14 +244,12 @@ class FunctionSchema(_ReadOnly):
 
     def is_backward_compatible_with(self, old_schema: FunctionSchema) -> bool:
         """Whether every call of `old_schema` is a call of this one."""
-        mine, theirs = self._declared, old_schema._declared
-        if (mine.name, mine.overload) != (theirs.name, theirs.overload) or mine.returns != theirs.returns:
-            return False
-        if len(mine.arguments) < len(theirs.arguments):
-            return False
-        shared = zip(mine.arguments, theirs.arguments, strict=False)
-        same = all(one.type == other.type and one.kwarg_only == other.kwarg_only for one, other in shared)
-        return same and all(one.has_default for one in mine.arguments[len(theirs.arguments) :])
+        return is_backward_compatible(self._declared, old_schema._declared)
+
+    def check_forward_compatible_with(self, old_schema: FunctionSchema) -> tuple[bool, str]:
+        """Whether a call of this one that leaves out new arguments is one of `old_schema`, and why not."""
+        reason = why_not_forward_compatible(self._declared, old_schema._declared)
+        return reason is None, reason or ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FunctionSchema) and self._declared == other._declared

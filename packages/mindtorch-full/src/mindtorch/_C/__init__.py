@@ -270,6 +270,17 @@ def _get_accelerator(check: Any = None) -> device:
     return device("cpu")
 
 
+def _get_deterministic_fill_uninitialized_memory() -> bool:
+    """Return whether new memory is filled while deterministic algorithms are asked for."""
+    filled: bool = load("mindtorch.utils.deterministic").fill_uninitialized_memory
+    return filled
+
+
+def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
+    """Let new memory be filled while deterministic algorithms are asked for, or not."""
+    load("mindtorch.utils.deterministic").fill_uninitialized_memory = mode
+
+
 def _set_print_stack_traces_on_fatal_signal(enable: bool) -> None:
     """Write the stacks of all threads when a signal ends the process, or do not."""
     if enable:

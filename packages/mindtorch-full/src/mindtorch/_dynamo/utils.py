@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import mindtorch as torch
 from mindtorch._dynamo import config
 from mindtorch._naming import adopt
 
@@ -55,3 +56,20 @@ def disable_cache_limit() -> Iterator[None]:
 
 
 adopt(globals())
+
+
+def clone_input(x: Any, *, dtype: Any = None) -> Any:
+    """Return a leaf with the values, the strides and the gradient of a tensor, and memory of its own.
+
+    >>> from torch._dynamo.utils import clone_input
+    >>> clone_input(torch.ones(2, 3).t()).stride()
+    (1, 3)
+    """
+    with torch.no_grad():
+        span = 1 + sum((extent - 1) * step for extent, step in zip(x.shape, x.stride(), strict=True)) if x.numel() else 0
+        memory = torch.empty_like(x, dtype=dtype or x.dtype).new_empty(span)
+        memory.copy_(x.detach().as_strided((span,), (1,)))
+        made = memory.as_strided(x.shape, x.stride())
+        if x.grad is not None:
+            made.grad = clone_input(x.grad, dtype=dtype)
+    return made.requires_grad_(x.requires_grad)

@@ -361,6 +361,9 @@ class PropertiesMixin(TensorBase):
         """
         return LEGACY_CLASSES[storage_class_name(self.dtype)]
 
+    def _fix_weakref(self) -> None:
+        """Keep weak references right after a tensor came back: here a tensor that is referred to never went."""
+
     def is_shared(self) -> bool:
         """Return whether the memory is shared between processes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 from weakref import ref
 
@@ -163,8 +163,18 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return self
 
     def __or__(self, other: Any) -> Any:
+        if not isinstance(other, Mapping):
+            return NotImplemented
         merged = self.copy()
         merged.update(other)
+        return merged
+
+    def __ror__(self, other: Any) -> Any:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        merged = self.__class__(ref_type=self.ref_type)
+        merged.update(other)
+        merged.update(self)
         return merged
 
     def __eq__(self, other: object) -> bool:
