@@ -47,8 +47,8 @@ class ModTracker:
         """Let the end of this backward find no module running: gradients that nobody needed ended none."""
         if self._has_callback:
             return
-        for callback in reversed(self._post_bw_callbacks_to_enqueue):
-            torch.autograd.Variable._execution_engine.queue_callback(callback)
+        for queued in reversed(self._post_bw_callbacks_to_enqueue):
+            torch.autograd.Variable._execution_engine.queue_callback(queued)
         self._post_bw_callbacks_to_enqueue.clear()
 
         def callback() -> None:

@@ -119,7 +119,7 @@ class ShardedTensor(ShardedTensorBase):
             raise NotImplementedError("Only single local shard is supported.")
         return self._local_shards[0].tensor
 
-    def gather(
+    def gather(  # type: ignore[override] # the name of an operator too
         self, dst: int = 0, out: Tensor | None = None, enforce_dtype: bool = False, dtype: torch.dtype | None = None
     ) -> None:
         """Bring all parts together in `out` at a rank."""
