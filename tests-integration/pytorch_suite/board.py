@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -102,4 +103,8 @@ def page(board: Board, kept: Kept) -> str:
     del reasons["pass"]
     lines += ["", "## Why the others fail", ""]
     lines += [f"- {number} × {reason.removeprefix('fail: ')}" for reason, number in reasons.most_common()]
+    if kept is ONE_PROCESS:
+        lines += ["", "## Files that are not on the board", ""]
+        left_out = tomllib.loads((HERE / "left_out.toml").read_text())
+        lines += [f"- `{names}`: {reason}" for names, reason in sorted(left_out.items())]
     return "\n".join(lines).rstrip() + "\n"

@@ -27,7 +27,7 @@ def _takes(new: Argument, old: Argument, *, narrower: bool) -> bool:
     """Whether what an old argument takes a new one takes, too; with `narrower`, what the new one takes the old one."""
     if new.name != old.name or new.type.size != old.type.size or new.alias != old.alias:
         return False
-    if new.kwarg_only != old.kwarg_only and (narrower or new.kwarg_only):
+    if new.kwarg_only and not old.kwarg_only:
         return False
     if narrower:
         same_default = (new.has_default, new.default) == (old.has_default, old.default)
