@@ -66,7 +66,8 @@ def clone_input(x: Any, *, dtype: Any = None) -> Any:
     (1, 3)
     """
     with torch.no_grad():
-        span = 1 + sum((extent - 1) * step for extent, step in zip(x.shape, x.stride(), strict=True)) if x.numel() else 0
+        steps = zip(x.shape, x.stride(), strict=True)
+        span = 1 + sum((extent - 1) * step for extent, step in steps) if x.numel() else 0
         memory = torch.empty_like(x, dtype=dtype or x.dtype).new_empty(span)
         memory.copy_(x.detach().as_strided((span,), (1,)))
         made = memory.as_strided(x.shape, x.stride())

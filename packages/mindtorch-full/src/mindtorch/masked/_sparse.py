@@ -91,7 +91,13 @@ def require_mask(op_name: str, input: Any, mask: Any) -> None:
         raise ValueError(f"masked {op_name} expects explicit mask for {kind} tensor input")
 
 
-_ON_ELEMENTS = {"amax": torch.amax, "amin": torch.amin, "sum": torch.sum, "prod": torch.prod, "mean": torch.mean}
+_ON_ELEMENTS: dict[str, Any] = {
+    "amax": torch.amax,
+    "amin": torch.amin,
+    "sum": torch.sum,
+    "prod": torch.prod,
+    "mean": torch.mean,
+}
 _IDENTITY = {"sum": 0, "prod": 1, "mean": 0}
 
 

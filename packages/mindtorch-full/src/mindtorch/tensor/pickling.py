@@ -116,8 +116,8 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     size, requires_grad = tuple(spec.shape), tensor._sig.requires_grad
     if _is_wrapper(tensor):
         offset = tensor._offset
-        parts = type(tensor), spec.dtype, size, spec.stride, offset, spec.layout, spec.device, requires_grad
-        return _utils._rebuild_wrapper_subclass, parts
+        geometry = spec.dtype, size, spec.stride, offset, spec.layout, spec.device
+        return _utils._rebuild_wrapper_subclass, (type(tensor), *geometry, requires_grad)
     if type(spec) is CompressedSpec:
         given = tensor._array
         of_rows = given.compressed.detach(), given.plain.detach(), given.values.detach(), Size(size)

@@ -40,7 +40,7 @@ class FileMethods:
 
     __slots__ = ()
 
-    def _write_file(
+    def _write_file(  # type: ignore[misc]  # a mixin of that class alone
         self: UntypedStorage, file: BinaryIO, is_real_file: bool, save_size: bool, element_size: int
     ) -> None:
         """Write the bytes, after the count of elements if that is asked for; from the place on where the file is."""
@@ -52,7 +52,7 @@ class FileMethods:
         _written(file, content, is_real_file)
 
     @classmethod
-    def _new_with_file(cls: type[UntypedStorage], file: BinaryIO, element_size: int) -> UntypedStorage:
+    def _new_with_file(cls: type[UntypedStorage], file: BinaryIO, element_size: int) -> UntypedStorage:  # type: ignore[misc]  # a mixin of that class alone
         """A storage of what `_write_file` wrote, the count included."""
         _require_descriptor(file, "_new_with_file")
         count = int.from_bytes(_read(file, _COUNT, True), "little", signed=True)
@@ -60,7 +60,7 @@ class FileMethods:
         new.buffer[:] = np.frombuffer(_read(file, count * element_size, True), np.uint8)
         return new
 
-    def _set_from_file(
+    def _set_from_file(  # type: ignore[misc]  # a mixin of that class alone
         self: UntypedStorage, file: BinaryIO, offset: int | None, is_real_file: bool, element_size: int
     ) -> UntypedStorage:
         """Overwrite the bytes with those in a file, from `offset` on or from where it is; the counts must agree."""
