@@ -170,9 +170,9 @@ def test_packages_are_followed_from_import_to_import(tmp_path):
 
 
 def test_names_that_raise_are_told_apart(tmp_path):
-    (tmp_path / "program.py").write_text("from torch.export import export\nexport(None, ())\n")
+    (tmp_path / "program.py").write_text("from torch.export import draft_export\ndraft_export(None, ())\n")
     [use] = [one for one in examine([tmp_path / "program.py"])[0] if one.missing]
-    assert (use.name, use.raises, use.stops) == ("torch.export.export", True, False)
+    assert (use.name, use.raises, use.stops) == ("torch.export.draft_export", True, False)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_names_that_raise_are_told_apart(tmp_path):
         ("from torch.nn import never_there", "the program stopped at torch.nn.never_there, which is missing"),
         ("import torch.never.there", "the program stopped at torch.never, which is missing"),
         (
-            "torch.export.export(None, ())",
-            "the program stopped at torch.export.export, which is missing (programs are not",
+            "torch.export.draft_export(None, ())",
+            "the program stopped at torch.export.draft_export, which is missing (programs are captured",
         ),
         ("raise AttributeError('another')", None),
         ("raise ImportError('another')", None),

@@ -148,7 +148,7 @@ class _Mapped:
 def _loops() -> Iterator[list[str]]:
     """Collect the names of the ops that are computed by a loop in the block, each time they are."""
     found: list[str] = []
-    fallback.warned.clear()
+    fallback.warnings_shown().ops.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield found
