@@ -14,6 +14,8 @@ from ..sparse.compressed import entries, is_compressed
 from ..typing import Tensor
 
 _REDUCTIONS = ("sum", "mean", "amax", "amin")
+_SHORT = {"max": "amax", "min": "amin"}
+"""Names that this product takes as well, alone among the reductions."""
 
 
 def sparse_mm_reduce(sparse: Tensor, dense: Tensor, reduce: str) -> Any:
@@ -23,9 +25,10 @@ def sparse_mm_reduce(sparse: Tensor, dense: Tensor, reduce: str) -> Any:
         needs_compressed("_sparse_mm_reduce_impl")(sparse)
     check(layout is sparse_csr, lambda: f"sparse_mm_reduce: expect self to be SparseCsr, got {layout_name(layout)}")
     check(
-        reduce in (*_REDUCTIONS, "prod"),
+        reduce in (*_REDUCTIONS, *_SHORT, "prod"),
         lambda: f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}",
     )
+    reduce = _SHORT.get(reduce, reduce)
     check(reduce != "prod", lambda: "sparse_mm_reduce: reduce type of prod has not been enabled.")
     kind = dense._sig.spec.layout
     check(

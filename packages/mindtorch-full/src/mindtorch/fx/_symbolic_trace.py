@@ -16,6 +16,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch.fx import _patching
 from mindtorch.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
+from mindtorch.fx._compatibility import compatibility as compatibility  # programs take it from here
 from mindtorch.fx._patching import wrap
 from mindtorch.fx._placeholders import PH, PHBase, PHWithMeta
 from mindtorch.fx.graph import Graph

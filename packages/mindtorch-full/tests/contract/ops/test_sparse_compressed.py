@@ -51,6 +51,7 @@ x.zero_(); x.fill_(3); x.mul_(2); x.mul_(x); x.add_(x); x.add_(x, alpha=2); x.co
 lib.zeros_like(x); lib.ones_like(x); lib.full_like(x, 2); lib.empty_like(x).layout; lib.zeros_like(x, layout=lib.strided)
 d.sparse_mask(x); x.sparse_mask(x); x @ d; x.mv(d[0]); lib.addmm(d, x, d, beta=2, alpha=3); lib.addmm(d[0], x, d)
 lib.sparse.mm(x, d, "mean"); lib.sparse.mm(x, d, "amax"); lib.sparse.mm(x, d, "sum"); lib.sparse.mm(x, d, "other")
+lib.sparse.mm(x, d, "max"); lib.sparse.mm(x, d, "min")
 lib.sparse.sampled_addmm(x, d, d, beta=2, alpha=3); x.to_sparse(); x.to_sparse_csr(); x.to_sparse_csc(); x.to_sparse(1)
 x.to_sparse_bsr((2, 2)); x.to_sparse_bsc((2, 2)); x.to_sparse(layout=x.layout, blocksize=(1, 1)); lib.cat([x, x])
 x.requires_grad_(); x.__reduce_ex__(2)[1]; lib.is_same_size(x, x); len(x); x.item(); x.is_coalesced()
