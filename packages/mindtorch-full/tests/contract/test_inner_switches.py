@@ -61,10 +61,11 @@ def test_settings_are_read_anew_each_time() -> None:
             for enabled in (True, False, True):
                 lib._C._set_mkldnn_enabled(enabled)
                 assert lib._C._get_mkldnn_enabled() is lib.backends.mkldnn.enabled is enabled
-                lib.backends.cudnn.enabled = enabled
-                assert lib._C._get_cudnn_enabled() is enabled
+                lib._C._set_cudnn_enabled(enabled)
+                assert lib._C._get_cudnn_enabled() is lib.backends.cudnn.enabled is enabled
         finally:
-            lib.backends.mkldnn.enabled, lib.backends.cudnn.enabled = before
+            lib._C._set_mkldnn_enabled(before[0])
+            lib._C._set_cudnn_enabled(before[1])
 
 
 def test_a_loop_over_examples_can_be_forbidden() -> None:

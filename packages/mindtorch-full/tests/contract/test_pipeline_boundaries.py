@@ -320,6 +320,9 @@ READERS = {
     "mindtorch_npu/backend/ops/lists.py",
     "mindtorch_cpu/lists.py",
     "mindtorch_npu/backend/ops/chains.py",  # lists too
+    "mindtorch_dispatch/quantized/channels.py",  # the quantizer, whose scales are there from the start
+    "mindtorch_dispatch/quantized/tensors.py",
+    "mindtorch_dispatch/quantized/views.py",
     "mindtorch_dispatch/sparse/coo.py",  # indices and values, which are tensors themselves and may wait
     "mindtorch_dispatch/sparse/compressed.py",
     "mindtorch_dispatch/sparse/table.py",

@@ -125,7 +125,7 @@ def test_doctor_says_when_the_simulators_text_is_wrong():
 
 def _steps(monkeypatch, **statuses):
     monkeypatch.setattr(loader, "simulated", lambda: False)
-    for name in ("devices", "visible_devices", "driver", "cann", "library_path", "acl", "runtime"):
+    for name in ("devices", "visible_devices", "driver", "cann", "one_installation", "library_path", "acl", "runtime"):
         made = checks.Check(
             name, statuses.get(name, checks.OK), "v", None if statuses.get(name, checks.OK) == checks.OK else "why"
         )
@@ -136,7 +136,7 @@ def _steps(monkeypatch, **statuses):
 def test_doctor_finds_nothing_wrong(monkeypatch):
     found = _steps(monkeypatch)
     assert found["well"]
-    assert [step["status"] for step in found["steps"]] == [doctor.OK] * 8
+    assert [step["status"] for step in found["steps"]] == [doctor.OK] * 9
     assert doctor.text(found).endswith("The NPU should be found.")
 
 
@@ -147,9 +147,10 @@ def test_doctor_finds_nothing_wrong(monkeypatch):
         ("visible_devices", 1),
         ("driver", 2),
         ("cann", 3),
-        ("library_path", 4),
-        ("acl", 5),
-        ("runtime", 6),
+        ("one_installation", 4),
+        ("library_path", 5),
+        ("acl", 6),
+        ("runtime", 7),
     ],
 )
 def test_doctor_names_the_step_that_fails(monkeypatch, broken, place):
@@ -157,7 +158,7 @@ def test_doctor_names_the_step_that_fails(monkeypatch, broken, place):
     assert not found["well"]
     assert found["steps"][place]["status"] == doctor.TROUBLE
     assert found["first"]["advice"] == found["steps"][place]["advice"]
-    last = found["steps"][6]["status"]
+    last = found["steps"][7]["status"]
     expected = (
         doctor.LEFT_OUT
         if broken in ("devices", "driver", "cann", "acl")

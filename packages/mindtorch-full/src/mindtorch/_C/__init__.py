@@ -136,6 +136,7 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _jit_set_profiling_mode,
     _jit_set_texpr_fuser_enabled,
     _set_cpu_allow_fp16_reduced_precision_reduction,
+    _set_cudnn_enabled,
     _set_mkldnn_enabled,
 )
 from mindtorch._C._variable_functions import _VariableFunctions, _VariableFunctionsClass  # noqa: F401 (the class is a name in torch's pickles)

@@ -73,7 +73,7 @@ def _get_mkldnn_enabled() -> bool:
 
 def _set_mkldnn_enabled(enabled: bool) -> None:
     """Say whether oneDNN may be used where there is one."""
-    load("mindtorch.backends.mkldnn").enabled = enabled
+    load("mindtorch.backends.mkldnn")._FLAGS["enabled"].put(enabled)
 
 
 def _get_default_device() -> str:
@@ -84,6 +84,11 @@ def _get_default_device() -> str:
 def _get_cudnn_enabled() -> bool:
     """Return whether cuDNN may be used where there is one."""
     return bool(load("mindtorch.backends.cudnn").enabled)
+
+
+def _set_cudnn_enabled(enabled: bool) -> None:
+    """Say whether cuDNN may be used where there is one; RuntimeError for what is no bool."""
+    load("mindtorch.backends.cudnn")._FLAGS["enabled"].put(enabled)
 
 
 def _is_alias_of(data: TensorBase, other: TensorBase) -> bool:

@@ -80,6 +80,17 @@ def _replaced(mod: torch.nn.Module, values: dict[str, Any]) -> Iterator[None]:
             vars(module)[attribute] = value
 
 
+@contextlib.contextmanager
+def _without_cudnn() -> Iterator[None]:
+    """In the block norms do not ask for cuDNN; the other settings stay as they are, whatever they are."""
+    before = torch._C._get_cudnn_enabled()
+    torch._C._set_cudnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_cudnn_enabled(before)
+
+
 def capture(mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Captured:
     """Record a call of a module, on fakes of its tensors and of the arguments.
 
@@ -100,7 +111,7 @@ def capture(mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any])
         out_specs.append(spec)
         return tuple(out)
 
-    with torch.backends.cudnn.flags(enabled=False):
+    with _without_cudnn():
         recorded = record(run, (*state, *leaves), mod)
     return _Capture(tensors, leaves, combined(mod.forward, args, kwargs), recorded).finished(in_spec, out_specs[0])
 

@@ -37,7 +37,7 @@ def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: i
         ValueError: the pattern is none or does not fit the tensor.
         TypeError: lengths that are no integers.
 
-    >>> rearrange(torch.zeros(2, 3, 4), "a b c -> (a c) b").shape
+    >>> torch.func.rearrange(torch.zeros(2, 3, 4), "a b c -> (a c) b").shape
     torch.Size([8, 3])
     """
     given = tensor if isinstance(tensor, Tensor) else function_of("stack")(tensor)
